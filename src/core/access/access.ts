@@ -38,8 +38,8 @@ export function requireAccountOwner({ viewer }: Pick<Context, 'viewer'>): Viewer
 }
 
 /**
- * Returns the conditions that restrict an owned entity to the viewer's rows; none for a public entity. Every statement on its rows must include them.
- * Throws for anonymous clients, and for access tokens without the scope, if the entity is owned.
+ * Returns the conditions that restrict a statement to the viewer's own rows; none for a public entity. Every statement on rows of an owned entity
+ * must include them. For an owned entity, throws if the client is anonymous or its access token lacks the read scope.
  */
 export function ownerConditions(entity: Entity, { viewer }: Pick<Context, 'viewer'>): SqlCondition[] {
   const { owned, owner } = resourceOf(entity)!;
@@ -62,15 +62,16 @@ export const mayHideRows = (entity: Entity): boolean => {
 };
 
 /**
- * Whether the viewer may see contributions pending review as a reviewer: a superuser with the scope to read the catalogue. Always false under the
- * policy `showsUnreviewed` (REST).
+ * Whether the viewer is a reviewer, who may see contributions pending review: a superuser whose access token, if any, has the scope to read the
+ * catalogue. In REST (policy `showsUnreviewed`) nobody is a reviewer: superusers see the same rows as other users.
  */
 const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
   !policies.showsUnreviewed && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
 
 /**
- * Returns the conditions for the rows that the viewer can see: own rows of an owned entity; of a public one, rows that have passed review and whose
- * parent row, if it determines visibility, is visible. Reviewers see all public rows.
+ * Returns the conditions for the rows that the viewer can see. Of an owned entity, these are the viewer's own rows; of a public entity, the rows that
+ * have passed review and, if a parent row determines their visibility (`visibleWith`; GraphQL only), whose parent row is visible. Reviewers see all
+ * rows of public entities.
  */
 export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   if (isReviewer(context)) return ownerConditions(entity, context);
@@ -93,11 +94,13 @@ function parentVisibleCondition(entity: Entity, parentField: string, context: Ac
   };
 }
 
-/** Whether the viewer may reference all rows of a public entity, or all their own rows of an owned one, including rows pending review. */
+/**
+ * Whether references written by the viewer may lead to all rows of a public entity, even those pending review, or to all own rows of an owned entity.
+ */
 export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boolean =>
   context.policies.showsUnreviewed || isReviewer(context) || !mayHideRows(entity);
 
-/** Returns the conditions for the rows that the viewer may reference. In REST they include rows pending review. */
+/** Returns the conditions for the rows to which references written by the viewer may lead. In REST these include rows pending review. */
 export const referenceableRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
   mayReferenceAllRows(entity, context) ? ownerConditions(entity, context) : visibleRowConditions(entity, context);
 

@@ -55,13 +55,14 @@ export class DerivedValueCache {
   }
 
   /**
-   * Returns an owner's value by name, from the cache or computed. It is cached only if the data version was determined before the request started.
-   * Otherwise the request may already have read data of an earlier version.
+   * Returns the value with this name that is computed from an owner's rows. The cache is bypassed unless the version of the owner's data was
+   * determined before the request started: otherwise the request may already have read data of an earlier version, and the computed value would be
+   * cached for the wrong version.
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
-    // Cached values derive from all rows of the owner; a scoped token may not read all of them.
+    // Cached values are computed from all rows of the owner, some of which a scoped access token may not read. Such requests bypass the cache.
     if (context.viewer?.scopes) return compute();
-    // Uncommitted rows must not affect values that other requests read.
+    // A transaction sees its own uncommitted rows, which must not affect values that other requests read. So it bypasses the cache.
     if (context.session.isInTransaction) return compute();
     const version = await context.loaders.get<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context)).load(ownerId);
     if (version.takenAt >= context.request.startedAt) return compute();
@@ -82,7 +83,7 @@ export class DerivedValueCache {
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
       [ownerIds, cachedVersions.map((version) => version?.snapshot ?? null), catalogueSnapshot, tables],
     );
-    // An in-memory table has changed, but its notification has not arrived yet.
+    // `unread` is true if an in-memory table has changed since it was read, and the notification of the change has not arrived yet.
     if (rows[0]!.unread) await catalogue.reload();
     return ownerIds.map((id, index) => {
       const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };

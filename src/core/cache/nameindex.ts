@@ -20,7 +20,7 @@ const CHANNEL = 'fitgraph_names';
 const MAX_INDEXED_NAMES = 500_000;
 /** The pause after a rebuild of an index is this many times as long as the rebuild. */
 const PAUSE_FACTOR = 10;
-/** Pause before a table with more than MAX_INDEXED_NAMES is read again. */
+/** Pause before the next read of a table without an index, which has more than MAX_INDEXED_NAMES or could not be read. */
 const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
 /** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
 const SEPARATOR = '\0';
@@ -36,12 +36,12 @@ interface NameIndex {
   /** Time of the read, by `performance.now()`. */
   readAt: number;
   ids: Int32Array;
-  /** Value of the field by which searches are restricted, such as the language id. */
+  /** Values of the field by which searches are restricted, such as the language id. */
   kinds: Int32Array;
   names: string[];
   /** All names, case-folded like `search_fold` in SQL, joined by SEPARATOR. */
   text: string;
-  /** Offset in `text` at which the next name starts. */
+  /** For each name, the offset in `text` at which the next name starts. */
   ends: Int32Array;
 }
 
@@ -77,8 +77,9 @@ export class NameIndexes {
   }
 
   /**
-   * Finds up to `max` rows of the given kinds whose names contain a substring, sorted by name. Returns undefined if the caller must
-   * search the database instead: between a change and the rebuild of the index, and for tables with more than MAX_INDEXED_NAMES.
+   * Finds up to `max` rows whose names contain a substring, sorted by name, if the field that restricts searches (such as the language) has one of
+   * the values `kinds`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and
+   * for tables with more than MAX_INDEXED_NAMES.
    */
   find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
     return this.tables.get(entity)!.find(part, kinds, max, session);
@@ -159,7 +160,7 @@ class TableIndex {
           values,
           rowMode: 'array',
         });
-        // None of these columns is nullable, so rows with a null are damaged. They are skipped.
+        // The selected columns are not nullable, so a row with a null is damaged and is skipped.
         const completeRows = (rows as (NameRow | null[])[]).filter((row): row is NameRow => row.every((value) => value !== null));
         return rows.length > MAX_INDEXED_NAMES ? undefined : createNameIndex(snapshots[0].snapshot, completeRows);
       });

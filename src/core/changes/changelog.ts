@@ -20,7 +20,10 @@ export const CURSOR_MAX_AGE_DAYS = 30;
 /** Changes are kept for this time after the cursors that need them have expired. */
 const RETENTION_MARGIN_DAYS = 1;
 const TABLE_CHANGE_RETENTION_DAYS = 1;
-/** Maximum age of cached data that is validated by `tableChangedSql`. Table changes are kept much longer, so that none is missed. */
+/**
+ * Maximum age of cached data that is validated by `tableChangedSql`. Records of table changes are kept much longer, so that the validation misses
+ * none.
+ */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
 /** Maximum total number of subscriptions of all anonymous clients of this process. */
@@ -52,7 +55,10 @@ interface Position {
   issuedAt: number;
   /** The client has read all changes of the transactions visible in this snapshot. */
   seenSnapshot: string;
-  /** Set between pages: of the changes visible in `untilSnapshot` but not in `seenSnapshot`, the client has read those up to the id `afterId`. */
+  /**
+   * Set while a client reads several pages: of the changes visible in `untilSnapshot` but not in `seenSnapshot`, the client has read those up to the
+   * id `afterId`.
+   */
   untilSnapshot?: string;
   afterId?: number;
 }
@@ -94,7 +100,7 @@ const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId
 
 /** The rows whose changes a client receives. */
 export interface WatchedRows {
-  /** Null for an anonymous client, who owns no rows. */
+  /** Id of the user whose own rows are watched; null for an anonymous client, who owns no rows. */
   ownerId: number | null;
   ownedTables: readonly string[];
   publicTables: readonly string[];
@@ -156,7 +162,8 @@ export class ChangeLog {
       },
       onMissedNotifications: async () => {
         database.replica?.recordChange();
-        // The new connection may lead to another server or to restored data. If this check fails, the next read of changes repeats it.
+        // A new change log is needed if the connection now leads to another PostgreSQL server or to restored data. If this check fails, the next read
+        // of changes repeats it.
         await this.renewLogIfServerChanged().catch((error) =>
           this.log.warn({ err: error }, 'the change log could not be compared with the database'),
         );
@@ -185,7 +192,8 @@ export class ChangeLog {
         throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE) : error;
       });
     let rows = await runQuery();
-    // The current log belongs to another server, or to this one before its restart. A new log must be started.
+    // `here` is false if the current change log was started by another PostgreSQL server, or by this server before a restart. Then a new log must be
+    // started.
     if (!rows[0]!.here) {
       await this.renewLogIfServerChanged();
       rows = await runQuery();

@@ -163,7 +163,7 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
     let { since } = args;
     const isEnded = () => signal.aborted;
     for (let first = true; !isEnded(); first = false) {
-      // The promise is created before the read, so that a change during the read wakes the loop.
+      // The promise that waits for the next change is created before the changes are read, so that a change during the read is not missed.
       const change = new Promise<void>((resolve) => (wake = resolve));
       let next: Changes;
       try {

@@ -28,13 +28,13 @@ export interface NotificationHandler {
 }
 
 /**
- * SQL for a FROM clause and its condition: the advisory locks that identify all live instances on this database. Their `objid` is the instance
- * number.
+ * SQL of a FROM and a WHERE clause, without the keyword FROM: the advisory locks that identify all live instances on this database. The column
+ * `objid` of a lock is the instance number.
  */
 export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
-/** Returns the application name of the connection of a server whose newest migration is the given one. */
+/** Returns the PostgreSQL application name of a server's listening connection, which contains the newest migration that the server knows. */
 export const listenerName = (migration = ''): string => `${LISTENER_NAME} ${migration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
 
 export class NotificationListener {
@@ -77,7 +77,7 @@ export class NotificationListener {
     try {
       await client.connect();
       breaker.watch(client, QUERY_TIMEOUT_MS);
-      // The lock is shared, because a dead previous connection holds it until PostgreSQL notices.
+      // Locks the number of this instance. The lock is shared, because a dead previous connection of the instance holds it until PostgreSQL notices.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
       for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
     } catch (error) {

@@ -10,8 +10,8 @@ import type { Statistic } from './statistics';
 /** Decimal places of means, standard deviations and percentiles. */
 const DECIMAL_PLACES = 10;
 /**
- * The factor 1 with many decimal places. PostgreSQL derives the decimal places of a quotient from those of its dividend, which must therefore have
- * more than DECIMAL_PLACES.
+ * The number 1 with many decimal places. Dividends are multiplied by it, because PostgreSQL derives the decimal places of a quotient from those of
+ * its dividend, which must therefore have more than DECIMAL_PLACES.
  */
 const PRECISE_ONE = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
 

@@ -1,18 +1,18 @@
-/** Groupable fields: derives the keys and the fields with statistics of a resource from its field metadata. */
+/** Derives from the field metadata of a resource by which keys its rows can be grouped, and for which fields statistics can be computed. */
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { lowerFirst } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 
-/** Returns the name of a field in keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
+/** Returns the name of a field in group keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
 export const groupFieldName = (field: FieldMeta): string => field.object ?? field.name;
 
 const NUMBER_KINDS = ['integer', 'decimal'];
 const TIME_KINDS = ['date', 'datetime', 'time'];
-/** Field kinds whose values can be keys. Images cannot, because their stored value differs from the one that clients see. */
+/** Field kinds whose values can be group keys. Images cannot, because their stored value differs from the one that clients see. */
 const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
 
-/** Whether a field can be a key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
+/** Whether a field can be a group key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
 const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
 export const isReferenceField = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
@@ -42,7 +42,10 @@ export interface ValueKey extends RelationPath {
   field: FieldMeta;
 }
 
-/** A key whose values are linked rows (many-to-many). Id sets with the same target type, such as primary and secondary muscles, form one key. */
+/**
+ * A group key whose values are linked rows (many-to-many). Id sets that link rows of the same type, such as primary and secondary muscles, form one
+ * key.
+ */
 export interface LinkKey extends RelationPath {
   name: string;
   target: Entity;
@@ -61,7 +64,7 @@ function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
   return [...groupableFieldsOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
 }
 
-/** Returns a key on a related row, which a resource declares in `grouped` by its dotted path, such as `exercise.category`. */
+/** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `grouped`. */
 function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
   const path: FieldMeta[] = [];
   let keys = directKeys(entity);
@@ -81,6 +84,9 @@ const groupKeysOf = memoizePerEntity((entity) => {
   return [...directKeys(entity), ...declaredKeys];
 });
 
-/** Return the keys of a resource by field values and by linked rows, respectively. Call them only after all resources are loaded. */
+/**
+ * `valueKeysOf` returns the group keys of a resource that are field values, `linkKeysOf` those that are linked rows. They must not be called before
+ * all resources are loaded.
+ */
 export const valueKeysOf = (entity: Entity): ValueKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
 export const linkKeysOf = (entity: Entity): LinkKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

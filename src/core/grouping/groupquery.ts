@@ -81,7 +81,7 @@ export class GroupQuery {
     this.offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
   }
 
-  /** Returns the SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
+  /** Returns the SQL sort terms of `orderBy`, followed by all group keys, so that no two groups are equal in the order. */
   private parseOrder(orderBy: readonly GroupOrder[]): string[] {
     if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_TERMS));
     const { keys } = this.groupKeys;
@@ -130,7 +130,10 @@ export class GroupQuery {
     return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelect}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
   }
 
-  /** Returns CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they add none and set "over". */
+  /**
+   * Returns CTEs that add empty groups between the smallest and the largest value of a key. If these are more than MAX_SERIES_STEPS apart, the CTEs
+   * add no groups and set the column `over` to true.
+   */
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
     const { seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);

@@ -90,7 +90,10 @@ const describeValueKey = ({ path, field }: ValueKey): string => {
 const describeLinkKey = ({ path, target }: LinkKey): string =>
   `Each ${nounFor(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
 
-/** Whether clients can set a weight for each id set of a link key. A key with a single id set needs none. */
+/**
+ * Whether clients can set weights for the id sets of a link key, such as 1 for primary and 0.5 for secondary muscles. A key with one id set needs
+ * none.
+ */
 const hasWeights = ({ fields }: LinkKey): boolean => fields.length > 1;
 
 /** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */

@@ -26,25 +26,25 @@ export interface GroupKey {
   /** Name of the key, unique within a grouped query. */
   name: string;
   sql(bind: BindParameter): string;
-  /** Returns SQL of the sort expression, given the SQL of the key's value. */
+  /** Returns the SQL expression by which groups are sorted, given the SQL of the key's value. */
   orderSql(value: string): string;
-  /** Adds a selected value to the `keys` object of a group. */
+  /** Adds a selected key value to the `keys` object of a group. */
   assign(keys: Row, value: Row[string]): void;
-  /** Returns SQL of all key values from `from` to `to`. Only set if empty groups are requested. */
+  /** Returns SQL that generates all key values from `from` to `to`. Absent unless empty groups are requested. */
   seriesSql?(from: string, to: string, bind: BindParameter): string;
-  /** Returns SQL of the number of steps from `from` to `to`. Only set if empty groups are requested. */
+  /** Returns SQL of the number of steps from `from` to `to`. Absent unless empty groups are requested. */
   stepCountSql?(from: string, to: string, bind: BindParameter): string;
 }
 
 export interface GroupKeys {
   keys: GroupKey[];
-  /** SQL of a row's weight; absent if every weight is 1. */
+  /** SQL of a row's weight, which says for how many rows it counts in its group. Absent if every row counts once. */
   weightSql?: string;
 }
 
 const identity = (value: string) => value;
 
-/** Builds the keys of one grouping, with their joins and weights. */
+/** Builds the keys by which one query groups rows, with the joins that these keys need and the weights of the rows. */
 class GroupKeyBuilder {
   readonly keys: GroupKey[] = [];
   readonly weights: string[] = [];
@@ -157,7 +157,7 @@ class GroupKeyBuilder {
         const discriminatorSql = linkKindCondition({ table, own: from, other, ...link }, 'l');
         return `SELECT l."${from}" AS "of", l."${other}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', other)}`;
       });
-      // If two id sets contain the same linked row, it counts once, with the larger weight.
+      // A row that links to the same row in two id sets counts once, with the larger of the two weights.
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
       return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });

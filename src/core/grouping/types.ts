@@ -52,7 +52,7 @@ function objectType(name: string, description: string, members: FieldDefinitions
   return Type;
 }
 
-/** Return the names of members of a group's `keys` object: row ids, time buckets and bins. */
+/** `idMemberName`, `bucketsName` and `binMemberName` return the names under which a group's `keys` object contains row ids, time buckets and bins. */
 export const idMemberName = (name: string) => `${name}Id`;
 const bucketsName = (field: FieldMeta) => `${groupFieldName(field)}Bucket`;
 export const binMemberName = (field: FieldMeta) => `${groupFieldName(field)}Bin`;
@@ -136,7 +136,7 @@ const extremesType = memoizePerEntity((entity) =>
   ),
 );
 
-/** Return the names of the properties of a group's row that hold percentiles and distinct counts. */
+/** `percentileProperty` and `countDistinctProperty` return the names of the properties of a group's row that contain these statistics. */
 export const percentileProperty = (p: string) => `percentile ${Number(p)}`;
 export const countDistinctProperty = (fieldName: string) => `countDistinct ${fieldName}`;
 

@@ -69,7 +69,10 @@ function associateReference(entity: Entity, field: FieldMeta, models: LinkModels
     })(entity.prototype, object);
 }
 
-/** Whether an entity requires an owned parent row. The foreign key to the parent includes the owner, so one on the owner alone is redundant. */
+/**
+ * Whether an entity has a required reference to an owned parent row. That foreign key includes the owner, so another foreign key for the owner alone
+ * is redundant.
+ */
 const hasOwnedParent = (entity: Entity): boolean =>
   fieldsOf(entity).some(
     ({ name, stored, target, null: optional }) =>

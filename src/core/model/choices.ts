@@ -16,7 +16,7 @@ type EnumEntry<V> = readonly [name: string, value: V, description: string];
 
 const enumsByName = new Map<string, EnumDefinition>();
 
-/** Registers a GraphQL enum. Number values are the ids of all rows of an immutable table. */
+/** Registers a GraphQL enum. If its values are numbers, they are the ids of all rows of an immutable table. */
 export function registerEnum<V extends string | number>(
   name: string,
   description: string,

@@ -37,13 +37,13 @@ export interface FieldOptions<N extends boolean = boolean> {
   help?: string;
   /** Description in the API documentation; defaults to the help text. */
   note?: string;
-  /** Description in GraphQL, if it differs from the note. */
+  /** Description in GraphQL; defaults to the description in the API documentation. */
   about?: string;
   /** Whether the field is nullable in the database, and optional and nullable in inputs. */
   null?: N;
   /** Default value on creation, or a function that returns it and receives the server's time zone. */
   default?: unknown | ((timeZone: string) => unknown);
-  /** Describes the default of a reference in GraphQL, because its id alone says little. */
+  /** Describes the default value of a reference in GraphQL, where the id alone says little. */
   absent?: string;
   /**
    * Whether a database trigger fills an absent unit with the unit of the user's profile. Under the policy `assumesProfileUnits`, `default` applies
@@ -68,7 +68,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   automatic?: boolean;
   /** SQL expression of a computed field, evaluated in the statement that reads the row. */
   sql?: SqlExpression;
-  /** Columns that have equal values in this row and in the row of a computed reference. */
+  /** Columns by which a computed reference finds its row: their values are equal in this row and in the referenced row. */
   shares?: readonly string[];
   /** Column of another row that is exposed and filtered like a column of this row. */
   through?: ThroughColumn;
@@ -77,15 +77,15 @@ export interface FieldOptions<N extends boolean = boolean> {
    * `<column>_words`.
    */
   searched?: boolean;
-  /** Whether to add an index in the collation by which GraphQL sorts public texts. For large tables. */
+  /** Whether to add a database index for sorting by the collation that GraphQL uses for public texts. For large tables. */
   sorted?: boolean;
   /** Stricter maximum of an integer where rules are enforced (`Policies.enforcesRules`). REST shows and accepts values up to `max`. */
   plausibleMax?: number;
   /** Typical number of elements of a list, for cost estimates. */
   size?: number;
-  /** Checks a value that is within its limits. Returns messages; empty if it is valid. */
+  /** Checks a value that is within the limits of the field, such as its length. Returns messages; none if the value is valid. */
   check?: (value: unknown, timeZone: string) => string[];
-  /** Performs slow checks of a value that has passed all others. Returns messages; empty if it is valid. */
+  /** Performs slow checks of a value that has passed all other checks. Returns messages; none if the value is valid. */
   inspect?: (value: unknown) => Promise<string[]>;
   /** Converts a text in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
   toStored?: (text: string, operator: string, insensitive: boolean, baseUrl: string) => string;
@@ -182,7 +182,10 @@ interface FieldDefinition extends FieldOptions {
   input?: FieldMeta['input'];
 }
 
-/** Returns the default value of the database column. Defaults that are computed per row have none, except for the current time. */
+/**
+ * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
+ * the database.
+ */
 function columnDefault({ default: defaultValue, automatic, blank, null: nullable, kind }: FieldMeta): unknown {
   if (automatic || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
@@ -273,14 +276,14 @@ export const Choose = <const O extends FieldOptions & { choices: ChoiceSet; blan
 };
 export const Day = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   defineField('date', () => DateScalar, DataType.DATEONLY, o);
-// Types are given as SQL here, because Sequelize's own time types drop microseconds.
+// The SQL types of times and timestamps are given as text, because Sequelize's own time types drop microseconds.
 export const Clock = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   defineField('time', () => TimeScalar, 'TIME(6)', o);
 export const Moment = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
 export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
   defineField('computed', type, undefined, o, list);
-/** Declares an uploaded image, stored as a path below the media folder. The resource itself stores the file and builds its URL. */
+/** Declares an uploaded image. The column contains its path below the media folder; the resource itself stores the file and builds its URL. */
 export const Image = (o: FieldOptions & { max: number }): TypedDecorator<string> => {
   const { max, ...options } = o;
   return defineField('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
@@ -289,7 +292,7 @@ export const Image = (o: FieldOptions & { max: number }): TypedDecorator<string>
 export const defaultValues = {
   today: (timeZone: string) => currentDate(timeZone),
   now: (timeZone: string) => currentTimestamp(timeZone),
-  /** A database trigger sets the value. */
+  /** For fields whose default a database trigger sets: the server itself supplies no value. */
   byTrigger: () => undefined,
 };
 

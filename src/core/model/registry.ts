@@ -25,9 +25,9 @@ export interface ViewOptions extends Partial<Omit<ViewMetadata, 'rest' | 'filter
 
 /** A constraint on a boolean field: at most one of the rows with the same parent row may have it set. */
 export interface SingleFlagConstraint {
-  /** The boolean field. */
+  /** Name of the boolean field. */
   flag: string;
-  /** The field that references the parent row. */
+  /** Name of the field that references the parent row. */
   parentField: string;
   /** Restricts the constraint to rows with these column values. If absent, it applies to all rows. */
   among?: Readonly<Record<string, string>>;
@@ -39,7 +39,10 @@ export interface ResourceOptions extends ViewOptions {
   description: string;
   /** Whether rows belong to a user and have the column `user_id`. */
   owned?: boolean;
-  /** Scope group of access tokens that covers the resource: owned resources, and public ones to which users contribute rows. */
+  /**
+   * Group of resources to which the scopes of access tokens apply. Only owned resources, and public ones to which users contribute rows, have a
+   * group.
+   */
   group?: ScopeGroup;
   table?: string;
   /** Column that holds the owner; `user_id` if absent. */
@@ -50,23 +53,29 @@ export interface ResourceOptions extends ViewOptions {
   only?: InterfaceName;
   /** Whether rows have root queries; `'rest'` means in REST only. Rows without root queries are reached through relations. Defaults to true. */
   queries?: boolean | 'rest';
-  /** Name of the mutation that updates the viewer's only row, without an id. GraphQL returns the row as a field of `viewer`. */
+  /**
+   * Name of the mutation that updates the viewer's row of a resource with one row per user. It takes no id. GraphQL returns the row as a field of
+   * `viewer`.
+   */
   mine?: string;
   /** Plural name in GraphQL; defaults to the singular with an appended `s`. */
   plural?: string;
   /** Fields of the default order; `-` marks a descending field. The id is added as the last criterion. */
   ordering?: readonly string[];
-  /** GraphQL field paths whose values label a row without a name of its own. See `ResourceMetadata`. */
+  /** GraphQL field paths whose values form the label of a row that has no name of its own. See `ResourceMetadata`. */
   names?: readonly string[];
   apart?: string;
   unique?: readonly string[];
   /** Validation rules across fields, enforced in GraphQL only. REST enforces none, like the reference service. */
   rules?: readonly FieldRule[];
-  /** A flag that at most one row per parent row may have; a database constraint enforces it. */
+  /** A boolean field that is set in at most one row per parent row, which a database constraint enforces. */
   single?: SingleFlagConstraint;
-  /** Column values that make a row of a public resource visible to everyone. Of other rows, references expose only the id. */
+  /** Rows of a public resource with these column values are visible to everyone. Of its other rows, clients see only the ids, in references. */
   visible?: Readonly<Record<string, string>>;
-  /** Column values of public rows pending review. Their contributor, recorded in `<table>_contributor`, may change and delete them. */
+  /**
+   * Rows of a public resource with these column values are pending review. Their contributor (recorded in `<table>_contributor`) may change and
+   * delete them.
+   */
   contributed?: Readonly<Record<string, string>>;
   /** Name of the reference to the parent row that determines visibility: who can see the parent row can see this row. */
   visibleWith?: string;
@@ -74,9 +83,9 @@ export interface ResourceOptions extends ViewOptions {
   writes?: readonly WriteOperation[];
   /** Typical number of rows of a small public table, which GraphQL returns as a plain list. REST paginates it like any other. */
   dictionary?: number;
-  /** Whether to add bulk mutations, for resources with thousands of rows per user, which offline clients send together. */
+  /** Whether to add bulk mutations. For resources with thousands of rows per user, which offline clients send together. */
   bulk?: boolean;
-  /** Whether a small public table is kept in memory. A database notification refreshes it. */
+  /** Whether the rows of a small public table are kept in memory. When they change, a database notification makes the server read them again. */
   inMemory?: boolean;
   /**
    * Keeps the names of a large public table in memory for search. `name` is the searched field; `kind` is the field that restricts searches (the
@@ -84,8 +93,8 @@ export interface ResourceOptions extends ViewOptions {
    */
   namesInMemory?: { name: string; kind: string };
   /**
-   * Adds statistics fields (`…Grouped`) next to the lists. Rows are grouped by their own fields and by these named paths, such as
-   * `exercise.category`.
+   * Adds statistics fields (`…Grouped`) next to the lists. Rows can be grouped by their own fields, and by the fields of referenced rows that are
+   * given here: their paths, such as `exercise.category`, by name.
    */
   grouped?: Readonly<Record<string, string>>;
   views?: Readonly<Record<string, ViewOptions>>;

@@ -24,7 +24,8 @@ function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
 }
 
 /**
- * Rejects comparisons that REST cannot parse, and comparisons in resources of the reference service (those with a `position`), which ignores them.
+ * Rejects declared comparison filters (such as `date__gte`) that REST cannot parse, and all comparison filters in resources of the reference service
+ * (those with a `position` in its API root), because the reference service ignores comparisons.
  */
 function checkFilterDeclarations(entity: Entity, views: readonly ViewMetadata[]): void {
   for (const { rest, filters, position } of views)
