@@ -11,7 +11,9 @@ import { coerceVariables, findLiteralDepthError } from './variables';
 
 type Variables = Record<string, unknown>;
 
-/** Errors if the operation is rejected; otherwise its reservation, unless it needs neither budget nor a slot for large operations. */
+/**
+ * Contains errors if the operation is rejected; otherwise its reservation, unless the operation needs neither budget nor a slot for large operations.
+ */
 interface AdmissionResult {
   errors?: readonly GraphQLError[];
   reservation?: Reservation;

@@ -94,7 +94,10 @@ export async function runAndStoreResponse(
   }
 }
 
-/** Keeps the payload of the failed field, which explains the failure. Other payloads describe discarded writes and become null, with ROLLED_BACK. */
+/**
+ * Keeps the payload of the failed field, which explains the failure. Replaces the other payloads, whose writes have been rolled back, by null with
+ * the error ROLLED_BACK.
+ */
 function discardOtherPayloads({ data, errors = [] }: ExecutionResult, failedKey: string | undefined): ExecutionResult {
   const otherKeys = Object.keys(data ?? {}).filter((key) => key !== failedKey && data![key] !== null);
   return {

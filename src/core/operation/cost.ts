@@ -217,7 +217,10 @@ class Estimate {
     return number;
   }
 
-  /** Returns the cost of a connection in two parts: `rows` per row of the page, `fixed` and `bytes` once for the connection. */
+  /**
+   * Returns the cost of a connection in two parts: `rows` for each row of the page; `fixed` (cost) and `bytes` (response size) once for the whole
+   * connection.
+   */
   private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: OperationCost; fixed: number; bytes: number } {
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     let rows: OperationCost = { total: 0, bytes: 0, coordinate: type.name };

@@ -1,4 +1,7 @@
-/** The GraphQL executor of both interfaces: coerces variables, charges the cost, runs operations and subscriptions, and presents their errors. */
+/**
+ * The GraphQL executor of both interfaces: coerces variables, charges the cost, runs operations and subscriptions, and converts errors to ones that
+ * clients may see.
+ */
 import {
   createSourceEventStream,
   execute,
@@ -44,12 +47,15 @@ export interface ExecutorOptions {
   introspection?: 'anyone' | 'users';
 }
 
-/** The database may return this multiple of the maximum response size, because a response can be shorter than the rows that it is computed from. */
+/**
+ * Factor by which the database may return more bytes than the maximum response size, because a response can be shorter than the rows that it is
+ * computed from.
+ */
 const MAX_READ_PER_RESPONSE_BYTE = 2;
 
 /**
- * Number of requested rows above which an operation of the server itself counts as large. Its estimated response size is not considered, because the
- * estimate ignores the arguments that bound it.
+ * An operation of the server itself counts as large if it requests more rows than this. Its estimated response size is not considered, because the
+ * estimate ignores the arguments that limit the size.
  */
 const LARGE_PAGE = 1_000;
 
@@ -82,7 +88,8 @@ export class Executor {
     return async (context, variables = {}) => {
       const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
       if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
-      // The cost of the server's own documents is capped, not rejected: their shape and the existing rows bound the work, whatever the page size.
+      // If the cost of the server's own document exceeds the maximum, the maximum is charged instead of rejecting the operation: the document's shape
+      // and the number of existing rows bound the work, whatever the page size.
       const cost = this.admission.cap(costs.costOfVariables(coercion.values));
       const isLarge = Number(coercion.values.first) > LARGE_PAGE;
       const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
@@ -111,7 +118,10 @@ export class Executor {
     return this.run(document, operation, operationName, context, variables);
   }
 
-  /** Starts a subscription of a validated document. Returns its events, or a result with errors; `present` is applied to each result. */
+  /**
+   * Starts a subscription of a validated document. Returns its events, or a result with errors if it cannot start. `present` converts each result to
+   * the form that the client receives.
+   */
   async subscribe(
     document: DocumentNode,
     operationName: string | null | undefined,
@@ -144,7 +154,7 @@ export class Executor {
     });
   }
 
-  /** Executes the document for each source event. If the source fails, its error is the last event. */
+  /** Executes the document for each event of the source. If the source fails, the last event contains its error. */
   private async *events(
     source: AsyncIterable<unknown>,
     { session }: Context,

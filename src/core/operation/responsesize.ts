@@ -10,7 +10,7 @@ import { selectedFields, selectionKey } from '../read/queryplan';
 
 /** Number of field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
-/** Factor by which later slices are shorter than the first, because they may consist of values that take longer, up to 50 µs each. */
+/** Factor by which later slices contain fewer values than the first, because their values may take longer to complete, up to 50 µs each. */
 const SLICES_PER_TURN = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
@@ -45,7 +45,9 @@ interface PendingObject {
   complete(this: void): void;
 }
 
-/** Queue of objects that wait for a later turn of the event loop. Each turn completes a slice of them, regardless of their requests. */
+/**
+ * Queue of objects that wait for a later turn of the event loop. Each turn completes one slice of the queue, whatever requests its objects belong to.
+ */
 class Slices {
   private pendingObjects: PendingObject[] = [];
 
@@ -132,8 +134,8 @@ export class ResponseSize {
 }
 
 /**
- * Installs the counter as `isTypeOf`, which graphql-js calls before it completes an object. Introspection needs no limit, because its cost bounds its
- * size.
+ * Installs the response size counter as `isTypeOf` of all object types, because graphql-js calls it before it completes an object. Introspection
+ * needs no limit, because its cost bounds its size.
  */
 export function limitResponseSize(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))

@@ -104,7 +104,7 @@ export function coerceVariables(
 
 /** Collects messages by path, up to a maximum number. */
 class ErrorCollector {
-  /** Has no prototype, because clients choose the keys, which may be `constructor`. */
+  /** Messages by path. The object has no prototype, because clients choose the keys, which may be `constructor`. */
   readonly fields: FieldErrors = Object.create(null) as FieldErrors;
   private count = 0;
 

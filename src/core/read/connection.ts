@@ -109,7 +109,10 @@ function outsideExpressions(
   const terms = () => bindTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
     `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions, ...positionConditions], 't', bind)})`;
-  /** Returns expressions of which at least one is true if rows exist at or beyond a cursor. The fastest is first: the row at the cursor. */
+  /**
+   * Returns expressions of which at least one is true if rows exist at or beyond a cursor. The first is the fastest: it looks for the row at the
+   * cursor.
+   */
   const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
     [atCursorSql(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
       existsExpression(() => alternative),

@@ -23,14 +23,17 @@ interface FieldNeeds {
 }
 const declaredNeeds: FieldNeeds[] = [];
 
-/** Type that fails to compile if the first parameter of a resolver, its `@Root()`, has fields that are not declared. The id needs no declaration. */
+/**
+ * Type that makes compilation fail if the first parameter of a resolver (its `@Root()` row) has fields that `@Needs` does not declare. The id is
+ * always allowed.
+ */
 type ReadsOnlyDeclared<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
   ? unknown
   : ['undeclared field of the row'];
 
 /**
- * Declares which fields of its row a custom resolver reads. The type of the resolver's first parameter may have no others. Without `columns`, all
- * fields are declared, for resolvers that return the row itself.
+ * Declares which fields of its row a custom resolver reads. The type of the resolver's first parameter may have no other fields. Without `columns`,
+ * all fields are declared, for resolvers that return the row itself.
  */
 export const Needs =
   <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(entity: () => Entity<M>, ...columns: F[]) =>
@@ -56,11 +59,12 @@ const needsOf = memoizePerEntity((entity) => {
 });
 
 /**
- * Returns the cache key of a selection set. A field that a document selects more than once has several nodes; their key differs in each execution.
+ * Returns the cache key of a selection set: the node of its field. If a document selects the field more than once, the key is the array of the nodes,
+ * which differs in each execution.
  */
 export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
-/** Cache by selection set and entity: one selection set below `node` applies to several types. */
+/** Cache of plans by selection set and entity: one selection set below the field `node` can apply to rows of several types. */
 export class PlanCache<T> {
   private readonly plans = new WeakMap<object, Map<Entity, T>>();
 

@@ -40,7 +40,7 @@ export interface OrderField {
 }
 
 export interface OrderTerm extends Omit<OrderField, 'path'> {
-  /** Identifies the term in cursors. */
+  /** Identifies the sort term in cursors. */
   key: string;
   /** Returns the SQL expression of the term; the table alias is `t`. */
   sql: (bind: BindParameter) => string;
@@ -48,7 +48,7 @@ export interface OrderTerm extends Omit<OrderField, 'path'> {
   null: boolean;
 }
 
-/** A term whose SQL is final, because its values are bound as parameters of a statement. */
+/** A sort term whose SQL is final, because its values are bound as parameters of a statement. */
 export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
   sql: string;
 }
@@ -156,7 +156,10 @@ export interface OrderContext {
   rowConditions?: ReferencedRowConditions;
 }
 
-/** Returns the conditions that referenced rows must meet. When a list is sorted by values of referenced rows, those of other rows count as null. */
+/**
+ * Returns the conditions that referenced rows must meet. When a list is sorted by values of referenced rows, values of rows that do not meet them
+ * count as null.
+ */
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
 function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {

@@ -54,7 +54,7 @@ const MAX_SEARCH_WORDS = 10;
 /** Fields with longer texts are searched by trigram similarity, because comparing each of their words by edit distance is too slow. */
 const MAX_EDIT_DISTANCE_TEXT_CHARACTERS = 200;
 
-/** Trims a search term, unless it is blank. */
+/** Removes whitespace around a search term. A term that consists of whitespace is not changed. */
 const trimTerm = (text: string): string => text.trim() || text;
 
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);

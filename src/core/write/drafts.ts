@@ -17,7 +17,7 @@ export interface RowDraft {
   readonly input: FieldValues;
   /** Id of an existing row; absent for a new one. */
   id?: number;
-  /** Complete input of the row, with its child rows and, for an existing part, its `id`. */
+  /** Complete input of the row, with its child rows. If the row is an existing part of its parent row, the input contains its `id`. */
   readonly fullInput?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
   readonly parent?: { readonly draft: RowDraft; readonly referenceField: string };
@@ -27,7 +27,7 @@ export interface RowDraft {
   currentValues?: Row;
 }
 
-/** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference it. */
+/** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference the parent row by its id. */
 export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
   childrenOf(entity).filter(({ target, referenceField, key, readOnly }) => {
     const { owned, metadata } = resourceOf(target())!;
@@ -88,7 +88,9 @@ export function rejectTooManyRows(count: number, argument: string): void {
     throw invalidArgumentError(argument, `A mutation can write at most ${MAX_ROWS_PER_MUTATION} rows; this one has ${count}.`);
 }
 
-/** Groups drafts that one statement can write: those of one entity at the same depth, parents first. */
+/**
+ * Groups drafts so that one statement can write each group: drafts of one entity at the same depth of the input. Groups of parent rows come first.
+ */
 export function groupByLevel(drafts: readonly RowDraft[]): RowDraft[][] {
   const levels = new Map<string, RowDraft[]>();
   for (const draft of drafts) {

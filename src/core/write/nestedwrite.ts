@@ -19,7 +19,7 @@ import { validateDrafts } from './validation';
 import { requireRows, lockReferencedRows, parseRowIds } from './rowreferences';
 import { runBeginHooks, insertLevel, runInTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
 
-/** Whether the input contains a list of parts. */
+/** Whether the input contains a list of parts, which are child rows that are saved together with their parent row. */
 export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
 
 interface StoredPart {
@@ -102,7 +102,7 @@ async function lockPartsBelow(
   return parts;
 }
 
-/** Assigns stored parts to the drafts that reference them by id. Throws for ids that are not parts of this tree. */
+/** Assigns stored parts to the drafts that reference them by id. Throws for ids of rows that do not belong to the saved tree. */
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {

@@ -57,7 +57,10 @@ const storedColumns = memoizePerEntity((entity): ReadonlyMap<string, string> => 
   return new Map(fieldsOf(entity).flatMap(({ name }): [string, string][] => (attributes[name] ? [[name, attributes[name].field]] : [])));
 });
 
-/** Whether RETURNING returns the final row. False for public rows, which may not be visible, and if links or hooks may change the row later. */
+/**
+ * Whether the RETURNING clause of a write returns the final row. False for public rows, which the viewer may not be able to see, and if links or
+ * hooks may change the row later.
+ */
 const returnsWholeRow = (entity: Entity, values: FieldValues): boolean =>
   resourceOf(entity)!.owned && !hooksOf(entity).after && !writesLinks(entity, [{ input: values }]);
 

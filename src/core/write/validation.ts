@@ -58,10 +58,10 @@ const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: 
 export const validateDrafts = (drafts: readonly RowDraft[], context: Context, trustKeys = false): Promise<void> =>
   new Validation(drafts, context, trustKeys).run();
 
-/** One validation run. */
+/** One run of the validation: collects the issues of all rows, and the lookups in the database that the checks need. */
 class Validation {
   private readonly issues = new Map<RowDraft, IssuesByField>();
-  /** Ids of stored rows that new rows conflict with. */
+  /** Ids of stored rows with which the rows of the write conflict. */
   private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
   /** Pending lookups that always run. */

@@ -186,7 +186,7 @@ async function updateDrafts(
   const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await requireWritable(entity, changes, ids, context);
-  // Rows need not be read before an update that only writes columns and compares no values, because it reports missing rows itself.
+  // An update that only writes columns and compares no values need not read the rows first, because the UPDATE statement reports missing rows.
   const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
