@@ -31,7 +31,7 @@ import {
 import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const MAX_TOLERANCE = 100;
-/** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of them. */
+/** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of these meals. */
 const MAX_MEALS = 100;
 
 @ArgsType()

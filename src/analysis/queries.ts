@@ -114,7 +114,10 @@ const logsOfBases =
   (alias, bind) =>
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
 
-/** Reads the last rows of a series or, with `bases`, of one series per exercise base. In an export, reads the rows after the first `exportedRows`. */
+/**
+ * Reads the last rows of a series or, with `bases`, the last rows of one series per exercise base. In an export, reads the rows after the first
+ * `exportedRows` instead.
+ */
 async function readSeries(
   buildStatement: BuildStatement,
   args: DateRangeArgs,

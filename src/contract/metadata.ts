@@ -122,7 +122,7 @@ export interface ViewMetadata {
   /** Defaults to a selection set derived from the fields. */
   selection?: string;
   filters: readonly FilterMetadata[];
-  /** Position in the API root; views without one follow, sorted by name. */
+  /** Position of the view in the API root. Views without a position follow, sorted by name. */
   position?: number;
   /** Whether the API root lists the view. */
   listed?: boolean;
@@ -153,7 +153,7 @@ export interface ResourceMetadata {
   readonly views: readonly ViewMetadata[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
-  /** Typical number of rows of a lookup table. Rows that reference it are sorted by its default order. */
+  /** Typical number of rows of a lookup table. Lists that are sorted by a reference to the table use its default order. */
   readonly dictionary?: number;
   /**
    * Field paths that form the display name of a row; defaults to `name`. Of a list on the path, only the first row is used, or all rows if its name
@@ -170,7 +170,7 @@ export interface BodyMetadata {
   readonly selection?: string;
   /** Wraps the value in an object under this key. A null value results in an empty object. */
   readonly key?: string;
-  /** Keys of lists with elements `{ key value }`. Each list is rendered as one JSON object. */
+  /** Keys whose values are lists of `{ key value }` objects. REST renders each such list as one JSON object. */
   readonly maps?: readonly string[];
   /** Body of the response, with status 200, if a required argument is missing or empty. If absent, the status is 400. */
   readonly whenMissing?: string;

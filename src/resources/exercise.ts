@@ -17,7 +17,10 @@ import { WorkoutLog } from './workoutlog';
 const via = 'exercise_base_id';
 const throughBase = (column: string) => ({ table: 'exercise_base', via, column });
 
-/** SQL: ids of the accepted exercises in the same language and the same variation group, this exercise included, ordered by base. */
+/**
+ * SQL: the ids of the accepted exercises that have the language and the variation group of an exercise, including its own id, ordered by exercise
+ * base.
+ */
 const variationIdsSql = (alias: string) =>
   `ARRAY(SELECT e."id" FROM "exercise_base" own JOIN "exercise_base" b ON b."variation_id" = own."variation_id"
    JOIN "exercise" e ON e."exercise_base_id" = b."id" WHERE own."id" = ${alias}."exercise_base_id"

@@ -290,7 +290,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Ctx() context: Context,
   ) {
     const formIngredientId = parseFormInteger(ingredient);
-    // The reference service validates the ingredient first and reports only its error.
+    // Like the reference service, validates the ingredient before the other arguments and reports only its error.
     if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE] });
     const measure = unit ? await loadMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
     return valuesOfAmount(amount ?? '', measure, row);

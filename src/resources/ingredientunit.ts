@@ -19,7 +19,7 @@ const title = 'Ingredient Weight Unit';
   ordering: ['id'],
   names: ['ingredient.name', 'householdUnit.name', 'amount'],
   filters,
-  // An alias of the route, because the public documentation of the reference service uses this name.
+  // An additional URL path, because the public documentation of the reference service uses this name.
   views: { ingredienttoweightunit: { title, filters, listed: false } },
 })
 export class IngredientUnit extends Model<IngredientUnit> {

@@ -132,7 +132,7 @@ const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
   const unit = massUnitOf(plan, context);
-  // REST divides by the logged number without converting its unit, like the reference service.
+  // REST divides by the number of the logged body weight, whatever its unit, like the reference service.
   const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
     hasReadScope(WeightEntry, context) ? loadNearestRow(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,

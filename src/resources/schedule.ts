@@ -49,7 +49,7 @@ export default crud(Schedule, {
     });
   },
   async after(writtenRows, context, transaction) {
-    // If several written schedules are active, only the last one remains so.
+    // If several of the written schedules are active, only the last one stays active.
     const lastActive = writtenRows.findLast(({ values }) => values.isActive === true);
     if (!lastActive) return;
     const where = { ...ownerValues(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };

@@ -27,7 +27,7 @@ const AGE_RANGE = { min: 10, max: 100 } as const;
 
 const fullYearsBetween = (birth: string, day: string) => Math.floor(DateTime.fromISO(day).diff(DateTime.fromISO(birth), 'years').years);
 
-/** Rejects birthdates of users below the minimum age, and of those past the birthday on which they reached the maximum age. */
+/** Rejects a birthdate if the user is below the minimum age, or if the birthday on which the user reached the maximum age has passed. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
   const day = DateTime.fromISO(currentDate(timeZone));
   const birth = DateTime.fromISO(String(value));

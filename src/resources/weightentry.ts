@@ -39,7 +39,10 @@ export class WeightEntry extends Model<WeightEntry> {
 }
 
 export default crud(WeightEntry, {
-  /** Clears the unit of a weight that is written without one, and in REST of every weight. A database trigger then sets the unit of the profile. */
+  /**
+   * Clears the unit of a written weight: in REST always, in GraphQL if the input contains no unit. A database trigger then sets the unit of the
+   * profile.
+   */
   complete(values, { policies }) {
     if (values.weight !== undefined && (policies.assumesProfileUnits || values.unit === undefined)) values.unit = null;
   },
