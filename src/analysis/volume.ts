@@ -23,9 +23,9 @@ import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type Date
 export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
-const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASSES_DESCRIPTION}`;
+const VOLUME_DESCRIPTION = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASSES_DESCRIPTION}`;
 export const VOLUME_REFERENCE = 'Hard sets and tonnage are computed as in `trainingVolume`.';
-const ABOUT_FRACTIONS =
+const FRACTIONS_DESCRIPTION =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
@@ -86,7 +86,7 @@ const MUSCLES_OF_EXERCISES = `SELECT e."id" AS "exercise_id", m."muscle_id", boo
 @Resolver(() => MuscleVolume)
 export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
-    description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${ABOUT_FRACTIONS} ${VOLUME_REFERENCE}`,
+    description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONS_DESCRIPTION} ${VOLUME_REFERENCE}`,
   })
   @Extensions(SERIES_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
@@ -133,7 +133,7 @@ export class TrainingVolumeResolver extends withExercise(
   'Null unless `perExercise`, and until it has been accepted by review.',
 ) {
   @Query(() => [TrainingVolume], {
-    description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${ABOUT_VOLUME}`,
+    description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,
   })
   @Extensions(SERIES_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {

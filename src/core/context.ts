@@ -34,7 +34,7 @@ export interface MediaStorage {
   store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
   /** Creates the thumbnails of an image. Returns whether they are PNGs, which GIFs and images with transparency need. */
-  thumbnails(path: string): Promise<boolean>;
+  createThumbnails(path: string): Promise<boolean>;
   /** Returns whether the thumbnails of an image are PNGs, without creating them. */
   hasPngThumbnails(path: string): Promise<boolean>;
 }
@@ -106,7 +106,7 @@ export interface AccountActions {
   /** Replaces the viewer's token and returns the new one; the old token becomes invalid. */
   replaceToken(): Promise<string>;
   /** Returns the manager of the viewer's credentials. Throws for anonymous clients and for requests with an access token. */
-  credentials(): CredentialManager;
+  credentialManager(): CredentialManager;
   /** Throws if the viewer's credentials have been revoked since the request started. */
   confirmCredentials(): Promise<void>;
 }
@@ -134,7 +134,7 @@ export interface Context {
   readonly services: ResolverServices;
   budget?: RateBudget;
   /** Set while an `@atomic` operation runs. */
-  atomic?: AtomicState;
+  atomicState?: AtomicState;
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
   storeResponse?: (result: ExecutionResult) => Promise<void>;
   responseSize?: ResponseSize;

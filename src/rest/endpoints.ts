@@ -105,7 +105,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
   });
   const listed = views
     .map(({ view }) => view)
-    .filter((view) => view.listed ?? true)
+    .filter((view) => view.isListedInRoot ?? true)
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
   return {
     resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),

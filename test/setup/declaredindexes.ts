@@ -75,8 +75,8 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
   for (const { name, column, maxLength = 0 } of restFilterFields(entity))
     if (column !== columnName(order[0]!))
       addIndex(`\`filters: ['${name}']\``, [...ownerPrefix, column!], maxLength > MAX_BTREE_TEXT_CHARACTERS ? { using: 'hash' } : {});
-  for (const { name, column, sorted } of fieldsOf(entity))
-    if (sorted)
+  for (const { name, column, indexedForSorting } of fieldsOf(entity))
+    if (indexedForSorting)
       addIndex(`\`sorted\` in the field \`${name}\``, [{ name: column!, collate: 'reader' }, 'id'], { name: `${table}_${column}_reader` });
   return [...indexesByKey.values()];
 }

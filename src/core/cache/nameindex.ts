@@ -37,7 +37,7 @@ interface NameIndex {
   readAt: number;
   ids: Int32Array;
   /** Values of the field by which searches are restricted, such as the language id. */
-  kinds: Int32Array;
+  filterValues: Int32Array;
   names: string[];
   /** All names, case-folded like `search_fold` in SQL, joined by SEPARATOR. */
   text: string;
@@ -77,12 +77,12 @@ export class NameIndexes {
   }
 
   /**
-   * Finds up to `max` rows whose names contain a substring, sorted by name, if the field that restricts searches (such as the language) has one of
-   * the values `kinds`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and
-   * for tables with more than MAX_INDEXED_NAMES.
+   * Finds up to `max` rows whose names contain a substring, sorted by name. The field that restricts searches (such as the language) must have one of
+   * `filterValues`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and for
+   * tables with more than MAX_INDEXED_NAMES.
    */
-  find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
-    return this.tables.get(entity)!.find(part, kinds, max, session);
+  find(entity: Entity, part: string, filterValues: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
+    return this.tables.get(entity)!.find(part, filterValues, max, session);
   }
 }
 
@@ -108,7 +108,7 @@ class TableIndex {
     return this.index?.names.length ?? 0;
   }
 
-  async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
+  async find(part: string, filterValues: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
     const { index } = this;
     if (index && performance.now() - index.readAt < MAX_SNAPSHOT_AGE_MS) {
       const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChangedSql('$2', '$3')} AS "changed"`, [
@@ -116,7 +116,7 @@ class TableIndex {
         [this.name],
         index.snapshot,
       ]);
-      if (!state!.changed) return searchIndex(index, state!.part, new Set(kinds), max);
+      if (!state!.changed) return searchIndex(index, state!.part, new Set(filterValues), max);
     }
     this.readSoon();
     return undefined;
@@ -144,10 +144,10 @@ class TableIndex {
     const startedAt = performance.now();
     try {
       this.index = await this.database.withoutTimeouts(async (client) => {
-        const { name, kind } = resourceOf(this.entity)!.namesInMemory!;
-        const nameField = fieldOf(this.entity, name);
+        const { searchField, filterField } = resourceOf(this.entity)!.namesInMemory!;
+        const nameField = fieldOf(this.entity, searchField);
         const columns = [
-          fieldSqlExpression(fieldOf(this.entity, kind), 't'),
+          fieldSqlExpression(fieldOf(this.entity, filterField), 't'),
           fieldSqlExpression(nameField, 't'),
           foldedExpression(nameField, 't'),
         ];
@@ -171,34 +171,34 @@ class TableIndex {
   }
 }
 
-type NameRow = [id: number, kind: number, name: string, folded: string];
+type NameRow = [id: number, filterValue: number, name: string, folded: string];
 
 function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex {
-  const [ids, kinds, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
+  const [ids, filterValues, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
   const names: string[] = [];
   const texts: string[] = [];
   let textEnd = 0;
-  rows.forEach(([id, kind, name, text], row) => {
+  rows.forEach(([id, filterValue, name, text], row) => {
     ids[row] = id;
-    kinds[row] = kind;
+    filterValues[row] = filterValue;
     names.push(name);
     texts.push(text);
     ends[row] = textEnd += text.length + SEPARATOR.length;
   });
-  return { snapshot, readAt: performance.now(), ids, kinds, names, text: texts.join(SEPARATOR), ends };
+  return { snapshot, readAt: performance.now(), ids, filterValues, names, text: texts.join(SEPARATOR), ends };
 }
 
 function searchIndex(
-  { ids, kinds, names, text, ends }: NameIndex,
+  { ids, filterValues, names, text, ends }: NameIndex,
   part: string,
-  wantedKinds: ReadonlySet<number>,
+  wantedValues: ReadonlySet<number>,
   max: number,
 ): NamedRow[] {
   const matches: NamedRow[] = [];
   let row = 0;
   for (let position = text.indexOf(part); position >= 0 && matches.length < max; position = text.indexOf(part, ends[row])) {
     while (position >= ends[row]!) row += 1;
-    if (wantedKinds.has(kinds[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
+    if (wantedValues.has(filterValues[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
   }
   return matches;
 }

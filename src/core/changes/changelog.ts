@@ -50,7 +50,7 @@ export interface LoggedChange {
 /** A decoded cursor, which says what changes a client has read. */
 interface Position {
   /** Id of the change log. */
-  log: string;
+  logId: string;
   /** Unix time in seconds at which the cursor was created. */
   issuedAt: number;
   /** The client has read all changes of the transactions visible in this snapshot. */
@@ -70,8 +70,8 @@ const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 /** Returns the xmax of a snapshot: no transaction with this id or a later one had completed. */
 const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
-const cursorAt = ({ log, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
-  encodeCursor(untilSnapshot === undefined ? [log, issuedAt, seenSnapshot] : [log, issuedAt, seenSnapshot, untilSnapshot, afterId]);
+const cursorAt = ({ logId, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
+  encodeCursor(untilSnapshot === undefined ? [logId, issuedAt, seenSnapshot] : [logId, issuedAt, seenSnapshot, untilSnapshot, afterId]);
 
 function parsePosition(cursor: string): Position {
   const [log, issuedAt, seenSnapshot, untilSnapshot, afterId] = decodeCursor(cursor) ?? [];
@@ -79,7 +79,7 @@ function parsePosition(cursor: string): Position {
   const isValidPage = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
   if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !isValidPage)
     throw invalidArgumentError('since', INVALID_CURSOR_MESSAGE);
-  return { log, issuedAt, seenSnapshot, untilSnapshot, afterId } as Position;
+  return { logId: log, issuedAt, seenSnapshot, untilSnapshot, afterId } as Position;
 }
 
 const cursorExpiredError = () =>
@@ -128,7 +128,7 @@ function changesQuery(
   const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", f."ended"::text, c.*,
       l."server" = "fitgraph_server"() OR pg_is_in_recovery() AS "here"
     FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l
-    LEFT JOIN "former_change_log" f ON f."id" = ${bind(position?.log ?? null)}::uuid
+    LEFT JOIN "former_change_log" f ON f."id" = ${bind(position?.logId ?? null)}::uuid
     LEFT JOIN LATERAL (SELECT * FROM (${selects.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${limitSql}) c ON true ORDER BY c."id"`;
   return { text, values };
 }
@@ -202,16 +202,16 @@ export class ChangeLog {
     if (
       position &&
       (position.issuedAt < now - CURSOR_MAX_AGE_DAYS * SECONDS_PER_DAY ||
-        !isWithinLog(position, position.log === log ? xmaxOf(snapshot) : ended))
+        !isWithinLog(position, position.logId === log ? xmaxOf(snapshot) : ended))
     )
       throw cursorExpiredError();
     const loggedChanges = rows.filter(({ id }) => id !== null) as unknown as LoggedChange[];
     const changes = loggedChanges.slice(0, limit);
     const untilSnapshot = position?.untilSnapshot ?? snapshot;
     if (position && loggedChanges.length > limit)
-      return { cursor: cursorAt({ ...position, log, untilSnapshot, afterId: changes.at(-1)!.id }), hasMore: true, changes };
+      return { cursor: cursorAt({ ...position, logId: log, untilSnapshot, afterId: changes.at(-1)!.id }), hasMore: true, changes };
     return {
-      cursor: cursorAt({ log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
+      cursor: cursorAt({ logId: log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
       hasMore: position?.untilSnapshot !== undefined,
       changes,
     };

@@ -13,23 +13,24 @@ const TIME_KINDS = ['date', 'datetime', 'time'];
 const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
 
 /** Whether a field can be a group key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
-const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
+const isUsableInGroups = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
 export const isReferenceField = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
 
 const groupableFieldsOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
 
 export const numberFieldsOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && NUMBER_KINDS.includes(field.kind));
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && NUMBER_KINDS.includes(field.kind));
 
 /** Returns the fields with a meaningful minimum and maximum. */
-export const extremeFieldsOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
+export const minMaxFieldsOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
 
-export const dateFieldsOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'date');
+export const dateFieldsOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && field.kind === 'date');
 export const datetimeFieldsOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'datetime');
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && field.kind === 'datetime');
 
 /** A path of references from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
 interface RelationPath {
@@ -55,7 +56,7 @@ export interface LinkKey extends RelationPath {
 function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
   const links = new Map<Entity, LinkKey>();
   for (const field of fieldsOf(entity)) {
-    if (!isVisible(field) || !field.link) continue;
+    if (!isUsableInGroups(field) || !field.link) continue;
     const target = field.target!();
     const key = links.get(target) ?? { name: lowerFirst(target.name), path: [], entity, target, fields: [] };
     key.fields.push(field);
@@ -64,7 +65,7 @@ function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
   return [...groupableFieldsOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
 }
 
-/** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `grouped`. */
+/** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `groupPaths`. */
 function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
   const path: FieldMeta[] = [];
   let keys = directKeys(entity);
@@ -80,7 +81,7 @@ function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey
 }
 
 const groupKeysOf = memoizePerEntity((entity) => {
-  const declaredKeys = Object.entries(resourceOf(entity)!.grouped!).map(([name, dottedPath]) => declaredKey(entity, name, dottedPath));
+  const declaredKeys = Object.entries(resourceOf(entity)!.groupPaths!).map(([name, dottedPath]) => declaredKey(entity, name, dottedPath));
   return [...directKeys(entity), ...declaredKeys];
 });
 

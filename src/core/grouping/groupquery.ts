@@ -107,7 +107,7 @@ export class GroupQuery {
    */
   private sql(extraConditions: readonly SqlCondition[], bind: BindParameter): string {
     const { keys } = this.groupKeys;
-    const { columns, derived } = this.aggregates;
+    const { columns, derivedColumns } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
     const columnSelects = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
     const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
@@ -121,7 +121,7 @@ export class GroupQuery {
       groups = 'e';
     }
     const keptColumns = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
-    const derivedSelects = [...derived].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
+    const derivedSelects = [...derivedColumns].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
     parts.push(`w AS (SELECT ${[...keptColumns, ...derivedSelects].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
     parts.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
     const overflowSelect = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
@@ -153,7 +153,7 @@ export class GroupQuery {
   async readGroups(): Promise<Row[]> {
     const { bind, values } = createParameters();
     const rows = await this.context.session.read(this.sql([], bind), values);
-    return this.assemble(rows);
+    return this.assembleGroups(rows);
   }
 
   /** Reads the groups of the child rows of each parent row, by one statement. `referenceField` is the field that references the parent row. */
@@ -168,10 +168,10 @@ export class GroupQuery {
     );
     const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
     for (const row of rows) rowsByParent.get(row._parent)!.push(row);
-    return parentIds.map((id) => this.assemble(rowsByParent.get(id)!));
+    return parentIds.map((id) => this.assembleGroups(rowsByParent.get(id)!));
   }
 
-  private assemble(rows: readonly Row[]): Row[] {
+  private assembleGroups(rows: readonly Row[]): Row[] {
     if (rows[0]?._over)
       throw invalidArgumentError(
         'groupBy',
@@ -182,7 +182,7 @@ export class GroupQuery {
 
   private toGroup(row: Row): Row {
     const keys: Row = {};
-    this.groupKeys.keys.forEach((key, index) => key.assign(keys, row[`key${index}`]));
+    this.groupKeys.keys.forEach((key, index) => key.assignValue(keys, row[`key${index}`]));
     const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
     const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
     for (const [name, fieldNames] of this.requested.statistics)

@@ -9,7 +9,7 @@ import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
 import {
   dateFieldsOf,
-  extremeFieldsOf,
+  minMaxFieldsOf,
   groupFieldName,
   linkKeysOf,
   datetimeFieldsOf,
@@ -159,7 +159,7 @@ const ofMember = (entity: Entity): FieldDefinition => ({
 
 export const havingInput = memoizePerEntity((entity: Entity): ClassType => {
   const members: FieldDefinitions = { statistic: STATISTIC_MEMBER, of: ofMember(entity) };
-  for (const kind of ['decimal', ...extremeFieldsOf(entity).map((field) => field.kind)] as const) {
+  for (const kind of ['decimal', ...minMaxFieldsOf(entity).map((field) => field.kind)] as const) {
     const name = havingMemberName(kind);
     const description = name === 'is' ? 'Condition on a number.' : `Condition on a ${kind}, for MIN and MAX.`;
     members[name] ??= { type: () => filterInput({ kind, name: '' } as FieldMeta)!, nullable, description };

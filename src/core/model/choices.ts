@@ -9,7 +9,7 @@ export interface EnumDefinition<V extends string | number = string | number> {
 }
 
 export interface ChoiceSet extends EnumDefinition<string> {
-  readonly all: readonly Choice[];
+  readonly restChoices: readonly Choice[];
 }
 
 type EnumEntry<V> = readonly [name: string, value: V, description: string];
@@ -43,7 +43,7 @@ export function registerChoices(
   const restChoices = choiceEntries.map(([, value, label]) => ({ value, label }));
   return {
     ...registerEnum(name, description, enumEntries),
-    all: noneLabel === undefined ? restChoices : [{ value: null, label: noneLabel }, ...restChoices],
+    restChoices: noneLabel === undefined ? restChoices : [{ value: null, label: noneLabel }, ...restChoices],
   };
 }
 

@@ -54,7 +54,7 @@ export function Resource(options: ResourceOptions) {
   return (entity: Entity): void => {
     const singular = lowerFirst(entity.name);
     const owned = options.owned ?? false;
-    const writes = options.writes ?? (owned ? (['create', 'update', 'remove'] as const) : []);
+    const writes = options.writeOperations ?? (owned ? (['create', 'update', 'remove'] as const) : []);
     const plural = options.plural ?? `${singular}s`;
     const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
     const singleRowMutation = (write: WriteOperation) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
@@ -67,19 +67,19 @@ export function Resource(options: ResourceOptions) {
       filters: (o.filters ?? []).map(toFilterMetadata),
       routes: o.routes ?? (writes.length === 3 ? 'all' : 'read'),
     });
-    const { filters, title, position, listed, routes, permits, selection } = options;
+    const { filters, title, position, isListedInRoot, routes, permittedMethods, selection } = options;
     const metadata: ResourceMetadata = {
       owned,
       only: options.only,
-      group: options.group,
+      scopeGroup: options.scopeGroup,
       ordering: options.ordering ?? [],
-      dictionary: options.dictionary,
-      names: options.names,
-      apart: options.apart,
+      lookupTableSize: options.lookupTableSize,
+      labelPaths: options.labelPaths,
+      distinguishingPath: options.distinguishingPath,
       one: singular,
       many: plural,
       create: singleRowMutation('create'),
-      update: options.mine && !options.rest ? undefined : singleRowMutation('update'),
+      update: options.viewerMutation && !options.rest ? undefined : singleRowMutation('update'),
       remove: singleRowMutation('remove'),
       createMany: bulkMutation('create'),
       updateMany: bulkMutation('update'),
@@ -87,7 +87,7 @@ export function Resource(options: ResourceOptions) {
       ...(owned && { version: VERSION_FIELD }),
       views: options.rest
         ? [
-            viewMetadata(options.rest, { filters, title, position, listed, routes, permits, selection }),
+            viewMetadata(options.rest, { filters, title, position, isListedInRoot, routes, permittedMethods, selection }),
             ...Object.entries(options.views ?? {}).map(([rest, o]) => viewMetadata(rest, { routes: 'read', ...o })),
           ]
         : [],
@@ -103,8 +103,8 @@ export function Resource(options: ResourceOptions) {
       one: singular,
       many: plural,
       ordering: options.ordering ?? [],
-      dictionary: options.dictionary,
-      writes,
+      lookupTableSize: options.lookupTableSize,
+      writeOperations: writes,
       metadata,
     });
     if (owned) addAuditFields(entity);

@@ -57,7 +57,7 @@ export class Admission {
   }
 
   /** Limits a cost to the maximum. */
-  cap(cost: OperationCost): OperationCost {
+  capCost(cost: OperationCost): OperationCost {
     const { maxCost } = this.options;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
   }

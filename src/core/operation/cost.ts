@@ -136,10 +136,10 @@ class Estimate {
   private collectFields(sets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
     const groups = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
     visitFields(sets, type, {
-      fragment: (name) => this.fragments.get(name),
-      narrow: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      findFragment: (name) => this.fragments.get(name),
+      narrowParent: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcluded(selection, this.variables),
-      field(node, parent) {
+      visitField(node, parent) {
         const key = `${parent.name} ${responseKeyOf(node)}`;
         const group = groups.get(key);
         if (group) group.nodes.push(node);
@@ -202,7 +202,7 @@ class Estimate {
   }
 
   private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, scope?: IntrospectionScope): OperationCost {
-    const key = `${nodes.map((node) => this.numberOf(node)).join()} ${String(scope ?? '')}`;
+    const key = `${nodes.map((node) => this.nodeNumberOf(node)).join()} ${String(scope ?? '')}`;
     let cost = this.costsBySelection.get(key);
     if (!cost) {
       const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
@@ -211,7 +211,7 @@ class Estimate {
     return cost;
   }
 
-  private numberOf(node: FieldNode): number {
+  private nodeNumberOf(node: FieldNode): number {
     const number = this.nodeNumbers.get(node) ?? this.nodeNumbers.size;
     this.nodeNumbers.set(node, number);
     return number;

@@ -27,7 +27,7 @@ import { resultTooLargeError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { selectedFields } from '../read/queryplan';
 import { PreparedOperation } from './preparedoperation';
-import { presentResult } from './presentederrors';
+import { toClientResult } from './presentederrors';
 import { coerceVariables } from './variables';
 
 export type Variables = Record<string, unknown>;
@@ -37,10 +37,10 @@ export interface RunOperation {
 
 export interface ExecutorOptions {
   /** Whether the server's own operations are compiled by graphql-jit instead of interpreted by graphql-js. */
-  compiles?: boolean;
+  compilesOwnOperations?: boolean;
   maxCost?: number;
   /** Maximum response size in bytes. */
-  maxResponse?: number;
+  maxResponseBytes?: number;
   /** Number of field values that an operation completes in one turn of the event loop. */
   valuesPerTurn?: number;
   widthOf?: AverageBytesOf;
@@ -64,18 +64,25 @@ export class Executor {
   deliveredEvents = 0;
   /** Runs the events of each caller one at a time, so that many subscriptions cause no more concurrent load than one. */
   private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
-  private readonly compiles: boolean;
+  private readonly compilesOwnOperations: boolean;
   private readonly admission: Admission;
-  private readonly maxResponse: number;
+  private readonly maxResponseBytes: number;
   private readonly valuesPerTurn?: number;
 
   constructor(
     readonly schema: GraphQLSchema,
-    { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
+    {
+      compilesOwnOperations = true,
+      maxCost = Infinity,
+      maxResponseBytes = Infinity,
+      valuesPerTurn,
+      introspection,
+      widthOf,
+    }: ExecutorOptions = {},
   ) {
     this.admission = new Admission(schema, { maxCost, introspectionRequiresUser: introspection === 'users', widthOf });
-    this.compiles = compiles;
-    this.maxResponse = maxResponse;
+    this.compilesOwnOperations = compilesOwnOperations;
+    this.maxResponseBytes = maxResponseBytes;
     this.valuesPerTurn = valuesPerTurn;
   }
 
@@ -83,23 +90,25 @@ export class Executor {
   prepare(text: string): RunOperation {
     const prepared = PreparedOperation.of(this.schema, text);
     const { document, operation, costs } = prepared;
-    const run: CompiledOperation = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpret(document);
+    const run: CompiledOperation = this.compilesOwnOperations
+      ? (context, values) => prepared.compiled(context, values)
+      : this.interpretOperation(document);
     const name = operationNameOf(operation);
     return async (context, variables = {}) => {
       const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
-      if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
+      if (coercion.errors) return toClientResult({ errors: coercion.errors }, context);
       // If the cost of the server's own document exceeds the maximum, the maximum is charged instead of rejecting the operation: the document's shape
       // and the number of existing rows bound the work, whatever the page size.
-      const cost = this.admission.cap(costs.costOfVariables(coercion.values));
+      const cost = this.admission.capCost(costs.costOfVariables(coercion.values));
       const isLarge = Number(coercion.values.first) > LARGE_PAGE;
       const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
-      if (errors) return presentResult({ errors }, context);
-      context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+      if (errors) return toClientResult({ errors }, context);
+      context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponseBytes);
       try {
         const result = await (context.request.trace
           ? context.request.trace.operation(operation.operation, name, () => run(context, coercion.values))
           : run(context, coercion.values));
-        return presentResult(result, context);
+        return toClientResult(result, context);
       } finally {
         reservation?.settle();
       }
@@ -131,7 +140,7 @@ export class Executor {
   ): Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>> {
     const operation = getOperationAST(document, operationName);
     const admission = operation && (await this.admission.admit(document, operation, variables, context));
-    if (admission?.errors) return present(presentResult(admission, context));
+    if (admission?.errors) return present(toClientResult(admission, context));
     admission?.reservation?.settle();
     const cancellation = new AbortController();
     context.subscriptionSignal = cancellation.signal;
@@ -142,20 +151,20 @@ export class Executor {
       contextValue: context,
       variableValues: variables,
     });
-    if (!isEventStream(source)) return present(presentResult(source, context));
+    if (!isEventStream(source)) return present(toClientResult(source, context));
     const runEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
     const toFailureResult = (error: unknown) => {
       const located = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
-      return presentResult({ data: null, errors: [located] }, context);
+      return toClientResult({ data: null, errors: [located] }, context);
     };
-    return cancellable(this.events(source, context, { runEvent, toFailureResult, present }), () => {
+    return cancellable(this.deliverEvents(source, context, { runEvent, toFailureResult, present }), () => {
       cancellation.abort();
       context.session.cancelReads();
     });
   }
 
   /** Executes the document for each event of the source. If the source fails, the last event contains its error. */
-  private async *events(
+  private async *deliverEvents(
     source: AsyncIterable<unknown>,
     { session }: Context,
     { runEvent, toFailureResult, present }: EventFunctions,
@@ -186,13 +195,13 @@ export class Executor {
     // The events of a subscription are not charged: the subscription itself was, and a rejected event would be lost.
     const isEvent = operation?.operation === 'subscription';
     const admission = operation && !isEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
-    if (admission?.errors) return presentResult(admission, context);
-    const size = (context.responseSize = new ResponseSize(this.maxResponse, this.valuesPerTurn));
+    if (admission?.errors) return toClientResult(admission, context);
+    const size = (context.responseSize = new ResponseSize(this.maxResponseBytes, this.valuesPerTurn));
     context.loaders.whenObjectsComplete = size.whenCompleted;
-    context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+    context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponseBytes);
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
-      this.interpret(document, operationName, root)(context, variables);
+      this.interpretOperation(document, operationName, root)(context, variables);
     const run = () => {
       if (!operation) return runUncompiled();
       if (isAtomic(operation)) return runAtomically(runUncompiled, firstResponseKey(document, operation), context);
@@ -205,7 +214,7 @@ export class Executor {
         ? context.request.trace.operation(operation.operation, operationNameOf(operation), run)
         : run());
       // An oversized response is replaced as a whole, because a part of it is useless and may itself be as long as the limit.
-      return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
+      return toClientResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);
     } finally {
       admission?.reservation?.settle(size.objects);
     }
@@ -218,7 +227,7 @@ export class Executor {
 
   /** Performs a dry run: returns the estimated cost of an operation in `extensions` and executes nothing. */
   dryRun(document: DocumentNode, operation: OperationDefinitionNode, context: Context, variables: Variables): ExecutionResult {
-    return presentResult(this.admission.dryRun(document, operation, variables, context), context);
+    return toClientResult(this.admission.dryRun(document, operation, variables, context), context);
   }
 
   /** Whether a mutation has a single root field that only writes rows. */
@@ -227,7 +236,7 @@ export class Executor {
     return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.writesRows === true;
   }
 
-  private interpret(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
+  private interpretOperation(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
     return (contextValue: Context, variableValues: Variables) =>
       execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
   }

@@ -4,17 +4,17 @@ import type { Context } from '../context';
 import { ClientError, toClientError } from '../model/errors';
 
 /** Replaces the errors of a result by errors that clients may see, and reports their codes to the metrics. */
-export function presentResult(result: ExecutionResult, context: Context): ExecutionResult {
+export function toClientResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   // The same error can belong to several fields of a response. It is translated and logged once.
   const databaseErrors = new Map<unknown, ClientError | undefined>();
-  const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
+  const errors = result.errors.map((error) => toClientVisibleError(error, context, databaseErrors));
   if (context.request.countErrorCode) for (const { extensions } of errors) context.request.countErrorCode(String(extensions.code));
   return { ...result, errors };
 }
 
 /** Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. */
-function presentError(
+function toClientVisibleError(
   error: GraphQLError,
   { services: { log }, request: { id: id } }: Context,
   databaseErrors: Map<unknown, ClientError | undefined>,

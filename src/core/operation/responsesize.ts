@@ -11,28 +11,28 @@ import { selectedFields, selectionKey } from '../read/queryplan';
 /** Number of field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
 /** Factor by which later slices contain fewer values than the first, because their values may take longer to complete, up to 50 µs each. */
-const SLICES_PER_TURN = 5;
+const LATER_SLICE_DIVISOR = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
 const NON_STRING_CHARACTERS = 5;
 
 /** The properties of a selection set that determine the size of an object. */
-interface Shape {
+interface SelectionShape {
   fields: readonly string[];
   /** Number of characters of all response keys, with quotes, colons and commas. */
-  keys: number;
+  keyCharacters: number;
 }
 
-const shapes = new WeakMap<object, Shape>();
+const shapes = new WeakMap<object, SelectionShape>();
 
-function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): Shape {
+function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): SelectionShape {
   const selection = selectionKey(fieldNodes);
   let shape = shapes.get(selection);
   if (!shape) {
     const nodes = [...selectedFields(fieldNodes, fragments).values()].flat();
     const namesByKey = new Map(nodes.map((node) => [responseKeyOf(node), node.name.value]));
     const keys = [...namesByKey.keys()].reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES, 0);
-    shapes.set(selection, (shape = { fields: [...namesByKey.values()], keys }));
+    shapes.set(selection, (shape = { fields: [...namesByKey.values()], keyCharacters: keys }));
   }
   return shape;
 }
@@ -41,14 +41,14 @@ interface PendingObject {
   /** Number of field values of the object. */
   valueCount: number;
   /** Maximum number of values in a slice that contains this object. */
-  perTurn: number;
+  maxSliceValues: number;
   complete(this: void): void;
 }
 
 /**
  * Queue of objects that wait for a later turn of the event loop. Each turn completes one slice of the queue, whatever requests its objects belong to.
  */
-class Slices {
+class SliceQueue {
   private pendingObjects: PendingObject[] = [];
 
   add(object: PendingObject): void {
@@ -59,7 +59,7 @@ class Slices {
   private readonly runSlice = (): void => {
     let count = 0;
     let valueCount = 0;
-    while (count < this.pendingObjects.length && valueCount < this.pendingObjects[count]!.perTurn)
+    while (count < this.pendingObjects.length && valueCount < this.pendingObjects[count]!.maxSliceValues)
       valueCount += this.pendingObjects[count++]!.valueCount;
     const slice = this.pendingObjects.splice(0, count);
     if (this.pendingObjects.length) setImmediate(this.runSlice);
@@ -67,7 +67,7 @@ class Slices {
   };
 }
 
-const slices = new Slices();
+const slices = new SliceQueue();
 
 export class ResponseSize {
   objects = 0;
@@ -78,7 +78,7 @@ export class ResponseSize {
 
   constructor(
     private readonly limit: number,
-    private readonly perTurn = VALUES_PER_TURN,
+    private readonly valuesPerTurn = VALUES_PER_TURN,
   ) {}
 
   /** Whether serialization of the response should yield to the event loop. */
@@ -91,20 +91,20 @@ export class ResponseSize {
   }
 
   /**
-   * Counts an object before graphql-js completes it. Returns true or, if this turn has completed enough values, a promise that resolves in a later turn
-   * of the event loop. Throws RESULT_TOO_LARGE.
+   * Counts an object before graphql-js completes it. Returns true or, if this turn has completed enough values, a promise that resolves in a later
+   * turn of the event loop. Throws RESULT_TOO_LARGE.
    */
-  add(object: unknown, { fields, keys }: Shape): true | Promise<true> {
+  countObject(object: unknown, { fields, keyCharacters }: SelectionShape): true | Promise<true> {
     const row = object as Record<string, unknown>;
     this.objects += 1;
-    this.characters += keys;
+    this.characters += keyCharacters;
     for (const name of fields) {
       const value = row[name];
       this.characters += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
     }
     if (this.exceedsLimit) throw resultTooLargeError(this.limit);
     this.valueCount += fields.length;
-    return this.valueCount <= this.perTurn ? true : this.waitForSlice(fields.length);
+    return this.valueCount <= this.valuesPerTurn ? true : this.waitForSlice(fields.length);
   }
 
   private waitForSlice(valueCount: number): Promise<true> {
@@ -117,7 +117,7 @@ export class ResponseSize {
         this.allCompleted?.resolve();
         this.allCompleted = undefined;
       };
-      slices.add({ valueCount, perTurn: this.perTurn / SLICES_PER_TURN, complete });
+      slices.add({ valueCount, maxSliceValues: this.valuesPerTurn / LATER_SLICE_DIVISOR, complete });
     });
   }
 
@@ -140,6 +140,6 @@ export class ResponseSize {
 export function limitResponseSize(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
-      type.isTypeOf = (object, context: Context, info) => context.responseSize?.add(object, shapeOf(info)) ?? true;
+      type.isTypeOf = (object, context: Context, info) => context.responseSize?.countObject(object, shapeOf(info)) ?? true;
   return schema;
 }

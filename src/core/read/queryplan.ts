@@ -91,9 +91,9 @@ export function selectedFields(
     nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
     undefined,
     {
-      fragment: (name) => fragments[name],
-      narrow: () => undefined,
-      field(node) {
+      findFragment: (name) => fragments[name],
+      narrowParent: () => undefined,
+      visitField(node) {
         const nodesOfName = nodesByName.get(node.name.value);
         if (nodesOfName) nodesOfName.push(node);
         else nodesByName.set(node.name.value, [node]);
@@ -133,14 +133,14 @@ export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }:
 /** What must be read for the selection set of a connection. */
 export interface ConnectionPlan {
   columns: ColumnSet;
-  rows: boolean;
-  edges: boolean;
-  count: boolean;
+  needsRows: boolean;
+  needsEdges: boolean;
+  needsTotalCount: boolean;
   /** Whether `hasNextPage` is selected. */
-  next: boolean;
+  needsHasNextPage: boolean;
   /** Whether `hasPreviousPage` is selected. */
-  previous: boolean;
-  cursors: boolean;
+  needsHasPreviousPage: boolean;
+  needsCursors: boolean;
 }
 
 const connectionPlanCaches = planCachesPerApi<ConnectionPlan>();
@@ -153,12 +153,12 @@ export function connectionPlan(entity: Entity, info: Info, { api, policies }: Ap
     const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
     return {
       columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), policies.textOrder),
-      rows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
-      edges: connectionFields.has('edges'),
-      count: connectionFields.has('totalCount'),
-      next: pageInfo.has('hasNextPage'),
-      previous: pageInfo.has('hasPreviousPage'),
-      cursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
+      needsRows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
+      needsEdges: connectionFields.has('edges'),
+      needsTotalCount: connectionFields.has('totalCount'),
+      needsHasNextPage: pageInfo.has('hasNextPage'),
+      needsHasPreviousPage: pageInfo.has('hasPreviousPage'),
+      needsCursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
     };
   });
 }

@@ -49,7 +49,7 @@ export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object)
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { one, many, owned, description, dictionary, queries, only: exposure = queries } = resourceOf(entity)!;
+  const { one, many, owned, description, lookupTableSize, queries, only: exposure = queries } = resourceOf(entity)!;
   const only = exposure === 'rest' ? { only: exposure } : undefined;
   addResolverMethod(
     target,
@@ -74,14 +74,14 @@ function addQueries(target: ClassType, entity: Entity): void {
       name: many,
       description: `The ${nounFor(many)}${owned ? ' of the viewer' : ''}. ${description}`,
     }),
-    dictionary === undefined
+    lookupTableSize === undefined
       ? only
       : {
           wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAllRows(entity, context, info),
-          ...listSize(dictionary),
+          ...listSize(lookupTableSize),
         },
   );
-  if (resourceOf(entity)!.grouped) addGroupedQuery(target, entity);
+  if (resourceOf(entity)!.groupPaths) addGroupedQuery(target, entity);
 }
 
 function addFields(target: ClassType, entity: Entity): void {

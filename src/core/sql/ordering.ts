@@ -73,8 +73,8 @@ function describeAscending({ name, kind }: FieldMeta): string {
 }
 
 /**
- * Returns the input type `XOrder` of an entity X: a direction per scalar field or reference to a small table (`dictionary`), a nested order per other
- * reference.
+ * Returns the input type `XOrder` of an entity X: a direction per scalar field or reference to a small table (`lookupTableSize`), a nested order per
+ * other reference.
  */
 export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Order`;
@@ -86,8 +86,8 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
     // Sorting by the id of a reference is for REST only. In GraphQL, references are sorted by fields of the referenced row.
     Extensions({ field, only: field.object ? 'rest' : field.only })(Order.prototype, field.name);
     if (!field.object) continue;
-    const { dictionary, ordering } = resourceOf(field.target!())!;
-    if (dictionary) addElement(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
+    const { lookupTableSize, ordering } = resourceOf(field.target!())!;
+    if (lookupTableSize) addElement(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
     else addElement(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
     Extensions({ only: field.only })(Order.prototype, field.object);
   }

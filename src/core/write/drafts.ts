@@ -35,7 +35,7 @@ export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
   });
 
 /** Replaces node ids in a reference with numeric ids. Invalid ids remain unchanged, so that validation reports them. */
-function resolveIds({ target }: FieldMeta, value: unknown): unknown {
+function resolveNodeIds({ target }: FieldMeta, value: unknown): unknown {
   if (!target || value == null) return value;
   const resolveId = (id: unknown) => String(resolveRowId(target().name, id) ?? id);
   return Array.isArray(value) ? value.map(resolveId) : resolveId(value);
@@ -44,7 +44,7 @@ function resolveIds({ target }: FieldMeta, value: unknown): unknown {
 const writableValues = (entity: Entity, input: FieldValues): FieldValues =>
   Object.fromEntries(
     fieldsOf(entity).flatMap((field) =>
-      field.readOnly || input[field.name] === undefined ? [] : [[field.name, resolveIds(field, input[field.name])]],
+      field.readOnly || input[field.name] === undefined ? [] : [[field.name, resolveNodeIds(field, input[field.name])]],
     ),
   );
 

@@ -39,7 +39,7 @@ export async function findRuleViolations(
         .map((draft) => ({ draft, values: valuesOf(draft, context) }))
         .filter(({ values }) => rule.fields.every((name) => values[name] != null));
       if (rows.length === 0) continue;
-      const isBroken = await rule.broken(
+      const isBroken = await rule.violatedBy(
         rows.map(({ values }) => values),
         context,
       );

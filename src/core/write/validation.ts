@@ -127,8 +127,8 @@ class Validation {
         const valueIssues = field.findIssues(value, this.context.services.timeZone);
         addIssues(...valueIssues);
         if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));
-        if (!valueIssues.length && field.inspect)
-          lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
+        if (!valueIssues.length && field.checkSlowly)
+          lookups.push(field.checkSlowly(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
       }
     }
   }

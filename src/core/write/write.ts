@@ -69,7 +69,7 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
 }
 
 export const runBeginHooks = async (entity: Entity, rows: readonly PendingWrite[], { context, transaction }: WriteContext): Promise<void> =>
-  hooksOf(entity).begin?.(rows, context, transaction);
+  hooksOf(entity).onTransactionStart?.(rows, context, transaction);
 
 /** A row for which hooks have run, whose side effects may have to be undone. */
 export interface PreparedRow {
@@ -85,7 +85,7 @@ export async function runInTransaction<T>(
   work: (writing: WriteContext) => Promise<T>,
 ): Promise<T> {
   const undo = async () => {
-    for (const { entity, values } of preparedRows) await hooksOf(entity).undo?.(values, context);
+    for (const { entity, values } of preparedRows) await hooksOf(entity).undoSideEffects?.(values, context);
   };
   try {
     const result = await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
@@ -122,16 +122,16 @@ export async function insertLevel(
   for (const { input, parent } of level) {
     const values = withDefaults(entity, input, context);
     if (parent) values[parent.referenceField] = storedByDraft.get(parent.draft)!.id;
-    hooks.complete?.(values, context);
+    hooks.addDerivedValues?.(values, context);
     preparedRows.push({ entity, values });
-    await hooks.before?.(values, context, transaction);
+    await hooks.beforeRowWrite?.(values, context, transaction);
     rows.push(values);
   }
   const insertedRows = await insertRows(entity, rows, writing);
   level.forEach((draft, index) => storedByDraft.set(draft, insertedRows[index]!));
   const writtenRows = rows.map((values, index): WrittenRow => ({ id: insertedRows[index]!.id, values }));
   await writeLinks(entity, writtenRows, false, writing);
-  await hooks.after?.(writtenRows, context, transaction);
+  await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
 
 /** Updates existing rows of one entity and returns the rows that were written; see `updateRows` for `onlyChanged`. */
@@ -145,13 +145,13 @@ export async function updateLevel(
   const { context, transaction } = writing;
   const hooks = hooksOf(entity);
   for (const { id, values } of rows) {
-    hooks.complete?.(values, context, id);
+    hooks.addDerivedValues?.(values, context, id);
     preparedRows.push({ entity, values });
-    await hooks.before?.(values, context, transaction, id);
+    await hooks.beforeRowWrite?.(values, context, transaction, id);
   }
   const updatedRows = await updateRows(entity, rows, writing, onlyChanged);
   await writeLinks(entity, rows, true, writing);
-  await hooks.after?.(rows, context, transaction);
+  await hooks.afterRowsWritten?.(rows, context, transaction);
   return updatedRows;
 }
 
@@ -228,8 +228,8 @@ function comparedFields(entity: Entity, drafts: readonly RowDraft[]): string[] {
 
 /** Whether hooks of the resource run before rows are written. */
 const hasPreWriteHooks = (entity: Entity): boolean => {
-  const { begin, before } = hooksOf(entity);
-  return Boolean(begin ?? before);
+  const { onTransactionStart, beforeRowWrite } = hooksOf(entity);
+  return Boolean(onTransactionStart ?? beforeRowWrite);
 };
 
 /** Whether the write only updates columns of the rows themselves. */

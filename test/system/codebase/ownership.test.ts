@@ -136,9 +136,9 @@ describe.each(types)('%s', (_name, entity) => {
       await expectUnknown((id) => missing(remove, { id }, ['id'], id, entity.name), foreign(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
-    const { rest, routes, permits } = metadata.views[0]!;
+    const { rest, routes, permittedMethods } = metadata.views[0]!;
     expect(routes).toBe('all');
-    const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
+    const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreign(), status('PUT'));
     await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, metadata.create ? body : {}), foreign(), status('PATCH'));
     await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreign(), status('PATCH'));

@@ -46,7 +46,7 @@ function everything(type: GraphQLObjectType, depth: number): string {
     .flatMap((field) => {
       const named = getNamedType(field.type);
       // Actions that validate a form return an error without input.
-      if (field.extensions.action?.whenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
+      if (field.extensions.action?.bodyWhenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;

@@ -33,7 +33,7 @@ jest.mock('../../../src/core/access/access', (): Access => {
     visibleRowConditions: withoutConditions(access.visibleRowConditions),
     referenceableRowConditions: withoutConditions(access.referenceableRowConditions),
     writableRowConditions: withoutConditions(access.writableRowConditions),
-    changeOwnerId: (...asked) => mockReadsChangesOf ?? access.changeOwnerId(...asked),
+    ownerIdOfChanges: (...asked) => mockReadsChangesOf ?? access.ownerIdOfChanges(...asked),
   };
 });
 
@@ -127,7 +127,7 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('rejects updates and deletions of a foreign row', async () => {
     const input = metadata.create ? inputOf(entity, 2, parentsIn(annas)) : {};
-    const { rest, permits } = metadata.views[0]!;
+    const { rest, permittedMethods } = metadata.views[0]!;
     if (metadata.update) {
       const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { errors { code } } }`;
       expect((await ann.ask(update, { id: foreign(), input })).row.errors).toEqual(UNKNOWN);
@@ -140,7 +140,7 @@ describe.each(types)('%s', (_name, entity) => {
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.removeMany}(rows: $rows) { errors { code } } }`;
       expect((await ann.ask(remove, { rows: [{ id: own() }, { id: foreign() }] })).row.errors).toEqual(UNKNOWN);
     }
-    const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
+    const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     const body = bodyOf(entity, 2, parentsIn(annas));
     expect((await ann.put(`/${rest}/${foreign()}/`, body)).status).toBe(status('PUT'));
     expect((await ann.patch(`/${rest}/${foreign()}/`, metadata.create ? body : {})).status).toBe(status('PATCH'));

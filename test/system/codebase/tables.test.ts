@@ -69,7 +69,7 @@ test('link tables have exactly the expected columns', async () => {
     for (const { link } of fieldsOf(entity)) {
       if (!link) continue;
       const owner = resourceOf(entity)!.owned ? ['user_id'] : [];
-      const expected = [link.own, link.other, ...Object.keys(link.fixed ?? {}), ...owner].sort();
+      const expected = [link.ownColumn, link.otherColumn, ...Object.keys(link.discriminators ?? {}), ...owner].sort();
       expect((await columnsOf(link.table)).map(({ column }) => column)).toEqual(expected);
     }
 });

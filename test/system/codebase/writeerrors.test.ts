@@ -124,7 +124,7 @@ test('every writable reference has a foreign key, with the owner if the target i
         WHERE a.attrelid = conrelid AND a.attnum = ANY(conkey)) AS "columns", confrelid::regclass::text AS "of", condeferred AS "late"
       FROM pg_constraint WHERE contype = 'f'`,
   );
-  for (const entity of allEntities().filter((one) => resourceOf(one)!.writes.length))
+  for (const entity of allEntities().filter((one) => resourceOf(one)!.writeOperations.length))
     for (const { column, relation, target, stored, readOnly } of fieldsOf(entity)) {
       if (!relation || !stored || readOnly) continue;
       const { table, owned } = resourceOf(target!())!;

@@ -125,7 +125,7 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
     random = randomFor(`rows of ${name} over REST`);
     number = 1_000;
     const { metadata } = resourceOf(entity)!;
-    const { rest, permits = ['PUT'] } = metadata.views[0]!;
+    const { rest, permittedMethods = ['PUT'] } = metadata.views[0]!;
     const path = `/${rest}/`;
     const compare = async (answer: Answer) => {
       if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
@@ -136,7 +136,7 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
       if (made) await compare(made);
       const id = (made ? made.body.id : annas.get(entity)) as number;
       await compare(await accepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
-      if (permits.includes('PUT'))
+      if (permittedMethods.includes('PUT'))
         await compare(await accepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
     }
   },
