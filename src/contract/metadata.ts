@@ -20,7 +20,7 @@ export interface Choice {
   label: string | number;
 }
 
-/** `extensions.only`: restricts a field to one interface. All other fields are in both. */
+/** `extensions.only`: restricts a field to one interface. All other fields are in both interfaces. */
 export type InterfaceName = 'rest' | 'graphql';
 
 /** `extensions.field`: field metadata for both interfaces. */

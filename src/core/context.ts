@@ -45,7 +45,7 @@ export interface CredentialManager {
    * name.
    */
   createAccessToken(input: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
-  /** Revokes one access token, or all of the viewer if `id` is absent. Returns the number of revoked tokens. */
+  /** Revokes the access token with this id; without an id, all access tokens of the viewer. Returns the number of revoked tokens. */
   revokeAccessTokens(id?: number): Promise<number>;
   /** Ends all browser sessions of the viewer. Returns their number. */
   endSessions(): Promise<number>;

@@ -71,7 +71,7 @@ export class DiaryDay {
 
 const restSelection = (names: readonly string[]) => names.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
 
-/** Selection sets of the REST representations. */
+/** GraphQL selection sets from which REST builds its representations of nutritional values. */
 export const VALUES_SELECTION = restSelection(ALL_VALUES);
 export const PLAN_VALUES_SELECTION = `total { ${VALUES_SELECTION} } percent { ${restSelection(MACROS)} } per_kg: perKg { ${restSelection(MACROS)} }`;
 export const DAY_VALUES_SELECTION = restSelection(NUTRIENTS);

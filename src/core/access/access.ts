@@ -136,7 +136,7 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
 }
 
 /**
- * Returns the id of the owner whose changes the viewer may receive: the viewer's id, or null for an anonymous client, who receives only
+ * Returns the id of the owner of the rows whose changes the viewer may receive: the viewer's id, or null for an anonymous client, who receives only
  * changes of public rows. Throws if the viewer may not read one of the entities.
  */
 export function ownerIdOfChanges(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {

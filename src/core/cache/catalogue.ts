@@ -52,7 +52,8 @@ export class CatalogueCache {
   }
 
   /**
-   * Reads all tables again. Reads run one after the other, so that the newest data remains. Calls that come before a scheduled read starts share it.
+   * Reads all tables again. Reads run one after the other, so that an older read cannot overwrite the rows of a newer one. Calls share a scheduled
+   * read that has not started yet.
    */
   reload(): Promise<void> {
     this.scheduledRead ??= this.lastRead = this.lastRead

@@ -27,8 +27,8 @@ interface Values<K, T> {
 }
 
 /**
- * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the others
- * computes the value itself.
+ * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the other
+ * requests computes the value itself.
  */
 function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
   const pendingValue = values.get(key);

@@ -131,8 +131,8 @@ export class GroupQuery {
   }
 
   /**
-   * Returns CTEs that add empty groups between the smallest and the largest value of a key. If these are more than MAX_SERIES_STEPS apart, the CTEs
-   * add no groups and set the column `over` to true.
+   * Returns CTEs that add empty groups between the smallest and the largest value of a key. If these values are more than MAX_SERIES_STEPS steps
+   * apart, the CTEs add no groups and set the column `over` to true.
    */
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
     const { seriesSql, stepCountSql } = keys[index]!;

@@ -77,7 +77,10 @@ const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsW
 
 const isList = (field: Field): boolean => isListType(getNullableType(field.type));
 
-/** Returns the name of a field's page-size argument (`first` or `last`); if it has both, the one with a value. */
+/**
+ * Returns the name of the argument that sets a field's page size: `first` or `last`. If the field has both arguments, returns the one that has a
+ * value.
+ */
 const sizeArgumentOf = (field: Field, args: Variables): string | undefined => {
   const names = ['first', 'last'].filter((name) => field.args.some((argument) => argument.name === name));
   return names.find((name) => args[name] != null) ?? names[0];

@@ -62,7 +62,9 @@ const LARGE_PAGE = 1_000;
 export class Executor {
   openSubscriptions = 0;
   deliveredEvents = 0;
-  /** Runs the events of each caller one at a time, so that many subscriptions cause no more concurrent load than one. */
+  /**
+   * Limits each caller to one running event at a time, so that many subscriptions of a caller cause no more concurrent load than one subscription.
+   */
   private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compilesOwnOperations: boolean;
   private readonly admission: Admission;

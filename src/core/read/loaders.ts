@@ -30,7 +30,7 @@ export class Loaders {
       if (pending) void pending.then(() => this.scheduleBatch(dispatch));
       else dispatch();
     };
-    // Same schedule as the default of DataLoader: after all promise jobs of the current tick.
+    // Dispatches batches when DataLoader does it by default: after all promise jobs of the current tick.
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
   };
 

@@ -101,7 +101,7 @@ export class RowVersion {
   @Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION }) declare readonly ifVersion?: string | null;
 }
 
-/** Returns the input type of one element of an update of many rows. */
+/** Returns the input type of one changed row in an update of many rows. */
 export function bulkChangeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
   const Change = { [name]: class {} }[name]!;

@@ -98,7 +98,10 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
   return Order;
 }, createReferencedOrders);
 
-/** Creates the order types of referenced entities, which may refer back to this one. type-graphql must know all types before it builds the schema. */
+/**
+ * Creates the order types of referenced entities, which may refer back to this order type. type-graphql must know all types before it builds the
+ * schema.
+ */
 function createReferencedOrders(_Order: ClassType, entity: Entity): void {
   for (const { object, target } of fieldsOf(entity).filter(isOrderable)) if (object) orderInput(target!());
 }

@@ -36,7 +36,7 @@ export interface SelectShape {
   order?: readonly SortTerm[];
   /** LIMIT as a number or the placeholder of a parameter. */
   limit?: string;
-  /** OFFSET, like `limit`. */
+  /** OFFSET as a number or the placeholder of a parameter. */
   offset?: string;
 }
 

@@ -161,7 +161,7 @@ class WhereCompiler {
     });
   }
 
-  /** Replaces node ids in an id filter with numeric ids. In REST, ids are already numeric, and invalid ones are reported elsewhere. */
+  /** Replaces global ids (`nodeId`) in an id filter by numeric ids. In REST, ids are already numeric, and invalid ids are reported elsewhere. */
   private resolveIds(entity: Entity, field: FieldMeta, filter: Where, path: string): Where {
     const type = field.name === 'id' ? entity.name : field.target?.().name;
     if (type === undefined || !this.context.policies.acceptsNodeIds) return filter;

@@ -34,7 +34,7 @@ export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
     return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), referenceField).readOnly;
   });
 
-/** Replaces node ids in a reference with numeric ids. Invalid ids remain unchanged, so that validation reports them. */
+/** Replaces global ids (`nodeId`) in a reference by numeric ids. Invalid ids remain unchanged, so that validation reports them. */
 function resolveNodeIds({ target }: FieldMeta, value: unknown): unknown {
   if (!target || value == null) return value;
   const resolveId = (id: unknown) => String(resolveRowId(target().name, id) ?? id);

@@ -16,7 +16,7 @@ import { findRuleViolations, rulesOf } from './rules';
 import type { FieldRule } from '../model/registry';
 import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 
-/** Returns those of the ids that the viewer may reference: ids of own rows of an owned resource, or of visible rows of a public one. */
+/** Returns which of the ids the viewer may reference: the ids of own rows of an owned resource, or of visible rows of a public resource. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
   const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
   // Without ids, no rows are read, so the access token needs no read scope. For anonymous clients, `referenceableRowConditions` throws.
