@@ -13,7 +13,7 @@ import { Needs } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './days';
 import { withExercise } from './exerciseofrow';
 import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
 import { MASSES_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
@@ -104,7 +104,7 @@ export class MuscleVolumeResolver {
       args,
       context,
     );
-    return rows.map(bucketAdder(args.by));
+    return rows.map(createBucketAdder(args.by));
   }
 
   @FieldResolver(() => Muscle, { nullable: true, description: 'The muscle; null for exercises without known muscles.' })
@@ -137,7 +137,7 @@ export class TrainingVolumeResolver extends withExercise(
   })
   @Extensions(SERIES_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(buildVolume(args, context), args, context)).map(bucketAdder(args.by));
+    return (await querySeries(buildVolume(args, context), args, context)).map(createBucketAdder(args.by));
   }
 }
 
@@ -155,6 +155,6 @@ export class VolumeOfExerciseResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     const buildStatement = buildVolume({ ...args, perExercise: true }, context);
-    return (await loadSeriesOfBase(buildStatement, args, exerciseBaseId, context, info)).map(bucketAdder(args.by));
+    return (await loadSeriesOfBase(buildStatement, args, exerciseBaseId, context, info)).map(createBucketAdder(args.by));
   }
 }

@@ -149,7 +149,7 @@ export interface ResourceMetadata {
   readonly updateMany?: string;
   readonly removeMany?: string;
   /** Field that contains the row version for optimistic locking. If present, updates and deletions take `ifVersion`. */
-  readonly version?: string;
+  readonly versionField?: string;
   readonly views: readonly ViewMetadata[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];

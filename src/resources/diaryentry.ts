@@ -40,7 +40,7 @@ const MEAL_BELONGS_TO_PLAN: FieldRule = {
   description: 'An entry of the food diary: an ingredient, the amount eaten and the time.',
   plural: 'diaryEntries',
   owned: true,
-  bulk: true,
+  hasBulkMutations: true,
   scopeGroup: 'nutrition',
   ordering: ['eatenAt'],
   groupPaths: {},

@@ -46,7 +46,7 @@ const checkBirthdate = (value: unknown, timeZone: string) => {
   scopeGroup: 'account',
   ordering: ['id'],
   unique: ['userId'],
-  queries: 'rest',
+  rootQueries: 'rest',
   viewerMutation: 'updateProfile',
   writeOperations: ['update'],
   routes: 'all',

@@ -14,7 +14,7 @@ import { User } from './user';
   description: 'The body weight of a user on one day, in the unit in which it was logged.',
   plural: 'weightEntries',
   owned: true,
-  bulk: true,
+  hasBulkMutations: true,
   scopeGroup: 'body',
   ordering: ['date'],
   groupPaths: {},

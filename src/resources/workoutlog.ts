@@ -28,7 +28,7 @@ const sameSessionSql = (log: string, session: string) =>
   dumpModel: 'manager.workoutlog',
   description: 'A performed set of an exercise.',
   owned: true,
-  bulk: true,
+  hasBulkMutations: true,
   scopeGroup: 'training',
   ordering: ['date', 'reps'],
   groupPaths: { ...EXERCISE_GROUP_KEYS, sessionImpression: 'session.impression' },

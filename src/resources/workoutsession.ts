@@ -23,7 +23,7 @@ const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.sli
   dumpModel: 'manager.workoutsession',
   description: 'A training session: the day on which a workout was trained, and how it went.',
   owned: true,
-  bulk: true,
+  hasBulkMutations: true,
   scopeGroup: 'training',
   ordering: ['date'],
   groupPaths: {},

@@ -7,7 +7,7 @@ import { nodeIdOf } from '../../src/core/model/node';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import type { Person } from './person';
 
-const listOf = (entity: Entity) => buildGraphQLSchema().getQueryType()!.getFields()[resourceOf(entity)!.many];
+const listOf = (entity: Entity) => buildGraphQLSchema().getQueryType()!.getFields()[resourceOf(entity)!.pluralName];
 
 export const isListed = (entity: Entity): boolean => listOf(entity) !== undefined;
 

@@ -42,11 +42,11 @@ export function requireAccountOwner({ viewer }: Pick<Context, 'viewer'>): Viewer
  * must include them. For an owned entity, throws if the client is anonymous or its access token lacks the read scope.
  */
 export function ownerConditions(entity: Entity, { viewer }: Pick<Context, 'viewer'>): SqlCondition[] {
-  const { owned, owner } = resourceOf(entity)!;
+  const { owned, ownerColumn } = resourceOf(entity)!;
   if (!owned) return [];
   if (!viewer) throw unauthenticatedError();
   if (viewer.scopes) requireScope(entity, 'read', { viewer });
-  return [(alias, bind) => `${alias}."${owner}" = ${bind(viewer.id)}`];
+  return [(alias, bind) => `${alias}."${ownerColumn}" = ${bind(viewer.id)}`];
 }
 
 const columnConditions = (values: Readonly<Record<string, string>> = {}): SqlCondition[] =>

@@ -20,7 +20,7 @@ interface DataVersion {
   number: number;
 }
 
-interface Values<K, T> {
+interface ValueStore<K, T> {
   get(key: K): Promise<T> | undefined;
   set(key: K, value: Promise<T>): unknown;
   delete(key: K): unknown;
@@ -30,7 +30,7 @@ interface Values<K, T> {
  * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the other
  * requests computes the value itself.
  */
-function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
+function shareOrCompute<K, T>(values: ValueStore<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
   const pendingValue = values.get(key);
   if (pendingValue) return pendingValue.catch(compute);
   const value = Promise.resolve(compute());

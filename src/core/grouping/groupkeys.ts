@@ -53,7 +53,7 @@ export interface LinkKey extends RelationPath {
   fields: FieldMeta[];
 }
 
-function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
+function keysOfFields(entity: Entity): (ValueKey | LinkKey)[] {
   const links = new Map<Entity, LinkKey>();
   for (const field of fieldsOf(entity)) {
     if (!isUsableInGroups(field) || !field.link) continue;
@@ -66,14 +66,14 @@ function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
 }
 
 /** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `groupPaths`. */
-function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
+function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
   const path: FieldMeta[] = [];
-  let keys = directKeys(entity);
+  let keys = keysOfFields(entity);
   for (const step of dottedPath.split('.')) {
     const key = keys.find((one) => one.name === step);
     if (!key) throw new Error(`${entity.name} is grouped by ${dottedPath}, and there is no ${step}`);
     if (!('field' in key) || !isReferenceField(key.field)) return { ...key, name, path };
-    keys = directKeys(key.field.target!());
+    keys = keysOfFields(key.field.target!());
     path.push(key.field);
   }
   const field = path.pop()!;
@@ -81,8 +81,10 @@ function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey
 }
 
 const groupKeysOf = memoizePerEntity((entity) => {
-  const declaredKeys = Object.entries(resourceOf(entity)!.groupPaths!).map(([name, dottedPath]) => declaredKey(entity, name, dottedPath));
-  return [...directKeys(entity), ...declaredKeys];
+  const declaredKeys = Object.entries(resourceOf(entity)!.groupPaths!).map(([name, dottedPath]) =>
+    resolveDeclaredKey(entity, name, dottedPath),
+  );
+  return [...keysOfFields(entity), ...declaredKeys];
 });
 
 /**

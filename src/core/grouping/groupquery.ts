@@ -65,7 +65,7 @@ export class GroupQuery {
     this.joins = joins;
     this.referenceJoins = new ReferenceJoins(context);
     this.groupKeys = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
-    this.aggregates = new AggregateColumns(entity, this.groupKeys.weightSql, this.referenceJoins);
+    this.aggregates = new AggregateColumns(entity, this.groupKeys.rowWeightSql, this.referenceJoins);
     this.havingCondition = havingConditionOf(entity, args.having, this.aggregates);
     this.orderTerms = this.parseOrder(args.orderBy ?? []);
     for (const [name, fieldNames] of requested.statistics) {

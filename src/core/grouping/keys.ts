@@ -39,7 +39,7 @@ export interface GroupKey {
 export interface GroupKeys {
   keys: GroupKey[];
   /** SQL of a row's weight, which says for how many rows it counts in its group. Absent if every row counts once. */
-  weightSql?: string;
+  rowWeightSql?: string;
 }
 
 const identity = (value: string) => value;
@@ -47,7 +47,7 @@ const identity = (value: string) => value;
 /** Builds the keys by which one query groups rows, with the joins that these keys need and the weights of the rows. */
 class GroupKeyBuilder {
   readonly keys: GroupKey[] = [];
-  readonly weights: string[] = [];
+  readonly rowWeights: string[] = [];
 
   constructor(
     private readonly entity: Entity,
@@ -144,7 +144,7 @@ class GroupKeyBuilder {
       return [{ ...field.link!, weight }];
     });
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
-    const alias = `m${this.weights.length}`;
+    const alias = `m${this.rowWeights.length}`;
     const visibilityConditions = referenceableRowConditions(target, this.context);
     const outerAlias = this.referenceJoins.aliasOf(path);
     const ownColumn = linkedFields[0]!.keyColumn ?? 'id';
@@ -162,7 +162,7 @@ class GroupKeyBuilder {
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
       return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });
-    this.weights.push(`coalesce(${alias}."weight", 1)`);
+    this.rowWeights.push(`coalesce(${alias}."weight", 1)`);
     this.addKey(
       {
         name,
@@ -219,6 +219,6 @@ export function translateGroupBy(
   if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);
   groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
-  const { keys, weights } = builder;
-  return { keys, ...(weights.length && { weightSql: weights.join(' * ') }) };
+  const { keys, rowWeights } = builder;
+  return { keys, ...(rowWeights.length && { rowWeightSql: rowWeights.join(' * ') }) };
 }

@@ -46,13 +46,13 @@ export interface ResourceOptions extends ViewOptions {
   scopeGroup?: ScopeGroup;
   table?: string;
   /** Column that holds the owner; `user_id` if absent. */
-  owner?: string;
+  ownerColumn?: string;
   /** Model name in data dumps of the reference service. */
   dumpModel?: string;
   /** Restricts the resource to one interface. */
   only?: InterfaceName;
   /** Whether rows have root queries; `'rest'` means in REST only. Rows without root queries are reached through relations. Defaults to true. */
-  queries?: boolean | 'rest';
+  rootQueries?: boolean | 'rest';
   /**
    * Name of the mutation that updates the viewer's row of a resource with one row per user. It takes no id. GraphQL returns the row as a field of
    * `viewer`.
@@ -84,7 +84,7 @@ export interface ResourceOptions extends ViewOptions {
   /** Typical number of rows of a small public table, which GraphQL returns as a plain list. REST paginates it like any other. */
   lookupTableSize?: number;
   /** Whether to add bulk mutations. For resources with thousands of rows per user, which offline clients send together. */
-  bulk?: boolean;
+  hasBulkMutations?: boolean;
   /** Whether the rows of a small public table are kept in memory. When they change, a database notification makes the server read them again. */
   inMemory?: boolean;
   /**
@@ -103,10 +103,10 @@ export interface ResourceOptions extends ViewOptions {
 /** Options of a resource, with defaults applied, and its public metadata. */
 export interface ResourceMeta extends ResourceOptions {
   owned: boolean;
-  owner: string;
+  ownerColumn: string;
   table: string;
-  one: string;
-  many: string;
+  singularName: string;
+  pluralName: string;
   writeOperations: readonly WriteOperation[];
   ordering: readonly string[];
   metadata: ResourceMetadata;

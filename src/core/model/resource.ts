@@ -58,7 +58,7 @@ export function Resource(options: ResourceOptions) {
     const plural = options.plural ?? `${singular}s`;
     const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
     const singleRowMutation = (write: WriteOperation) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
-    const bulkMutation = (write: WriteOperation) => (options.bulk ? mutationName(write, upperFirst(plural)) : undefined);
+    const bulkMutation = (write: WriteOperation) => (options.hasBulkMutations ? mutationName(write, upperFirst(plural)) : undefined);
     const viewMetadata = (rest: string, o: ViewOptions): ViewMetadata => ({
       ...o,
       rest,
@@ -84,7 +84,7 @@ export function Resource(options: ResourceOptions) {
       createMany: bulkMutation('create'),
       updateMany: bulkMutation('update'),
       removeMany: bulkMutation('remove'),
-      ...(owned && { version: VERSION_FIELD }),
+      ...(owned && { versionField: VERSION_FIELD }),
       views: options.rest
         ? [
             viewMetadata(options.rest, { filters, title, position, isListedInRoot, routes, permittedMethods, selection }),
@@ -98,10 +98,10 @@ export function Resource(options: ResourceOptions) {
     registerResource(entity, {
       ...options,
       owned,
-      owner: options.owner ?? 'user_id',
+      ownerColumn: options.ownerColumn ?? 'user_id',
       table,
-      one: singular,
-      many: plural,
+      singularName: singular,
+      pluralName: plural,
       ordering: options.ordering ?? [],
       lookupTableSize: options.lookupTableSize,
       writeOperations: writes,

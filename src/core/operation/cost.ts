@@ -89,7 +89,7 @@ const sizeArgumentOf = (field: Field, args: Variables): string | undefined => {
 /** Whether a field takes a page size, as paginated lists and connections do. */
 const isPaged = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
 
-class Estimate {
+class CostEstimator {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
   /** Memoized costs of selection sets, by their field nodes and introspection scope. The path to a selection set does not affect its cost. */
   private readonly costsBySelection = new Map<string, OperationCost>();
@@ -285,4 +285,4 @@ export const estimateOperationCost = (
   operation: OperationDefinitionNode,
   variables: Variables,
   widthOf: AverageBytesOf = () => DEFAULT_VALUE_BYTES,
-): OperationCost => new Estimate(schema, document, variables, widthOf).estimate(operation);
+): OperationCost => new CostEstimator(schema, document, variables, widthOf).estimate(operation);

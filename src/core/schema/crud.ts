@@ -40,7 +40,7 @@ export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object)
     static addMethods(): void {
       if (Crud.hasMethods) return;
       Crud.hasMethods = true;
-      if (resourceOf(entity)!.queries ?? true) addQueries(Crud, entity);
+      if (resourceOf(entity)!.rootQueries ?? true) addQueries(Crud, entity);
       addMutations(Crud, entity);
       addFields(Crud, entity);
     }
@@ -49,7 +49,7 @@ export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object)
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { one, many, owned, description, lookupTableSize, queries, only: exposure = queries } = resourceOf(entity)!;
+  const { singularName, pluralName, owned, description, lookupTableSize, rootQueries, only: exposure = rootQueries } = resourceOf(entity)!;
   const only = exposure === 'rest' ? { only: exposure } : undefined;
   addResolverMethod(
     target,
@@ -57,7 +57,7 @@ function addQueries(target: ClassType, entity: Entity): void {
     (id, context, info) => readRowById(entity, id, context, info),
     [Arg('id', () => ID, { description: 'The `id` or `nodeId` of the row.' }), Ctx(), Info()],
     Query(() => entity, {
-      name: one,
+      name: singularName,
       nullable: true,
       description: `${upperFirst(withArticle(nounFor(entity.name)))} by its \`id\` or \`nodeId\`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.`,
     }),
@@ -71,8 +71,8 @@ function addQueries(target: ClassType, entity: Entity): void {
       readPage(createListRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
     listParameters(types),
     Query(() => types.connection, {
-      name: many,
-      description: `The ${nounFor(many)}${owned ? ' of the viewer' : ''}. ${description}`,
+      name: pluralName,
+      description: `The ${nounFor(pluralName)}${owned ? ' of the viewer' : ''}. ${description}`,
     }),
     lookupTableSize === undefined
       ? only

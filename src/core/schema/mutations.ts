@@ -24,14 +24,14 @@ const ROW_MUTATION = { writesRows: true };
 const ATOMIC_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
-  const { metadata, one, viewerMutation } = resourceOf(entity)!;
+  const { metadata, singularName, viewerMutation } = resourceOf(entity)!;
   if (metadata.create || metadata.update || viewerMutation) {
     const Payload = createPayloadType<StoredRow>({
       entity,
       many: false,
       name: `${entity.name}Payload`,
       description: `The written ${nounFor(entity.name)}, or the errors in the input.`,
-      field: one,
+      field: singularName,
       type: () => entity,
       readRows: ({ id, row }, context, info) =>
         row && hasRequiredFields(entity, row, info, context) ? row : readRowById(entity, id, context, info),
@@ -141,14 +141,14 @@ const versionCondition = (version: string | null | undefined, ...basePath: Input
   version == null ? {} : { version: { expected: version, path: [...basePath, 'ifVersion'] } };
 
 function addBulkMutations(target: ClassType, entity: Entity): void {
-  const { metadata, many } = resourceOf(entity)!;
-  const nouns = nounFor(many);
+  const { metadata, pluralName } = resourceOf(entity)!;
+  const nouns = nounFor(pluralName);
   const Payload = createPayloadType<number[]>({
     entity,
     many: true,
-    name: `${upperFirst(many)}Payload`,
+    name: `${upperFirst(pluralName)}Payload`,
     description: `The written ${nouns}, in the order of the input, or the errors in the input.`,
-    field: many,
+    field: pluralName,
     type: () => [entity],
     readRows: (ids, context, info) => loadRowsById(entity, ids, context, info),
   });

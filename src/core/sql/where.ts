@@ -121,7 +121,7 @@ function linkedToAnyCondition(field: FieldMeta, ids: readonly unknown[]): SqlCon
     `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition})`;
 }
 
-function eachJoin(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
+function joinOfEachFilter(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const kindCondition = linkKindCondition(field.link!, name);
   return (alias, bind) =>
@@ -198,7 +198,7 @@ class WhereCompiler {
       conditions.push(this.countCondition(negation(linkedToAnyCondition(field, validParameters(field, filter.notIn)))));
     if (filter.each != null) {
       if (nesting > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
-      this.joins.push(this.countCondition(eachJoin(field, validParameters(field, filter.each), `j${this.joins.length}`)));
+      this.joins.push(this.countCondition(joinOfEachFilter(field, validParameters(field, filter.each), `j${this.joins.length}`)));
     }
     return conditions;
   }

@@ -63,7 +63,7 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
   const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.update}(id: $id, input: $input) ${ERRORS} }`;
   const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${ERRORS} }`;
   const made = async (number: number) => {
-    const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.one} { id } errors`), {
+    const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.singularName} { id } errors`), {
       input: input(entity, number),
     });
     expect(wrong(answer)).toEqual([]);

@@ -162,7 +162,7 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
   random = randomFor(`rows of ${name} over GraphQL`);
   // The REST tests use the lower numbers.
   number = 2_000;
-  const { metadata, one: row } = resourceOf(entity)!;
+  const { metadata, singularName: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {
     const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
     const create = `mutation ($input: ${name}Input!) { made: ${metadata.create}(input: $input) ${payload} }`;
