@@ -14,8 +14,8 @@ const CONCURRENCY_FAILURE_CODES = ['40P01', '40001'];
 
 /**
  * Runs `work` with retries. The first attempt may leave checks to the constraints of the database; retries must make these checks themselves, to find
- * the invalid values. Writes of an atomic operation are not retried after a deadlock, because the transaction still holds the locks of the
- * operation's earlier writes.
+ * the invalid values. Writes of an atomic operation are not retried after a deadlock or serialization failure, because the transaction still holds
+ * the locks of its earlier writes.
  */
 export async function withRetries<T>({ atomicState }: Context, work: (isFirstAttempt: boolean) => Promise<T>): Promise<T> {
   const maxConcurrencyAttempts = atomicState ? 1 : MAX_ATTEMPTS;
