@@ -119,7 +119,7 @@ export interface ViewMetadata {
   /** Name in OPTIONS, e.g. `Weight Entry`. */
   title: string;
   description: string;
-  /** Defaults to a selection set derived from the fields. */
+  /** GraphQL selection set of the response body; by default derived from the fields. */
   selection?: string;
   filters: readonly FilterMetadata[];
   /** Position of the view in the API root. Views without a position follow, sorted by name. */
@@ -166,7 +166,7 @@ export interface ResourceMetadata {
 
 /** How REST renders the value of a GraphQL field as a response body. */
 export interface BodyMetadata {
-  /** Defaults to a selection set derived from the field's type. */
+  /** GraphQL selection set of the value; by default derived from the field's type. */
   readonly selection?: string;
   /** Wraps the value in an object under this key. A null value results in an empty object. */
   readonly key?: string;

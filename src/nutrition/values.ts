@@ -37,7 +37,7 @@ const CONVERSION_PLACES = 4;
 
 export type MassUnit = 'g' | 'oz';
 
-/** Energy in kcal per gram or per ounce, in the integers that the reference service uses. */
+/** Energy of each macronutrient in kcal per gram or per ounce, as the integers that the reference service uses. */
 const KILOCALORIES_PER_UNIT: Record<MassUnit, Record<(typeof MACROS)[number], number>> = {
   g: { protein: 4, carbohydrates: 4, fat: 9 },
   oz: { protein: 113, carbohydrates: 113, fat: 225 },

@@ -106,7 +106,10 @@ async function updateMainImage(
 
 const CONTRIBUTORS = 'exercise_image_contributor';
 
-/** Sizes in bytes of new files, by the values of their rows. They are kept here until the rows have ids under which the sizes can be recorded. */
+/**
+ * Sizes in bytes of new files, with the values of the row to be written as key. They are kept here until the row has an id under which to record the
+ * size.
+ */
 const storedBytes = new WeakMap<FieldValues, number>();
 
 const ImageCrud = crud(ExerciseImage, {

@@ -18,7 +18,7 @@ const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
 export const LISTENER_NAME = 'fitgraph listener';
 const MAX_APPLICATION_NAME_BYTES = 63;
-/** Channel on which restores and other commands that replace all data send notifications. */
+/** Notification channel of restores and other commands that replace all data. */
 const ALL_DATA_CHANNEL = 'fitgraph_everything';
 
 export interface NotificationHandler {

@@ -24,7 +24,7 @@ type Info = GraphQLResolveInfo;
 
 /** A resolver class whose methods are added once all resources are loaded, because they refer to types of other resources. */
 export interface DeferredResolver {
-  /** Adds the methods; repeated calls do nothing. */
+  /** Adds the methods to the class. Repeated calls do nothing. */
   addMethods(): void;
 }
 

@@ -17,7 +17,7 @@ import { fieldsOfAffectedRules } from './rules';
 import { deleteRows, lockParts, type StoredRow, type WriteContext } from './statements';
 import { validateDrafts } from './validation';
 import { requireRows, lockReferencedRows, parseRowIds } from './rowreferences';
-import { runBeginHooks, insertLevel, runInTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
+import { runTransactionStartHooks, insertLevel, runInTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
 
 /** Whether the input contains a list of parts, which are child rows that are saved together with their parent row. */
 export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
@@ -53,7 +53,7 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   const root = drafts[0]!;
   root.id = id;
   const levels = groupByLevel(drafts);
-  for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
+  for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
   const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFields(entity)];
   let parts: readonly StoredPart[];
   try {

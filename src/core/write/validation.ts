@@ -64,9 +64,9 @@ class Validation {
   /** Ids of stored rows with which the rows of the write conflict. */
   private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
-  /** Pending lookups that always run. */
+  /** Lookups in the database that always run. They have already started. */
   private readonly lookups: Promise<void>[] = [];
-  /** Lookups that check what foreign keys and unique constraints enforce anyway. They run only if there are other issues. */
+  /** Lookups in the database of what foreign keys and unique constraints enforce anyway. They run only if there are other issues. */
   private readonly deferredLookups: (() => Promise<void>)[] = [];
 
   constructor(

@@ -68,8 +68,11 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
   return drafts.length === 1 ? rows : rows.map(toStoredRow);
 }
 
-export const runBeginHooks = async (entity: Entity, rows: readonly PendingWrite[], { context, transaction }: WriteContext): Promise<void> =>
-  hooksOf(entity).onTransactionStart?.(rows, context, transaction);
+export const runTransactionStartHooks = async (
+  entity: Entity,
+  rows: readonly PendingWrite[],
+  { context, transaction }: WriteContext,
+): Promise<void> => hooksOf(entity).onTransactionStart?.(rows, context, transaction);
 
 /** A row for which hooks have run, whose side effects may have to be undone. */
 export interface PreparedRow {
@@ -102,7 +105,7 @@ async function insertDrafts(drafts: readonly RowDraft[], context: Context): Prom
   const preparedRows: PreparedRow[] = [];
   await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
     const levels = groupByLevel(drafts);
-    for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
+    for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
     for (const level of levels) await insertLevel(level, storedByDraft, preparedRows, writing);
   });
   return storedByDraft;
@@ -204,7 +207,7 @@ async function updateDrafts(
     });
     const preparedRows: PreparedRow[] = [];
     return runInTransaction(entity, preparedRows, context, async (writing) => {
-      await runBeginHooks(entity, drafts, writing);
+      await runTransactionStartHooks(entity, drafts, writing);
       if (locksFirst) {
         const rows = await lockReferencedRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
         await revalidateRules(refreshChangedDrafts(drafts, rows, fieldsOfRules), context);
@@ -269,13 +272,13 @@ export async function executeDeletions(
   await withRetries(context, () =>
     context.session.transaction(async (transaction) => {
       const writing: WriteContext = { context, transaction };
-      await runBeginHooks(
+      await runTransactionStartHooks(
         entity,
         ids.map((id) => ({ id })),
         writing,
       );
       if (ids.length > 1 || hasExpectedVersions(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
-      // Rows that were locked above exist; a single row was not locked and may be missing.
+      // Rows that were locked above certainly exist. A single row was not locked, so it may be missing.
       if ((await deleteRows(entity, ids, writing)) < ids.length) requireRows(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );
