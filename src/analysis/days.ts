@@ -7,8 +7,11 @@ export const FIRST_DAY_OPTIONS = { defaultValue: MONDAY, description: 'The weekd
 /** Maximum number of days in analyses that return a row for each day, even for days without data. */
 export const MAX_SERIES_DAYS = 9_999;
 
-/** Returns a function that adds the field `bucket` to a row, from its `start`. If rows are ordered by `start`, those of a bucket share one object. */
-export function bucketAdder(by: DayUnit): (row: Row) => Row {
+/**
+ * Returns a function that adds to a row the field `bucket`, the day bucket of its `start`. Consecutive rows with the same `start` share one bucket
+ * object.
+ */
+export function createBucketAdder(by: DayUnit): (row: Row) => Row {
   let previous: { start: unknown; bucket: DayBucket } | undefined;
   return (row) => {
     if (!previous || previous.start !== row.start) previous = { start: row.start, bucket: dayBucket(by, row.start) };

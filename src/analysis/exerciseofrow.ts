@@ -7,7 +7,10 @@ import { loadParent } from '../core/read/loaders';
 import { Exercise } from '../resources/exercise';
 import { ExerciseBase } from '../resources/exercisebase';
 
-/** Creates the base class for a row type. The texts become the fields' descriptions: which translation they return, and when they are null. */
+/**
+ * Creates the base class of the resolver of a row type. The texts describe its fields: which translation of the exercise they return, and when they
+ * are null.
+ */
 export function withExercise(
   row: ClassType,
   exerciseDescription: string,

@@ -16,7 +16,7 @@ import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './days';
 import { bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import type { WhereInput } from './logs';
 import {
@@ -31,7 +31,7 @@ import {
 import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const MAX_TOLERANCE = 100;
-/** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of them. */
+/** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of these meals. */
 const MAX_MEALS = 100;
 
 @ArgsType()
@@ -156,7 +156,7 @@ export class NutritionIntakeResolver {
       select: intakeSql(args, context, bind, inDateRange),
       order: ['"start"', '"planId"', '"mealId"'],
     });
-    const rows = (await querySeries(buildStatement, args, context)).map(bucketAdder(by));
+    const rows = (await querySeries(buildStatement, args, context)).map(createBucketAdder(by));
     return rows.map((row) => ({
       ...row,
       total: collectNutrients(row, 'total'),

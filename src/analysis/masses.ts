@@ -18,7 +18,10 @@ export const OUTPUT_UNIT_OPTIONS = { defaultValue: MASS_UNIT.type.KG, descriptio
 export const roundInUnitSql = (unit: string, kilograms: string, places = 2): string =>
   `round(${unit === MASS_UNIT.type.KG ? kilograms : `(${kilograms}) / ${KILOGRAMS_PER_POUND}`}, ${places})`;
 
-/** SQL: the body weight in kg of the entry nearest to the column `day`, NULL if there is none or it may not be read. `near` is a reserved alias. */
+/**
+ * SQL: the body weight in kg of the entry nearest to the column `day`, NULL if there is none or it may not be read. The SQL uses the table alias
+ * `near`, so `day` must not refer to another table with this alias.
+ */
 export function bodyMassSql(day: string, context: Context, bind: BindParameter): string {
   if (!hasReadScope(WeightEntry, context)) return 'NULL::numeric';
   const nearestEntry = (comparison: string, direction: string) => {

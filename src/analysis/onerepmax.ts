@@ -28,7 +28,7 @@ import { Needs } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './days';
 import { withExercise } from './exerciseofrow';
 import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
 import { MASSES_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
@@ -121,7 +121,7 @@ export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LATEST_TR
   })
   @Extensions(SERIES_EXTENSIONS)
   async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(bestEstimates(args, context), args, context)).map(bucketAdder(args.by));
+    return (await querySeries(bestEstimates(args, context), args, context)).map(createBucketAdder(args.by));
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
@@ -143,7 +143,7 @@ export class BestOfExerciseResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return (await loadSeriesOfBase(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(bucketAdder(args.by));
+    return (await loadSeriesOfBase(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(createBucketAdder(args.by));
   }
 }
 

@@ -23,7 +23,10 @@ export const WhereEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry
 const ingredientNutrients = (sql: (column: string) => string) =>
   NUTRIENTS.map((name) => `${sql(fieldOf(Ingredient, name).column!)} AS "${name}"`).join(', ');
 
-/** SQL: grams of portion `t`. A household unit `u` counts `amount` × `gram` grams, as in `gramsOfAmount`; without one, the amount is in grams. */
+/**
+ * SQL: grams of a portion, which is a row `t` with the household unit `u`. A unit counts `amount` × `gram` grams, as in `gramsOfAmount`; if the row
+ * has no unit, its amount is in grams.
+ */
 const GRAMS_SQL = 't."amount" * coalesce(u."amount" * u."gram", 1)';
 export const PORTION_JOINS = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
 export const portionColumns = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS_SQL} / 100`);

@@ -49,7 +49,10 @@ function assumedRows({ from, until, last }: SeriesArgs): number {
   return from == null ? DEFAULT_ROWS : daysBetween(from, until ?? currentDate('utc'));
 }
 
-/** GraphQL extensions of series fields. The cost estimate assumes `last` rows, or one per day from `from` on, or DEFAULT_ROWS without either. */
+/**
+ * GraphQL extensions of series fields. The cost estimate assumes `last` rows; if `last` is absent, one row per day since `from`; if both are absent,
+ * DEFAULT_ROWS.
+ */
 export const SERIES_EXTENSIONS = {
   ...ANALYSIS_EXTENSIONS,
   listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRows(args), 0), MAX_PAGE_SIZE) },
@@ -114,7 +117,10 @@ const logsOfBases =
   (alias, bind) =>
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
 
-/** Reads the last rows of a series or, with `bases`, of one series per exercise base. In an export, reads the rows after the first `exportedRows`. */
+/**
+ * Reads the last rows of a series or, with `bases`, the last rows of one series per exercise base. In an export, reads the rows after the first
+ * `exportedRows` instead.
+ */
 async function readSeries(
   buildStatement: BuildStatement,
   args: DateRangeArgs,

@@ -79,7 +79,10 @@ export class PersonalRecord {
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' }) declare logId: number | null;
 }
 
-/** Returns CTEs: those of `logCtes`; `c`, the candidates for records. Those with equal base, kind and `at` (the mass for REPETITIONS) compete. */
+/**
+ * Returns CTEs: those of `logCtes`; `c`, the candidates for records. Candidates of the same exercise base, kind and `at` compete for one record; `at`
+ * is the mass for the kind REPETITIONS, otherwise NULL.
+ */
 function candidateCtes(
   { where, formula }: RecordArgs,
   context: Context,
@@ -122,7 +125,9 @@ function buildRecords(args: RecordArgs, context: Context) {
   };
 }
 
-/** Removes the default start of the date range if only standing records are requested, because these can be of any age. */
+/**
+ * Removes the default start of the date range if only records that have not been broken (`standing`) are requested, because these can be of any age.
+ */
 const withDateRange = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)

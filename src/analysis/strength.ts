@@ -14,7 +14,7 @@ import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_EXTENSIONS } from './queries';
 
 /** DOTS by gender: coefficients of a polynomial of the body weight in kg, from the fourth power down, and the largest body weight that it covers. */
-const DOTS = [
+const DOTS_COEFFICIENTS = [
   {
     gender: GENDER.type.MALE!,
     maxBodyWeightKg: 210,
@@ -53,7 +53,7 @@ export class Strength {
 }
 
 const dotsSql = (gender: string): string => {
-  const formulas = DOTS.map(({ gender: formulaGender, maxBodyWeightKg, factors }) => {
+  const formulas = DOTS_COEFFICIENTS.map(({ gender: formulaGender, maxBodyWeightKg, factors }) => {
     const weight = `greatest(${MIN_BODY_WEIGHT_KG}, least(${maxBodyWeightKg}, s."body"))`;
     return `WHEN '${formulaGender}' THEN ${factors.reduce((sum, factor) => `(${sum}) * ${weight} + ${factor}`)}`;
   });
@@ -71,7 +71,7 @@ function genderSql({ gender }: StrengthArgs, context: Context, bind: BindParamet
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_REFERENCE}`,
+    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_REFERENCE}`,
   })
   @Extensions(ANALYSIS_EXTENSIONS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {

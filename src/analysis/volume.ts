@@ -13,7 +13,7 @@ import { Needs } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './days';
 import { withExercise } from './exerciseofrow';
 import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
 import { MASSES_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
@@ -23,9 +23,9 @@ import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type Date
 export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
-const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASSES_DESCRIPTION}`;
+const VOLUME_DESCRIPTION = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASSES_DESCRIPTION}`;
 export const VOLUME_REFERENCE = 'Hard sets and tonnage are computed as in `trainingVolume`.';
-const ABOUT_FRACTIONS =
+const FRACTIONS_DESCRIPTION =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
@@ -86,11 +86,11 @@ const MUSCLES_OF_EXERCISES = `SELECT e."id" AS "exercise_id", m."muscle_id", boo
 @Resolver(() => MuscleVolume)
 export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
-    description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${ABOUT_FRACTIONS} ${VOLUME_REFERENCE}`,
+    description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONS_DESCRIPTION} ${VOLUME_REFERENCE}`,
   })
   @Extensions(SERIES_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    // Secondary muscles count half. Halves their sums instead of each row, because thousands of decimal multiplications would be slow.
+    // Secondary muscles count half. Their sums are halved instead of each row, because thousands of decimal multiplications would be slow.
     const fractionalSum = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(
@@ -104,7 +104,7 @@ export class MuscleVolumeResolver {
       args,
       context,
     );
-    return rows.map(bucketAdder(args.by));
+    return rows.map(createBucketAdder(args.by));
   }
 
   @FieldResolver(() => Muscle, { nullable: true, description: 'The muscle; null for exercises without known muscles.' })
@@ -133,11 +133,11 @@ export class TrainingVolumeResolver extends withExercise(
   'Null unless `perExercise`, and until it has been accepted by review.',
 ) {
   @Query(() => [TrainingVolume], {
-    description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${ABOUT_VOLUME}`,
+    description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,
   })
   @Extensions(SERIES_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(buildVolume(args, context), args, context)).map(bucketAdder(args.by));
+    return (await querySeries(buildVolume(args, context), args, context)).map(createBucketAdder(args.by));
   }
 }
 
@@ -155,6 +155,6 @@ export class VolumeOfExerciseResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     const buildStatement = buildVolume({ ...args, perExercise: true }, context);
-    return (await loadSeriesOfBase(buildStatement, args, exerciseBaseId, context, info)).map(bucketAdder(args.by));
+    return (await loadSeriesOfBase(buildStatement, args, exerciseBaseId, context, info)).map(createBucketAdder(args.by));
   }
 }

@@ -8,7 +8,7 @@ import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuc
 import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { FIRST_DAY_OPTIONS, bucketAdder, MAX_SERIES_DAYS } from './days';
+import { FIRST_DAY_OPTIONS, createBucketAdder, MAX_SERIES_DAYS } from './days';
 import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const DAYS_PER_WEEK = 7;
@@ -57,6 +57,6 @@ export class TrainingWeekResolver {
       select: weeksSql(args, context, bind, inDateRange),
       order: ['"start"'],
     });
-    return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(bucketAdder(DayUnit.WEEK));
+    return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(createBucketAdder(DayUnit.WEEK));
   }
 }

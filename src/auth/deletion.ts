@@ -20,8 +20,8 @@ export const deleteUser = (userId: number, database: Database): Promise<Deletion
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
       const result: DeletionResult = { rows: 0, contributions: 0 };
       for (const entity of allEntities()) {
-        const { table, owned, owner } = resourceOf(entity)!;
-        if (owned) result.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${owner}" = $1`);
+        const { table, owned, ownerColumn } = resourceOf(entity)!;
+        if (owned) result.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
         const contributions = contributorTable(entity);
         if (!contributions) continue;
         const { rowCount } = await client.query(

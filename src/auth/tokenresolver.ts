@@ -109,7 +109,7 @@ export class AccessTokenResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
-      const { id, token } = await context.account.credentials().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
+      const { id, token } = await context.account.credentialManager().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
       const [tokens] = await listAccessTokens([requireAccountOwner(context).id], context.session);
       return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
     });
@@ -125,7 +125,7 @@ export class AccessTokenResolver {
   ): Promise<object> {
     return runWrite<number>(RevokeAccessTokenPayload, async () => {
       const tokenId = parseRowId(id);
-      const credentials = context.account.credentials();
+      const credentials = context.account.credentialManager();
       if (tokenId === undefined || !(await credentials.revokeAccessTokens(tokenId)))
         throw new InvalidInput([{ path: ['id'], ...rowNotFoundIssue(AccessToken.name, id) }]);
       return tokenId;
@@ -137,7 +137,7 @@ export class AccessTokenResolver {
     description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${OWNER_ONLY_NOTE}`,
   })
   async revokeAccessTokens(@Ctx() context: Context): Promise<RevokeAccessTokensPayload> {
-    return { count: await context.account.credentials().revokeAccessTokens() };
+    return { count: await context.account.credentialManager().revokeAccessTokens() };
   }
 
   @Mutation(() => EndSessionsPayload, {
@@ -145,6 +145,6 @@ export class AccessTokenResolver {
     description: `Signs the viewer out of all browsers, including the current one. Tokens stay valid. ${OWNER_ONLY_NOTE}`,
   })
   async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
-    return { count: await context.account.credentials().endSessions() };
+    return { count: await context.account.credentialManager().endSessions() };
   }
 }

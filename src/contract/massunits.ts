@@ -1,7 +1,10 @@
 /** Markers in field descriptions that identify masses, so that clients of the schema can convert their units. */
 
 export const KILOGRAMS_NOTE = 'in kilograms';
-/** Marks masses whose unit is the argument of type MASS_UNIT_TYPE of the field or of its nearest ancestor with such an argument. */
+/**
+ * Marks masses whose unit is the value of an argument of type MASS_UNIT_TYPE: an argument of the field itself, or of its nearest ancestor that has
+ * one.
+ */
 export const UNIT_BY_ARGUMENT_NOTE = 'in the unit asked for';
 export const MASS_UNIT_TYPE = 'MassUnit';
 

@@ -20,7 +20,7 @@ export interface Choice {
   label: string | number;
 }
 
-/** `extensions.only`: restricts a field to one interface. All other fields are in both. */
+/** `extensions.only`: restricts a field to one interface. All other fields are in both interfaces. */
 export type InterfaceName = 'rest' | 'graphql';
 
 /** `extensions.field`: field metadata for both interfaces. */
@@ -51,7 +51,7 @@ export interface FieldMetadata {
   /** Whether the field is a column of the resource's own table. */
   readonly stored: boolean;
   /** Whether REST can sort by the field. */
-  readonly ordered: boolean;
+  readonly sortable: boolean;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly min?: number;
@@ -73,7 +73,7 @@ export interface FieldMetadata {
   /** Validates a value of the right type and returns messages; empty if valid. The time zone determines the current date. */
   check(value: unknown, timeZone: string): string[];
   /** Validates values that pass `check`, by slower means, and returns messages; empty if valid. */
-  inspect?(value: unknown): Promise<string[]>;
+  checkSlowly?(value: unknown): Promise<string[]>;
 }
 
 /** Whether a field is required on creation. Updates require no fields. */
@@ -119,17 +119,17 @@ export interface ViewMetadata {
   /** Name in OPTIONS, e.g. `Weight Entry`. */
   title: string;
   description: string;
-  /** Defaults to a selection set derived from the fields. */
+  /** GraphQL selection set of the response body; by default derived from the fields. */
   selection?: string;
   filters: readonly FilterMetadata[];
-  /** Position in the API root; views without one follow, sorted by name. */
+  /** Position of the view in the API root. Views without a position follow, sorted by name. */
   position?: number;
   /** Whether the API root lists the view. */
-  listed?: boolean;
+  isListedInRoot?: boolean;
   /** Supported operations. Only the first view of a type accepts writes. */
   routes: 'read' | 'all';
   /** HTTP methods that pass the permission check; defaults to all. Others are answered with 403, even if they are unsupported (405). */
-  permits?: readonly string[];
+  permittedMethods?: readonly string[];
 }
 
 /** `extensions.resource` of an object type: metadata of a resource for both interfaces. */
@@ -137,7 +137,7 @@ export interface ResourceMetadata {
   readonly owned: boolean;
   readonly only?: InterfaceName;
   /** Access-token scope group; only for resources that users own or contribute to. */
-  readonly group?: ScopeGroup;
+  readonly scopeGroup?: ScopeGroup;
   /** Names of the query and mutation fields. */
   readonly one: string;
   readonly many: string;
@@ -149,33 +149,33 @@ export interface ResourceMetadata {
   readonly updateMany?: string;
   readonly removeMany?: string;
   /** Field that contains the row version for optimistic locking. If present, updates and deletions take `ifVersion`. */
-  readonly version?: string;
+  readonly versionField?: string;
   readonly views: readonly ViewMetadata[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
-  /** Typical number of rows of a lookup table. Rows that reference it are sorted by its default order. */
-  readonly dictionary?: number;
+  /** Typical number of rows of a lookup table. Lists that are sorted by a reference to the table use its default order. */
+  readonly lookupTableSize?: number;
   /**
    * Field paths that form the display name of a row; defaults to `name`. Of a list on the path, only the first row is used, or all rows if its name
    * ends in `[]`.
    */
-  readonly names?: readonly string[];
+  readonly labelPaths?: readonly string[];
   /** Field path that distinguishes rows with the same display name. */
-  readonly apart?: string;
+  readonly distinguishingPath?: string;
 }
 
 /** How REST renders the value of a GraphQL field as a response body. */
 export interface BodyMetadata {
-  /** Defaults to a selection set derived from the field's type. */
+  /** GraphQL selection set of the value; by default derived from the field's type. */
   readonly selection?: string;
   /** Wraps the value in an object under this key. A null value results in an empty object. */
   readonly key?: string;
-  /** Keys of lists with elements `{ key value }`. Each list is rendered as one JSON object. */
-  readonly maps?: readonly string[];
+  /** Keys whose values are lists of `{ key value }` objects. REST renders each such list as one JSON object. */
+  readonly keyValueLists?: readonly string[];
   /** Body of the response, with status 200, if a required argument is missing or empty. If absent, the status is 400. */
-  readonly whenMissing?: string;
+  readonly bodyWhenMissing?: string;
   /** Body of the response, with status 200, to invalid arguments. The messages are added under `errors`. If absent, the status is 400. */
-  readonly whenInvalid?: Readonly<Record<string, unknown>>;
+  readonly bodyWhenInvalid?: Readonly<Record<string, unknown>>;
 }
 
 /** `extensions.action` of a resource's field: `GET /<resource>/<id>/<name>/`, with the field's arguments as query parameters. */

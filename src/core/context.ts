@@ -28,11 +28,13 @@ export interface Viewer {
 export interface MediaStorage {
   /** Maximum total size of one user's files in bytes. */
   readonly quotaBytes: number;
-  /** Stores a file and returns its path, which has at most `max` characters. `isPathTaken` returns whether another file has, or once had, a path. */
+  /**
+   * Stores a file and returns its path of at most `max` characters. `isPathTaken` returns whether a path belongs, or once belonged, to another file.
+   */
   store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
   /** Creates the thumbnails of an image. Returns whether they are PNGs, which GIFs and images with transparency need. */
-  thumbnails(path: string): Promise<boolean>;
+  createThumbnails(path: string): Promise<boolean>;
   /** Returns whether the thumbnails of an image are PNGs, without creating them. */
   hasPngThumbnails(path: string): Promise<boolean>;
 }
@@ -43,7 +45,7 @@ export interface CredentialManager {
    * name.
    */
   createAccessToken(input: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
-  /** Revokes one access token, or all of the viewer if `id` is absent. Returns the number of revoked tokens. */
+  /** Revokes the access token with this id; without an id, all access tokens of the viewer. Returns the number of revoked tokens. */
   revokeAccessTokens(id?: number): Promise<number>;
   /** Ends all browser sessions of the viewer. Returns their number. */
   endSessions(): Promise<number>;
@@ -51,8 +53,8 @@ export interface CredentialManager {
 
 export interface Reservation {
   /**
-   * Refunds the unused part of the cost after the operation has run. Every reservation must be settled, because other requests may wait for it.
-   * `objects` is the number of objects in the response.
+   * Refunds the unused part of the reserved cost after the operation has run. Every reservation must be settled, because other requests may wait for
+   * it. `objects` is the number of objects in the response.
    */
   settle(objects?: number): void;
 }
@@ -60,13 +62,13 @@ export interface Reservation {
 /** Rate limit of the sender of a request by the cost of its operations (leaky bucket). */
 export interface RateBudget {
   /**
-   * Reserves the estimated cost of an operation before it runs. If only reservations of other requests are in the way, it waits for them to be
-   * settled. Throws RATE_LIMITED, with `retryAfter` in seconds, if the budget still does not suffice. A cost above the whole capacity is reduced to
-   * it.
+   * Reserves the estimated cost of an operation in the budget before the operation runs. If the cost will fit once reservations of other requests are
+   * settled, waits for that. Throws RATE_LIMITED, with `retryAfter` in seconds, if the budget still does not suffice. A cost above the capacity of
+   * the budget is reduced to the capacity.
    */
   reserve(cost: OperationCost): Promise<Reservation>;
   chargeResponseBytes(bytes: number): void;
-  /** Throws RATE_LIMITED if the budget is spent. Reserved cost does not count. */
+  /** Throws RATE_LIMITED if the budget is spent. Cost that is only reserved does not count as spent. */
   requireBudget(): void;
   /** Charges the time in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
   chargeMilliseconds(ms: number): void;
@@ -104,7 +106,7 @@ export interface AccountActions {
   /** Replaces the viewer's token and returns the new one; the old token becomes invalid. */
   replaceToken(): Promise<string>;
   /** Returns the manager of the viewer's credentials. Throws for anonymous clients and for requests with an access token. */
-  credentials(): CredentialManager;
+  credentialManager(): CredentialManager;
   /** Throws if the viewer's credentials have been revoked since the request started. */
   confirmCredentials(): Promise<void>;
 }
@@ -132,12 +134,12 @@ export interface Context {
   readonly services: ResolverServices;
   budget?: RateBudget;
   /** Set while an `@atomic` operation runs. */
-  atomic?: AtomicState;
+  atomicState?: AtomicState;
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
   storeResponse?: (result: ExecutionResult) => Promise<void>;
   responseSize?: ResponseSize;
-  /** Number of rows that an export of a series has already written, which is the offset of its next page. Absent outside of such exports. */
+  /** Number of rows that the running export of a data series has already written; its next page starts after them. Absent outside of such exports. */
   exportOffset?: number;
-  /** Aborted when the client ends the subscription, which may be waiting for a change. Absent for other operations. */
+  /** Signal that is aborted when the client ends the subscription, so that waiting for the next change ends too. Absent for other operations. */
   subscriptionSignal?: AbortSignal;
 }

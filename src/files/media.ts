@@ -95,7 +95,7 @@ export class Media {
   }
 
   /** Creates all thumbnails of an image. Returns whether they are PNG. Ignores errors: the server may be busy, or the file missing. */
-  async thumbnails(path: string): Promise<boolean> {
+  async createThumbnails(path: string): Promise<boolean> {
     const png = await this.hasPngThumbnails(path);
     await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png).catch(() => false)));
     return png;

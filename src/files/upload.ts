@@ -21,7 +21,7 @@ export function validateImage(file: UploadedFile): Promise<string[]> {
 export const imageFieldOptions = (max: number) => ({
   max,
   check: (value: unknown) => checkFile(value, max),
-  inspect: (value: unknown) => validateImage(value as UploadedFile),
+  checkSlowly: (value: unknown) => validateImage(value as UploadedFile),
   toStored: storedPath,
 });
 

@@ -104,9 +104,9 @@ const sumFields = (set: SelectionSetNode, context: ValidationContext, weightOf: 
 function countAliases(set: SelectionSetNode, context: ValidationContext): number {
   const aliasesByType = new Map<string, Set<string>>();
   visitFields([set], '', {
-    fragment: (name) => context.getFragment(name) ?? undefined,
-    narrow: (_type, typeCondition) => typeCondition.name.value,
-    field({ alias }, type) {
+    findFragment: (name) => context.getFragment(name) ?? undefined,
+    narrowParent: (_type, typeCondition) => typeCondition.name.value,
+    visitField({ alias }, type) {
       if (alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(alias.value));
     },
   });

@@ -15,7 +15,7 @@ export function parseDateParts(
     month: parseFormInteger(parts.month) ?? month,
     day: parseFormInteger(parts.day) ?? day,
   };
-  // Luxon throws on NaN and accepts the year 0 (1 BC).
+  // Parts outside of the range are rejected here, because Luxon throws on NaN and accepts the year 0 (1 BC).
   if (!Object.values(date).every((part) => part >= 1 && part <= MAX_YEAR)) return undefined;
   return DateTime.fromObject(date).toISODate() ?? undefined;
 }

@@ -6,9 +6,9 @@ import { Extensions, Field, ObjectType } from 'type-graphql';
 import { toSnakeCase } from '../contract/casing';
 import { upperFirst } from '../core/model/inflection';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { KILOJOULE, MACROS, NUTRIENTS } from './values';
+import { ENERGY_KILOJOULE, MACROS, NUTRIENTS } from './values';
 
-const DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof KILOJOULE, string> = {
+const DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_KILOJOULE, string> = {
   energy: 'Energy in kcal.',
   protein: 'Protein in grams.',
   carbohydrates: 'Carbohydrates in grams.',
@@ -27,7 +27,7 @@ const DecimalFields =
     for (const name of names) Field(() => DecimalScalar, { description: description(name) })(prototype, name);
   };
 
-const ALL_VALUES = [...NUTRIENTS, KILOJOULE] as const;
+const ALL_VALUES = [...NUTRIENTS, ENERGY_KILOJOULE] as const;
 const describeValue = (name: string) => DESCRIPTIONS[name as keyof typeof DESCRIPTIONS];
 
 const NUMBERS_IN_REST = { numbersInRest: true };
@@ -71,7 +71,7 @@ export class DiaryDay {
 
 const restSelection = (names: readonly string[]) => names.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
 
-/** Selection sets of the REST representations. */
+/** GraphQL selection sets from which REST builds its representations of nutritional values. */
 export const VALUES_SELECTION = restSelection(ALL_VALUES);
 export const PLAN_VALUES_SELECTION = `total { ${VALUES_SELECTION} } percent { ${restSelection(MACROS)} } per_kg: perKg { ${restSelection(MACROS)} }`;
 export const DAY_VALUES_SELECTION = restSelection(NUTRIENTS);

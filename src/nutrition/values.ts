@@ -9,13 +9,13 @@ const Decimal = DecimalJs.clone({ precision: 60, rounding: DecimalJs.ROUND_HALF_
 export type Decimal = DecimalJs;
 
 export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
-export const KILOJOULE = 'energyKilojoule';
+export const ENERGY_KILOJOULE = 'energyKilojoule';
 export const MACROS = ['protein', 'carbohydrates', 'fat'] as const;
 
 type Nutrient = (typeof NUTRIENTS)[number];
 /** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
 export type NutrientContent = Readonly<Record<Nutrient, string | number | null>>;
-export type ExactValues = Readonly<Record<Nutrient | typeof KILOJOULE, Decimal>>;
+export type ExactValues = Readonly<Record<Nutrient | typeof ENERGY_KILOJOULE, Decimal>>;
 export type Macros = Readonly<Record<(typeof MACROS)[number], Decimal>>;
 
 /** A household unit of an ingredient: `amount` units weigh `gram` grams. */
@@ -25,7 +25,7 @@ export interface HouseholdMeasure {
 }
 
 const ZERO = new Decimal(0);
-const PLACES = 2;
+const DECIMAL_PLACES = 2;
 
 /** The exact value of the floating-point number 4.184, as in the reference service. It is slightly larger, so ties are rounded up. */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
@@ -37,13 +37,13 @@ const CONVERSION_PLACES = 4;
 
 export type MassUnit = 'g' | 'oz';
 
-/** Energy in kcal per gram or per ounce, in the integers that the reference service uses. */
+/** Energy of each macronutrient in kcal per gram or per ounce, as the integers that the reference service uses. */
 const KILOCALORIES_PER_UNIT: Record<MassUnit, Record<(typeof MACROS)[number], number>> = {
   g: { protein: 4, carbohydrates: 4, fat: 9 },
   oz: { protein: 113, carbohydrates: 113, fat: 225 },
 };
 
-const roundValue = (value: Decimal) => value.toDecimalPlaces(PLACES);
+const roundValue = (value: Decimal) => value.toDecimalPlaces(DECIMAL_PLACES);
 
 const recordOf = <K extends string, V>(names: readonly K[], value: (name: K) => V) =>
   Object.fromEntries(names.map((name) => [name, value(name)])) as Record<K, V>;
@@ -59,7 +59,7 @@ function gramsToOunces(grams: Decimal): Decimal {
 /** Rounds all values and adds the energy in kJ, which is computed from unrounded kcal. */
 const withKilojoules = (value: (name: Nutrient) => Decimal): ExactValues => ({
   ...recordOf(NUTRIENTS, (name) => roundValue(value(name))),
-  [KILOJOULE]: roundValue(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
+  [ENERGY_KILOJOULE]: roundValue(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
 });
 
 /** Returns an amount in grams. Like the reference service, multiplies `gram` by `amount`, although `gram` already is the weight of that amount. */
@@ -94,4 +94,4 @@ export const perBodyWeight = (total: ExactValues, weight: string | undefined): M
 
 /** Formats values with two decimal places; negative values that round to zero keep their sign. */
 export const formatValues = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
-  recordOf(Object.keys(values) as K[], (name) => `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(PLACES)}`);
+  recordOf(Object.keys(values) as K[], (name) => `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(DECIMAL_PLACES)}`);

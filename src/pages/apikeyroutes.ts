@@ -29,7 +29,7 @@ async function createToken(values: FormValues, context: RequestContext): Promise
   const days = TOKEN_LIFETIMES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIMES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
   try {
-    return { newToken: (await context.account.credentials().createAccessToken({ ...form, expiresAt })).token };
+    return { newToken: (await context.account.credentialManager().createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
     const mistakes = error.issues.map(({ message }) => message);
@@ -40,7 +40,8 @@ async function createToken(values: FormValues, context: RequestContext): Promise
 async function revokeTokens(id: string | undefined, context: RequestContext): Promise<ActionResult> {
   const tokenId = id === undefined ? undefined : parseRowId(id);
   // An invalid id revokes nothing: passing undefined on would revoke all tokens.
-  const revokedCount = id !== undefined && tokenId === undefined ? 0 : await context.account.credentials().revokeAccessTokens(tokenId);
+  const revokedCount =
+    id !== undefined && tokenId === undefined ? 0 : await context.account.credentialManager().revokeAccessTokens(tokenId);
   return { notice: revokedCount ? 'Access revoked.' : 'Nothing to revoke.' };
 }
 
@@ -78,7 +79,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     if (action === 'revoke-token') return sendKeyPage(context, response, false, await revokeTokens(fieldText(values, 'id') ?? '', context));
     if (action === 'revoke-tokens') return sendKeyPage(context, response, false, await revokeTokens(undefined, context));
     if (action === 'end-sessions') {
-      await context.account.credentials().endSessions();
+      await context.account.credentialManager().endSessions();
       return response
         .append('Set-Cookie', await context.authentication.endSession())
         .set(PAGE_HEADERS)

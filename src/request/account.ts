@@ -123,7 +123,7 @@ export class AccountService implements AccountActions {
     return events.map(({ occurredAt: at, kind, address, detail }) => ({ at, what: EVENT_KINDS[kind], address, detail }));
   }
 
-  credentials(): ViewerCredentials {
+  credentialManager(): ViewerCredentials {
     return new ViewerCredentials(requireAccountOwner(this.authentication).id, this.info.network, this.session, this.services.accessTokens);
   }
 

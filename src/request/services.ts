@@ -80,7 +80,7 @@ export async function startServices(
   database.replica?.follow((text) => database.ask(text), database.sessionUsers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();
-  const idempotency = new IdempotencyKeys(database, vault, config.keptAnswers, config.maxKeys, listener.instance);
+  const idempotency = new IdempotencyKeys(database, vault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
   return {
     services: {
       config,

@@ -1,13 +1,13 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Text } from '../core/model/fields';
+import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
 @Resource({
   rest: 'daysofweek',
   position: 11,
   title: 'Days Of Week',
-  dump: 'core.daysofweek',
+  dumpModel: 'core.daysofweek',
   description: 'A day of the week; 1 is Monday.',
   only: 'rest',
   plural: 'daysOfWeek',
@@ -17,7 +17,7 @@ import { Resource } from '../core/model/resource';
 })
 export class DayOfWeek extends Model<DayOfWeek> {
   @Id() declare id: number;
-  @Text({ label: 'Day of the week', note: 'Its name in English.', max: 9 }) declare dayOfWeek: string;
+  @TextField({ label: 'Day of the week', note: 'Its name in English.', max: 9 }) declare dayOfWeek: string;
 }
 
 export default crud(DayOfWeek);

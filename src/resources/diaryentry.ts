@@ -4,14 +4,15 @@ import { ownerConditions } from '../core/access/access';
 import { columnIn, createParameters, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { Decimal, defaultValues, Id, Moment, Text } from '../core/model/fields';
+import { DecimalField, defaultValues, Id, DateTimeField, TextField } from '../core/model/fields';
 import type { FieldRule } from '../core/model/registry';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues } from '../nutrition/values';
-import { Ingredient, portionValues, type Portion } from './ingredient';
+import { Ingredient } from './ingredient';
+import { portionValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { NutritionPlan } from './nutritionplan';
@@ -21,7 +22,7 @@ import { User } from './user';
 const MEAL_BELONGS_TO_PLAN: FieldRule = {
   fields: ['planId', 'mealId'],
   message: 'The meal is not one of the plan.',
-  async broken(rows, context) {
+  async violatedBy(rows, context) {
     const ids = rows.map(({ mealId }) => Number(mealId));
     const { bind, values } = createParameters();
     const where = whereClause([columnIn('id', ids), ...ownerConditions(Meal, context)], 't', bind);
@@ -35,15 +36,15 @@ const MEAL_BELONGS_TO_PLAN: FieldRule = {
   rest: 'nutritiondiary',
   position: 31,
   title: 'Log Item',
-  dump: 'nutrition.logitem',
+  dumpModel: 'nutrition.logitem',
   description: 'An entry of the food diary: an ingredient, the amount eaten and the time.',
   plural: 'diaryEntries',
   owned: true,
-  bulk: true,
-  group: 'nutrition',
+  hasBulkMutations: true,
+  scopeGroup: 'nutrition',
   ordering: ['eatenAt'],
-  grouped: {},
-  names: ['ingredient.name'],
+  groupPaths: {},
+  labelPaths: ['ingredient.name'],
   rules: [UNIT_BELONGS_TO_INGREDIENT, MEAL_BELONGS_TO_PLAN],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],
 })
@@ -53,11 +54,11 @@ export class DiaryEntry extends Model<DiaryEntry> {
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
   @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
   declare ingredientUnitId: number | null;
-  @Moment({ label: 'Datetime', storedAs: 'datetime', note: 'When it was eaten.', default: defaultValues.now })
+  @DateTimeField({ label: 'Datetime', storedAs: 'datetime', note: 'When it was eaten.', default: defaultValues.now })
   declare eatenAt: string;
-  @Text({ label: 'Comment', note: 'A remark of the user.', storedAs: 'comment', null: true, blank: true, hidden: true })
+  @TextField({ label: 'Comment', note: 'A remark of the user.', storedAs: 'comment', null: true, blank: true, hidden: true })
   declare notes: string | null;
-  @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
+  @DecimalField({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;
   @Ref(() => Meal, {
     label: 'Meal',
@@ -66,7 +67,7 @@ export class DiaryEntry extends Model<DiaryEntry> {
     hidden: true,
   })
   declare mealId: number | null;
-  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
 }
 
 @Resolver(() => DiaryEntry)

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Text } from '../core/model/fields';
+import { Id, TextField } from '../core/model/fields';
 import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
@@ -8,17 +8,17 @@ import { Exercise } from './exercise';
 @Resource({
   rest: 'equipment',
   position: 17,
-  dump: 'exercises.equipment',
+  dumpModel: 'exercises.equipment',
   description: 'Equipment that an exercise needs.',
   plural: 'equipmentItems',
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
-  dictionary: 10,
+  lookupTableSize: 10,
 })
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;
-  @Text({ label: 'Name', note: 'What it is called in English.', max: 50 }) declare name: string;
+  @TextField({ label: 'Name', note: 'What it is called in English.', max: 50 }) declare name: string;
   @Children(() => Exercise, 'equipmentIds', { connection: true, help: 'Exercises that need this equipment.' })
   declare exercises: Exercise[];
 }

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Choose, Day, defaultValues, Id, Text, Uuid } from '../core/model/fields';
+import { ChoiceField, DateField, defaultValues, Id, TextField, UuidField } from '../core/model/fields';
 import { Children, Links, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Equipment } from './equipment';
@@ -14,10 +14,13 @@ import { Muscle } from './muscle';
 import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 import { WorkoutLog } from './workoutlog';
 
-const via = 'exercise_base_id';
-const throughBase = (column: string) => ({ table: 'exercise_base', via, column });
+const BASE_COLUMN = 'exercise_base_id';
+const throughBase = (column: string) => ({ table: 'exercise_base', referenceColumn: BASE_COLUMN, column });
 
-/** SQL: ids of the accepted exercises in the same language and the same variation group, this exercise included, ordered by base. */
+/**
+ * SQL: the ids of the accepted exercises that have the language and the variation group of an exercise, including its own id, ordered by exercise
+ * base.
+ */
 const variationIdsSql = (alias: string) =>
   `ARRAY(SELECT e."id" FROM "exercise_base" own JOIN "exercise_base" b ON b."variation_id" = own."variation_id"
    JOIN "exercise" e ON e."exercise_base_id" = b."id" WHERE own."id" = ${alias}."exercise_base_id"
@@ -26,12 +29,12 @@ const variationIdsSql = (alias: string) =>
 @Resource({
   rest: 'exercise',
   position: 16,
-  dump: 'exercises.exercise',
+  dumpModel: 'exercises.exercise',
   description: 'An exercise in one language. Its exercise base holds what all translations share.',
   ordering: ['name'],
-  grouped: {},
-  visible: { status: ACCEPTED },
-  permits: ['POST'],
+  groupPaths: {},
+  publishedValues: { status: ACCEPTED },
+  permittedMethods: ['POST'],
   filters: [
     'uuid',
     'createdOn',
@@ -58,9 +61,10 @@ const variationIdsSql = (alias: string) =>
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
-  @Uuid({ note: 'Stays the same wherever the exercise is copied to.', readOnly: true }) declare uuid: string;
-  @Text({ label: 'Name', note: 'The name in its own language.', max: 200, searched: true, sorted: true }) declare name: string;
-  @Choose({
+  @UuidField({ note: 'Stays the same wherever the exercise is copied to.', readOnly: true }) declare uuid: string;
+  @TextField({ label: 'Name', note: 'The name in its own language.', max: 200, indexedForSearch: true, indexedForSorting: true })
+  declare name: string;
+  @ChoiceField({
     label: 'Status',
     note: 'Only accepted ones are shown to everybody.',
     choices: REVIEW_STATUS,
@@ -69,8 +73,8 @@ export class Exercise extends Model<Exercise> {
     max: 2,
   })
   declare status: string;
-  @Text({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000 }) declare description: string;
-  @Day({
+  @TextField({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000 }) declare description: string;
+  @DateField({
     label: 'Date',
     note: 'The day on which it was contributed, if that is known.',
     storedAs: 'creation_date',
@@ -80,21 +84,27 @@ export class Exercise extends Model<Exercise> {
   })
   declare createdOn: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category', through: throughBase('category_id') }) declare categoryId: number;
-  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', size: 2, link: { ...PRIMARY_MUSCLE_LINK, via } }) declare muscleIds: number[];
-  @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', size: 2, link: { ...SECONDARY_MUSCLE_LINK, via } })
+  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', size: 2, link: { ...PRIMARY_MUSCLE_LINK, keyColumn: BASE_COLUMN } })
+  declare muscleIds: number[];
+  @Links(() => Muscle, {
+    label: 'Muscles secondary',
+    object: 'musclesSecondary',
+    size: 2,
+    link: { ...SECONDARY_MUSCLE_LINK, keyColumn: BASE_COLUMN },
+  })
   declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', size: 2, link: { ...EQUIPMENT_LINK, via } })
+  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', size: 2, link: { ...EQUIPMENT_LINK, keyColumn: BASE_COLUMN } })
   declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @Text({
+  @TextField({
     label: 'Author',
     help: 'If you are not the author, enter the name or source here.',
     note: 'Author to credit.',
     max: 50,
     null: true,
     blank: true,
-    sorted: true,
+    indexedForSorting: true,
   })
   declare licenseAuthor: string | null;
   @Links(() => Exercise, {
@@ -105,7 +115,7 @@ export class Exercise extends Model<Exercise> {
     sql: variationIdsSql,
   })
   declare variationIds: number[];
-  @Text({ label: 'Original name', help: 'The name as it was entered.', max: 200, default: '', hidden: true, blank: true })
+  @TextField({ label: 'Original name', help: 'The name as it was entered.', max: 200, default: '', hidden: true, blank: true })
   declare nameOriginal: string;
   @Ref(() => ExerciseBase, { label: 'Exercise base', hidden: true }) declare exerciseBaseId: number;
   @Ref(() => License, { label: 'License of the base', through: throughBase('license_id'), hidden: true }) declare baseLicenseId: number;

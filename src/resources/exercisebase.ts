@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Choose, Id, Text, Uuid } from '../core/model/fields';
+import { ChoiceField, Id, TextField, UuidField } from '../core/model/fields';
 import { Children, Links, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Equipment } from './equipment';
@@ -13,29 +13,29 @@ import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 import { Variation } from './variation';
 
 /** The link table of exercise bases and muscles; `is_secondary` distinguishes secondary from primary muscles. */
-const MUSCLE_LINK = { table: 'exercise_base_muscle', own: 'exercise_base_id', other: 'muscle_id' };
-export const PRIMARY_MUSCLE_LINK = { ...MUSCLE_LINK, fixed: { is_secondary: false } };
-export const SECONDARY_MUSCLE_LINK = { ...MUSCLE_LINK, fixed: { is_secondary: true } };
-export const EQUIPMENT_LINK = { table: 'exercise_base_equipment', own: 'exercise_base_id', other: 'equipment_id' };
+const MUSCLE_LINK = { table: 'exercise_base_muscle', ownColumn: 'exercise_base_id', otherColumn: 'muscle_id' };
+export const PRIMARY_MUSCLE_LINK = { ...MUSCLE_LINK, discriminators: { is_secondary: false } };
+export const SECONDARY_MUSCLE_LINK = { ...MUSCLE_LINK, discriminators: { is_secondary: true } };
+export const EQUIPMENT_LINK = { table: 'exercise_base_equipment', ownColumn: 'exercise_base_id', otherColumn: 'equipment_id' };
 
 @Resource({
-  dump: 'exercises.exercisebase',
+  dumpModel: 'exercises.exercisebase',
   description: 'What all translations of an exercise share: category, muscles, equipment, images.',
   ordering: ['id'],
-  names: ['translations.name'],
-  visible: { status: ACCEPTED },
+  labelPaths: ['translations.name'],
+  publishedValues: { status: ACCEPTED },
 })
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
-  @Uuid({ note: 'Stays the same wherever the exercise is copied to.' }) declare uuid: string;
-  @Choose({ label: 'Status', note: 'Only accepted ones are shown to everybody.', choices: REVIEW_STATUS, default: PENDING, max: 2 })
+  @UuidField({ note: 'Stays the same wherever the exercise is copied to.' }) declare uuid: string;
+  @ChoiceField({ label: 'Status', note: 'Only accepted ones are shown to everybody.', choices: REVIEW_STATUS, default: PENDING, max: 2 })
   declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
   @Links(() => Muscle, { object: 'muscles', size: 2, link: PRIMARY_MUSCLE_LINK }) declare muscleIds: number[];
   @Links(() => Muscle, { object: 'musclesSecondary', size: 2, link: SECONDARY_MUSCLE_LINK }) declare muscleSecondaryIds: number[];
   @Links(() => Equipment, { object: 'equipment', size: 2, link: EQUIPMENT_LINK }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: 50, null: true, blank: true }) declare licenseAuthor:
+  @TextField({ label: 'Author', note: 'Whom the license wants to be named.', max: 50, null: true, blank: true }) declare licenseAuthor:
     string | null;
   @Ref(() => Variation, {
     label: 'Variation',

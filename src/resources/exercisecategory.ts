@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Text } from '../core/model/fields';
+import { Id, TextField } from '../core/model/fields';
 import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
@@ -8,17 +8,17 @@ import { Exercise } from './exercise';
 @Resource({
   rest: 'exercisecategory',
   position: 18,
-  dump: 'exercises.exercisecategory',
+  dumpModel: 'exercises.exercisecategory',
   description: 'An exercise category: the part of the body that is trained.',
   plural: 'exerciseCategories',
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
-  dictionary: 8,
+  lookupTableSize: 8,
 })
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;
-  @Text({ label: 'Name', note: 'The part of the body in English.', max: 100 }) declare name: string;
+  @TextField({ label: 'Name', note: 'The part of the body in English.', max: 100 }) declare name: string;
   @Children(() => Exercise, 'categoryId', { connection: true, help: 'Exercises that train this part of the body.' })
   declare exercises: Exercise[];
 }

@@ -5,7 +5,7 @@ import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
-import { Choose, Flag, Id, Image, Text, Uuid, type RowFields } from '../core/model/fields';
+import { ChoiceField, BooleanField, Id, ImageField, TextField, UuidField, type RowFields } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
@@ -26,30 +26,30 @@ const MAX_AUTHOR_LENGTH = 50;
 @Resource({
   rest: 'exerciseimage',
   position: 19,
-  dump: 'exercises.exerciseimage',
+  dumpModel: 'exercises.exerciseimage',
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
-  single: { flag: 'isMain', parentField: 'exerciseBaseId', among: { status: ACCEPTED } },
+  singleFlag: { flag: 'isMain', parentField: 'exerciseBaseId', rowFilter: { status: ACCEPTED } },
   routes: 'all',
-  writes: ['create', 'update', 'remove'],
-  group: 'catalogue',
-  contributed: { status: PENDING },
-  permits: ['POST'],
+  writeOperations: ['create', 'update', 'remove'],
+  scopeGroup: 'catalogue',
+  pendingValues: { status: PENDING },
+  permittedMethods: ['POST'],
   filters: ['isMain', 'status', 'exerciseBaseId', 'licenseId', 'licenseAuthor'],
 })
 export class ExerciseImage extends Model<ExerciseImage> {
   @Id() declare id: number;
-  @Uuid({ note: 'Stays the same wherever the image is copied to.', readOnly: true, default: () => randomUUID() }) declare uuid: string;
+  @UuidField({ note: 'Stays the same wherever the image is copied to.', readOnly: true, default: () => randomUUID() }) declare uuid: string;
   @Ref(() => ExerciseBase, { label: 'Exercise', rest: 'exercise' }) declare exerciseBaseId: number;
-  @Image({
+  @ImageField({
     label: 'Image',
     help: 'Only PNG and JPEG formats are supported.',
     note: 'URL of the image; on input the file.',
     ...imageFieldOptions(MAX_PATH_LENGTH),
   })
   declare image: string;
-  @Flag({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
-  @Choose({
+  @BooleanField({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
+  @ChoiceField({
     label: 'Status',
     note: 'Only accepted images are shown to everybody.',
     choices: REVIEW_STATUS,
@@ -58,8 +58,15 @@ export class ExerciseImage extends Model<ExerciseImage> {
     max: 2,
   })
   declare status: string;
-  @Ref(() => License, { label: 'License', default: 2, absent: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
-  @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: MAX_AUTHOR_LENGTH, null: true, blank: true, hidden: true })
+  @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
+  @TextField({
+    label: 'Author',
+    note: 'Whom the license wants to be named.',
+    max: MAX_AUTHOR_LENGTH,
+    null: true,
+    blank: true,
+    hidden: true,
+  })
   declare licenseAuthor: string | null;
 }
 
@@ -99,12 +106,15 @@ async function updateMainImage(
 
 const CONTRIBUTORS = 'exercise_image_contributor';
 
-/** Sizes in bytes of new files, by the values of their rows. They are kept here until the rows have ids under which the sizes can be recorded. */
+/**
+ * Sizes in bytes of new files, with the values of the row to be written as key. They are kept here until the row has an id under which to record the
+ * size.
+ */
 const storedBytes = new WeakMap<FieldValues, number>();
 
 const ImageCrud = crud(ExerciseImage, {
   /** Locks the exercise bases of the images, so that concurrent writes cannot both set the main image of a base. Checks the upload quota. */
-  async begin(rows, context, transaction) {
+  async onTransactionStart(rows, context, transaction) {
     const {
       viewer,
       session,
@@ -125,7 +135,7 @@ const ImageCrud = crud(ExerciseImage, {
         ...session.sequelizeOptions,
       });
   },
-  async before(values, context, transaction, id = NEW_ROW_ID) {
+  async beforeRowWrite(values, context, transaction, id = NEW_ROW_ID) {
     if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
       values.status = ACCEPTED;
       values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR_LENGTH);
@@ -141,12 +151,12 @@ const ImageCrud = crud(ExerciseImage, {
     values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
     storedBytes.set(values, await storedFileBytes(file));
   },
-  async after(writtenRows, { session }, transaction) {
+  async afterRowsWritten(writtenRows, { session }, transaction) {
     const newFiles = writtenRows.flatMap(({ id, values }) => (storedBytes.has(values) ? [{ id, bytes: storedBytes.get(values)! }] : []));
     if (newFiles.length)
       await recordFileBytes(CONTRIBUTORS, newFiles, session.database.sequelize, { transaction, ...session.sequelizeOptions });
   },
-  async undo({ image }, { services: { media } }) {
+  async undoSideEffects({ image }, { services: { media } }) {
     if (typeof image === 'string') await media.remove([image]);
   },
 });
@@ -177,6 +187,6 @@ export default class ExerciseImageResolver extends ImageCrud {
   @FieldResolver(() => Thumbnails, { description: 'Thumbnails of the image, generated on first request.' })
   @Needs(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {
-    return thumbnailsOf(row.image, await media.thumbnails(row.image));
+    return thumbnailsOf(row.image, await media.createThumbnails(row.image));
   }
 }

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Text } from '../core/model/fields';
+import { Id, TextField } from '../core/model/fields';
 import { Children, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { IngredientUnit } from './ingredientunit';
@@ -10,7 +10,7 @@ import { Language } from './language';
   rest: 'weightunit',
   position: 23,
   title: 'Weight Unit',
-  dump: 'nutrition.weightunit',
+  dumpModel: 'nutrition.weightunit',
   description: 'A household unit for ingredients, e.g. cup or slice.',
   ordering: ['name'],
   filters: ['languageId', 'name'],
@@ -19,7 +19,7 @@ import { Language } from './language';
 export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @Text({ label: 'Name', note: 'The name in its own language.', max: 200, sorted: true }) declare name: string;
+  @TextField({ label: 'Name', note: 'The name in its own language.', max: 200, indexedForSorting: true }) declare name: string;
   @Children(() => IngredientUnit, 'householdUnitId', {
     connection: true,
     help: 'The ingredients that can be measured in this unit, with its weight for each.',

@@ -8,27 +8,30 @@ import { columnIn, createParameters, whereClause } from '../core/access/conditio
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { invalidFieldsError, type FieldErrors } from '../core/model/errors';
-import { Choose, Day, Decimal, defaultValues, Id, Moment, Text, Url, Whole, type RowFields } from '../core/model/fields';
+import {
+  ChoiceField,
+  DateField,
+  DecimalField,
+  defaultValues,
+  Id,
+  DateTimeField,
+  TextField,
+  UrlField,
+  IntegerField,
+  type RowFields,
+} from '../core/model/fields';
 import { Children, Ref } from '../core/model/relationfields';
 import { limitViolationMessages } from '../core/model/fieldvalidation';
 import { parseRowId } from '../core/model/ids';
 import { rejectOtherNodeType, resolveRowId } from '../core/model/node';
-import { loadParent, loadRowFields, loadRowForCalculation } from '../core/read/loaders';
+import { loadParent, loadRowFields } from '../core/read/loaders';
 import { toSnakeCase } from '../contract/casing';
 import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
 import { amountError, parseFormInteger } from '../nutrition/form';
 import { FormValues, NutritionalValues } from '../nutrition/types';
-import {
-  formatValues,
-  gramsOfAmount,
-  NUTRIENTS,
-  valuesOfPortion,
-  type HouseholdMeasure,
-  type MassUnit,
-  type ExactValues,
-} from '../nutrition/values';
+import { formatValues, gramsOfAmount, NUTRIENTS, valuesOfPortion, type HouseholdMeasure } from '../nutrition/values';
 import { parseInteger } from '../platform/pythonscalars';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
@@ -36,7 +39,7 @@ import { Language } from './language';
 import { License } from './license';
 import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 
-const MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
+export const MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_CODE_LENGTH = 200;
 /** Placeholder for a missing ingredient id. No row has it, so nothing is found. */
 const NO_INGREDIENT_ID = 0;
@@ -63,12 +66,12 @@ const filters = [
 @Resource({
   rest: 'ingredient',
   position: 22,
-  dump: 'nutrition.ingredient',
+  dumpModel: 'nutrition.ingredient',
   description: 'A food, with its nutrition values per 100 g.',
   ordering: ['name'],
-  grouped: {},
-  visible: { status: ACCEPTED },
-  namesInMemory: { name: 'name', kind: 'languageId' },
+  groupPaths: {},
+  publishedValues: { status: ACCEPTED },
+  namesInMemory: { searchField: 'name', filterField: 'languageId' },
   filters,
   views: {
     ingredientinfo: {
@@ -84,8 +87,9 @@ const filters = [
 })
 export class Ingredient extends Model<Ingredient> {
   @Id() declare id: number;
-  @Text({ label: 'Name', note: 'The name in its own language.', min: 3, max: 200, searched: true, sorted: true }) declare name: string;
-  @Day({
+  @TextField({ label: 'Name', note: 'The name in its own language.', min: 3, max: 200, indexedForSearch: true, indexedForSorting: true })
+  declare name: string;
+  @DateField({
     label: 'Date',
     storedAs: 'creation_date',
     note: 'The day on which it was contributed.',
@@ -93,7 +97,7 @@ export class Ingredient extends Model<Ingredient> {
     default: defaultValues.today,
   })
   declare createdOn: string;
-  @Day({
+  @DateField({
     label: 'Date',
     storedAs: 'update_date',
     note: 'The day of its last change.',
@@ -101,29 +105,29 @@ export class Ingredient extends Model<Ingredient> {
     default: defaultValues.today,
   })
   declare updatedOn: string;
-  @Whole({ label: 'Energy', help: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
-  @Decimal({ label: 'Protein', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare protein: string;
-  @Decimal({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare carbohydrates: string;
-  @Decimal({ label: 'Sugar content in carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true })
+  @IntegerField({ label: 'Energy', help: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
+  @DecimalField({ label: 'Protein', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare protein: string;
+  @DecimalField({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare carbohydrates: string;
+  @DecimalField({ label: 'Sugar content in carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true })
   declare carbohydratesSugar: string | null;
-  @Decimal({ label: 'Fat', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare fat: string;
-  @Decimal({ label: 'Saturated fat content in fats', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true })
+  @DecimalField({ label: 'Fat', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare fat: string;
+  @DecimalField({ label: 'Saturated fat content in fats', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true })
   declare fatSaturated: string | null;
-  @Decimal({ label: 'Fibres', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true }) declare fibres: string | null;
-  @Decimal({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true }) declare sodium: string | null;
+  @DecimalField({ label: 'Fibres', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true }) declare fibres: string | null;
+  @DecimalField({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true }) declare sodium: string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @Text({
+  @TextField({
     label: 'Author',
     help: 'If you are not the author, enter the name or source here.',
     note: 'Author to credit.',
     max: 50,
     null: true,
     blank: true,
-    sorted: true,
+    indexedForSorting: true,
   })
   declare licenseAuthor: string | null;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @Choose({
+  @ChoiceField({
     label: 'Status',
     note: 'Only accepted ones are shown to everybody.',
     choices: REVIEW_STATUS,
@@ -133,9 +137,9 @@ export class Ingredient extends Model<Ingredient> {
     max: 2,
   })
   declare status: string;
-  @Text({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: MAX_CODE_LENGTH, null: true, blank: true, hidden: true }) declare code:
+  @TextField({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: MAX_CODE_LENGTH, null: true, blank: true, hidden: true }) declare code:
     string | null;
-  @Text({
+  @TextField({
     label: 'Source name',
     note: 'Where the values come from, e.g. Open Food Facts.',
     max: 200,
@@ -144,9 +148,9 @@ export class Ingredient extends Model<Ingredient> {
     hidden: true,
   })
   declare sourceName: string | null;
-  @Url({ label: 'Source URL', note: 'A page about the food.', max: 200, null: true, blank: true, hidden: true }) declare sourceUrl:
+  @UrlField({ label: 'Source URL', note: 'A page about the food.', max: 200, null: true, blank: true, hidden: true }) declare sourceUrl:
     string | null;
-  @Moment({
+  @DateTimeField({
     label: 'Last imported',
     storedAs: 'last_imported',
     note: 'When the values were last taken over.',
@@ -155,7 +159,7 @@ export class Ingredient extends Model<Ingredient> {
     hidden: true,
   })
   declare lastImportedAt: string | null;
-  @Text({
+  @TextField({
     label: 'Common name',
     note: 'What people call it, where the name is a trade name.',
     max: 200,
@@ -164,7 +168,7 @@ export class Ingredient extends Model<Ingredient> {
     hidden: true,
   })
   declare commonName: string | null;
-  @Text({
+  @TextField({
     label: 'Category',
     note: 'What kind of food it is.',
     storedAs: 'category',
@@ -174,31 +178,12 @@ export class Ingredient extends Model<Ingredient> {
     hidden: true,
   })
   declare foodCategory: string | null;
-  @Text({ label: 'Brand', note: 'Who makes or sells it.', max: 200, null: true, blank: true, hidden: true }) declare brand: string | null;
+  @TextField({ label: 'Brand', note: 'Who makes or sells it.', max: 200, null: true, blank: true, hidden: true }) declare brand:
+    string | null;
   @Children(() => IngredientUnit, 'ingredientId', { size: 3, help: 'The household units of the ingredient.' })
   declare units: IngredientUnit[];
   @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'Diary entries of this ingredient by the signed-in user.' })
   declare diaryEntries: DiaryEntry[];
-}
-
-/** The fields of a meal item or diary entry that determine its nutritional values. */
-export interface Portion {
-  ingredientId: number;
-  ingredientUnitId: number | null;
-  amount: string;
-}
-
-/** Computes the nutritional values of a portion, also for ingredients that have not passed the review. */
-export async function portionValues(
-  { ingredientId, ingredientUnitId, amount }: Portion,
-  context: Context,
-  unit: MassUnit = 'g',
-): Promise<ExactValues> {
-  const [ingredient, measure] = await Promise.all([
-    loadRowForCalculation(Ingredient, NUTRIENTS, ingredientId, context),
-    ingredientUnitId === null ? null : loadRowFields(IngredientUnit, MEASURE_FIELDS, ingredientUnitId, context),
-  ]);
-  return valuesOfPortion(ingredient!, gramsOfAmount(amount, measure), unit);
 }
 
 type NutrientRow = RowFields<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
@@ -278,7 +263,7 @@ export default class IngredientResolver extends crud(Ingredient) {
   })
   @Extensions({
     only: 'rest',
-    action: { name: 'get_values', whenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])) },
+    action: { name: 'get_values', bodyWhenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])) },
   })
   @Needs(() => Ingredient, ...NUTRIENTS)
   async formValues(
@@ -290,7 +275,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Ctx() context: Context,
   ) {
     const formIngredientId = parseFormInteger(ingredient);
-    // The reference service validates the ingredient first and reports only its error.
+    // Like the reference service, validates the ingredient before the other arguments and reports only its error.
     if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE] });
     const measure = unit ? await loadMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
     return valuesOfAmount(amount ?? '', measure, row);

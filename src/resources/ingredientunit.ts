@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { crud } from '../core/schema/crud';
-import { Decimal, Id, Whole } from '../core/model/fields';
+import { DecimalField, Id, IntegerField } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { HouseholdUnit } from './householdunit';
@@ -14,19 +14,20 @@ const title = 'Ingredient Weight Unit';
   rest: 'ingredientweightunit',
   position: 24,
   title,
-  dump: 'nutrition.ingredientweightunit',
+  dumpModel: 'nutrition.ingredientweightunit',
   description: 'The weight of a household unit of an ingredient.',
   ordering: ['id'],
-  names: ['ingredient.name', 'householdUnit.name', 'amount'],
+  labelPaths: ['ingredient.name', 'householdUnit.name', 'amount'],
   filters,
-  // An alias of the route, because the public documentation of the reference service uses this name.
-  views: { ingredienttoweightunit: { title, filters, listed: false } },
+  // An additional URL path, because the public documentation of the reference service uses this name.
+  views: { ingredienttoweightunit: { title, filters, isListedInRoot: false } },
 })
 export class IngredientUnit extends Model<IngredientUnit> {
   @Id() declare id: number;
-  @Decimal({ label: 'Amount', help: 'Unit amount, e.g. "1 cup" or "1/2 spoon".', digits: 5, places: 2, default: '1' })
+  @DecimalField({ label: 'Amount', help: 'Unit amount, e.g. "1 cup" or "1/2 spoon".', digits: 5, places: 2, default: '1' })
   declare amount: string;
-  @Whole({ label: 'Amount in grams', note: 'What so many of the unit weigh.', min: MIN_INTEGER, max: MAX_INTEGER }) declare gram: number;
+  @IntegerField({ label: 'Amount in grams', note: 'What so many of the unit weigh.', min: MIN_INTEGER, max: MAX_INTEGER })
+  declare gram: number;
   @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
   @Ref(() => HouseholdUnit, { label: 'Weight unit', rest: 'unit', column: 'unit_id' }) declare householdUnitId: number;
 }

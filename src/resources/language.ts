@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Text } from '../core/model/fields';
+import { Id, TextField } from '../core/model/fields';
 import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
@@ -9,17 +9,17 @@ import { Ingredient } from './ingredient';
 @Resource({
   rest: 'language',
   position: 10,
-  dump: 'core.language',
+  dumpModel: 'core.language',
   description: 'A language, with its two-letter code.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName'],
   inMemory: true,
-  dictionary: 20,
+  lookupTableSize: 20,
 })
 export class Language extends Model<Language> {
   @Id() declare id: number;
-  @Text({ label: 'Language short name', help: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
-  @Text({ label: 'Language full name', note: 'What it is called by those who speak it.', max: 30 }) declare fullName: string;
+  @TextField({ label: 'Language short name', help: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
+  @TextField({ label: 'Language full name', note: 'What it is called by those who speak it.', max: 30 }) declare fullName: string;
   @Children(() => Exercise, 'languageId', { connection: true, help: 'Translations of exercises into this language.' })
   declare exercises: Exercise[];
   @Children(() => Ingredient, 'languageId', { connection: true, help: 'Ingredients with a name in this language.' })

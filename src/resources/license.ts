@@ -1,25 +1,29 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Text, Url } from '../core/model/fields';
+import { Id, TextField, UrlField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
 @Resource({
   rest: 'license',
   position: 12,
-  dump: 'core.license',
+  dumpModel: 'core.license',
   description: 'A licence for texts and images.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName', 'url'],
   inMemory: true,
-  dictionary: 5,
+  lookupTableSize: 5,
 })
 export class License extends Model<License> {
   @Id() declare id: number;
-  @Text({ label: 'Full name', help: 'If a licence has been localized, e.g. the Creative Commons licences, the language too.', max: 60 })
+  @TextField({
+    label: 'Full name',
+    help: 'If a licence has been localized, e.g. the Creative Commons licences, the language too.',
+    max: 60,
+  })
   declare fullName: string;
-  @Text({ label: 'Short name, e.g. CC-BY-SA 3', note: 'What people write below a work, e.g. `CC-BY-SA 3`.', max: 15 })
+  @TextField({ label: 'Short name, e.g. CC-BY-SA 3', note: 'What people write below a work, e.g. `CC-BY-SA 3`.', max: 15 })
   declare shortName: string;
-  @Url({ label: 'Link', help: 'Link to the text of the licence or to other information.', max: 200, null: true, blank: true })
+  @UrlField({ label: 'Link', help: 'Link to the text of the licence or to other information.', max: 200, null: true, blank: true })
   declare url: string | null;
 }
 

@@ -2,14 +2,14 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { Clock, Id, Whole, type RowFields } from '../core/model/fields';
+import { TimeField, Id, IntegerField, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { loadChildFields } from '../core/read/loaders';
 import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
-import { portionValues } from './ingredient';
+import { portionValues } from './portionvalues';
 import { MealItem } from './mealitem';
 import { NutritionPlan } from './nutritionplan';
 import { User } from './user';
@@ -17,20 +17,20 @@ import { User } from './user';
 @Resource({
   rest: 'meal',
   position: 26,
-  dump: 'nutrition.meal',
+  dumpModel: 'nutrition.meal',
   description: 'A meal of a nutrition plan.',
   owned: true,
-  group: 'nutrition',
+  scopeGroup: 'nutrition',
   ordering: ['time'],
   filters: ['position', 'planId', 'time'],
 })
 export class Meal extends Model<Meal> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
-  @Whole({ label: 'Order', storedAs: 'order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' })
+  @IntegerField({ label: 'Order', storedAs: 'order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' })
   declare position: number;
-  @Clock({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
-  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
+  @TimeField({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
+  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
   @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'Its ingredients and their amounts.' }) declare items: MealItem[];
 }
 

@@ -2,13 +2,14 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { Decimal, Id, Whole } from '../core/model/fields';
+import { DecimalField, Id, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues } from '../nutrition/values';
-import { Ingredient, portionValues, type Portion } from './ingredient';
+import { Ingredient } from './ingredient';
+import { portionValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT } from './unitofingredient';
@@ -17,12 +18,12 @@ import { User } from './user';
 @Resource({
   rest: 'mealitem',
   position: 27,
-  dump: 'nutrition.mealitem',
+  dumpModel: 'nutrition.mealitem',
   description: 'An ingredient of a meal and its amount.',
   owned: true,
-  group: 'nutrition',
+  scopeGroup: 'nutrition',
   ordering: ['id'],
-  names: ['ingredient.name'],
+  labelPaths: ['ingredient.name'],
   rules: [UNIT_BELONGS_TO_INGREDIENT],
   filters: ['amount', 'ingredientId', 'mealId', 'position', 'ingredientUnitId'],
 })
@@ -32,11 +33,11 @@ export class MealItem extends Model<MealItem> {
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
   @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
   declare ingredientUnitId: number | null;
-  @Whole({ label: 'Order', storedAs: 'order', note: 'Place in the meal.', default: 1, readOnly: 'rest' })
+  @IntegerField({ label: 'Order', storedAs: 'order', note: 'Place in the meal.', default: 1, readOnly: 'rest' })
   declare position: number;
-  @Decimal({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
+  @DecimalField({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;
-  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
 }
 
 @Resolver(() => MealItem)

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Computed, Flag, Id, Text } from '../core/model/fields';
+import { ComputedField, BooleanField, Id, TextField } from '../core/model/fields';
 import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
@@ -10,24 +10,24 @@ const imageUrlSql = (kind: string) => (alias: string) => `('/static/images/muscl
 @Resource({
   rest: 'muscle',
   position: 21,
-  dump: 'exercises.muscle',
+  dumpModel: 'exercises.muscle',
   description: 'A muscle, with its Latin name.',
   ordering: ['name'],
   filters: ['name', 'isFront'],
   inMemory: true,
-  dictionary: 16,
+  lookupTableSize: 16,
 })
 export class Muscle extends Model<Muscle> {
   @Id() declare id: number;
-  @Text({ label: 'Name', help: 'In Latin, e.g. "Pectoralis major".', max: 50 }) declare name: string;
-  @Flag({ label: 'Is front', help: 'On the front of the body.', default: true }) declare isFront: boolean;
-  @Computed<string>(() => String, {
+  @TextField({ label: 'Name', help: 'In Latin, e.g. "Pectoralis major".', max: 50 }) declare name: string;
+  @BooleanField({ label: 'Is front', help: 'On the front of the body.', default: true }) declare isFront: boolean;
+  @ComputedField<string>(() => String, {
     label: 'Image url main',
     help: 'Drawing of the muscle as a primary one, relative to the host.',
     sql: imageUrlSql('main'),
   })
   declare imageUrlMain: string;
-  @Computed<string>(() => String, {
+  @ComputedField<string>(() => String, {
     label: 'Image url secondary',
     help: 'Drawing of the muscle as a secondary one, relative to the host.',
     sql: imageUrlSql('secondary'),

@@ -4,7 +4,7 @@ import { currentDate } from '../core/model/clock';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { invalidFieldsError } from '../core/model/errors';
-import { Computed, Day, defaultValues, Flag, Id, Text, type RowFields } from '../core/model/fields';
+import { ComputedField, DateField, defaultValues, BooleanField, Id, TextField, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { hasReadScope } from '../core/access/access';
 import { loadNearestRow, loadChildFields, type NamedCondition } from '../core/read/loaders';
@@ -14,7 +14,7 @@ import { parseDateParts } from '../nutrition/dateparts';
 import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, VALUES_SELECTION } from '../nutrition/types';
 import { formatValues, energyShares, NUTRIENTS, perBodyWeight, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
-import { portionValues } from './ingredient';
+import { portionValues } from './portionvalues';
 import { Language } from './language';
 import { Meal, mealValues } from './meal';
 import { UNIT_SYSTEM } from './unitsystem';
@@ -28,12 +28,12 @@ const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
 @Resource({
   rest: 'nutritionplan',
   position: 25,
-  dump: 'nutrition.nutritionplan',
+  dumpModel: 'nutrition.nutritionplan',
   description: 'A nutrition plan with its meals and diary. A user has at most one active plan.',
   owned: true,
-  group: 'nutrition',
+  scopeGroup: 'nutrition',
   ordering: ['-createdOn'],
-  single: { flag: 'isActive', parentField: 'userId' },
+  singleFlag: { flag: 'isActive', parentField: 'userId' },
   filters,
   views: {
     nutritionplaninfo: {
@@ -52,7 +52,7 @@ const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
 })
 export class NutritionPlan extends Model<NutritionPlan> {
   @Id() declare id: number;
-  @Day({
+  @DateField({
     label: 'Creation date',
     storedAs: 'creation_date',
     note: 'The day on which it was made.',
@@ -60,7 +60,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
     default: defaultValues.today,
   })
   declare createdOn: string;
-  @Text({
+  @TextField({
     label: 'Description',
     storedAs: 'description',
     help: 'A description of the goal of the plan, e.g. "Gain mass" or "Prepare for summer".',
@@ -68,18 +68,18 @@ export class NutritionPlan extends Model<NutritionPlan> {
     blank: true,
   })
   declare name: string;
-  @Flag({
+  @BooleanField({
     label: 'Active',
     note: 'Whether it is the plan that is followed; the others stop being it.',
     default: true,
     hidden: true,
   })
   declare isActive: boolean;
-  @Flag({ label: 'Use daily calories', help: 'Compare the plan with the calories of the profile.', default: false })
+  @BooleanField({ label: 'Use daily calories', help: 'Compare the plan with the calories of the profile.', default: false })
   declare hasGoalCalories: boolean;
   @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @Computed<string>(() => UNIT_SYSTEM.type, {
+  @ComputedField<string>(() => UNIT_SYSTEM.type, {
     label: 'Weight unit',
     rest: 'weight_unit',
     note: 'The units that the owner prefers; totals and diary sums follow them.',
@@ -132,7 +132,7 @@ const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
   const unit = massUnitOf(plan, context);
-  // REST divides by the logged number without converting its unit, like the reference service.
+  // REST divides by the number of the logged body weight, whatever its unit, like the reference service.
   const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
     hasReadScope(WeightEntry, context) ? loadNearestRow(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
@@ -148,7 +148,7 @@ async function planValues(plan: PlanRow, context: Context) {
 
 @Resolver(() => NutritionPlan)
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
-  complete(values, { request: { languages }, services: { catalogue } }, id) {
+  addDerivedValues(values, { request: { languages }, services: { catalogue } }, id) {
     if (id !== undefined) return;
     const languageIds = new Map(catalogue.all(Language).map(({ shortName, id }) => [shortName, id]));
     const preferredCode = languages.find((code) => languageIds.has(code));

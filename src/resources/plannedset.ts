@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { crud } from '../core/schema/crud';
-import { Choose, Decimal, Id, Text, Whole } from '../core/model/fields';
+import { ChoiceField, DecimalField, Id, TextField, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
@@ -18,22 +18,22 @@ import { SetGroup } from './setgroup';
   title: 'Setting',
   table: 'setting',
   position: 7,
-  dump: 'manager.setting',
+  dumpModel: 'manager.setting',
   description: 'A planned set of an exercise: repetitions, weight, repetitions in reserve.',
   owned: true,
-  group: 'training',
+  scopeGroup: 'training',
   ordering: ['position', 'id'],
-  grouped: EXERCISE_GROUP_KEYS,
-  names: ['exercise.name'],
+  groupPaths: EXERCISE_GROUP_KEYS,
+  labelPaths: ['exercise.name'],
   filters: ['exerciseId', 'position', 'reps', 'targetWeight', 'setGroupId'],
 })
 export class PlannedSet extends Model<PlannedSet> {
   @Id() declare id: number;
   @Ref(() => SetGroup, { label: 'Sets', rest: 'set', column: 'set_id' }) declare setGroupId: number;
   @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
-  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, absent: 'repetitions' }) declare repetitionUnitId: number;
-  @Whole({ label: 'Reps', note: 'How many repetitions are planned, in their unit.', min: 0, max: 600 }) declare reps: number;
-  @Decimal({
+  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' }) declare repetitionUnitId: number;
+  @IntegerField({ label: 'Reps', note: 'How many repetitions are planned, in their unit.', min: 0, max: 600 }) declare reps: number;
+  @DecimalField({
     label: 'Weight',
     note: 'How much is to be lifted, in its unit; null where it is left open.',
     storedAs: 'weight',
@@ -44,12 +44,17 @@ export class PlannedSet extends Model<PlannedSet> {
     null: true,
   })
   declare targetWeight: string | null;
-  @Decimal(trainingWeightInKg) declare targetWeightKg: string | null;
-  @Ref(() => WeightUnit, { label: 'Unit', default: MASS_UNIT_IDS.kg, absent: 'kg or lb as in the profile', defaultsToProfileUnit: true })
+  @DecimalField(trainingWeightInKg) declare targetWeightKg: string | null;
+  @Ref(() => WeightUnit, {
+    label: 'Unit',
+    default: MASS_UNIT_IDS.kg,
+    defaultDescription: 'kg or lb as in the profile',
+    defaultsToProfileUnit: true,
+  })
   declare weightUnitId: number;
-  @Choose({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR, null: true, blank: true, max: 3 }) declare rir:
-    string | null;
-  @Whole({
+  @ChoiceField({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR, null: true, blank: true, max: 3 })
+  declare rir: string | null;
+  @IntegerField({
     label: 'Order',
     storedAs: 'order',
     note: 'Place among the planned sets of the group.',
@@ -59,9 +64,9 @@ export class PlannedSet extends Model<PlannedSet> {
     restIgnoredOnCreate: true,
   })
   declare position: number;
-  @Text({ label: 'Comment', storedAs: 'comment', note: 'A remark of the user.', max: 100, blank: true })
+  @TextField({ label: 'Comment', storedAs: 'comment', note: 'A remark of the user.', max: 100, blank: true })
   declare notes: string;
-  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
 }
 
 export default crud(PlannedSet);

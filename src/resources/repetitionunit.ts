@@ -1,21 +1,21 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Text } from '../core/model/fields';
+import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
 @Resource({
   rest: 'setting-repetitionunit',
   position: 13,
-  dump: 'core.repetitionunit',
+  dumpModel: 'core.repetitionunit',
   description: 'The unit in which a planned set counts repetitions, e.g. repetitions, seconds or miles.',
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
-  dictionary: 6,
+  lookupTableSize: 6,
 })
 export class RepetitionUnit extends Model<RepetitionUnit> {
   @Id() declare id: number;
-  @Text({ label: 'Name', note: 'What is counted, in English.', max: 100 }) declare name: string;
+  @TextField({ label: 'Name', note: 'What is counted, in English.', max: 100 }) declare name: string;
 }
 
 export default crud(RepetitionUnit);

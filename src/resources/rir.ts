@@ -1,4 +1,4 @@
-/** Repetitions in reserve: how many more could have been done. */
+/** Repetitions in reserve (RiR): how many more repetitions the user could have done at the end of a set. */
 import { registerChoices } from '../core/model/choices';
 
 const STEPS = ['0', '0.5', '1', '1.5', '2', '2.5', '3', '3.5', '4'];

@@ -2,7 +2,7 @@ import { Op } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import { ownerValues } from '../core/access/access';
 import { crud } from '../core/schema/crud';
-import { Day, defaultValues, Flag, Id, Text } from '../core/model/fields';
+import { DateField, defaultValues, BooleanField, Id, TextField } from '../core/model/fields';
 import { Children, Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { ScheduleStep } from './schedulestep';
@@ -11,27 +11,31 @@ import { User } from './user';
 @Resource({
   rest: 'schedule',
   position: 4,
-  dump: 'manager.schedule',
+  dumpModel: 'manager.schedule',
   description: 'A sequence of workouts, each for a number of weeks. A user has at most one active schedule.',
   owned: true,
-  group: 'training',
+  scopeGroup: 'training',
   ordering: ['id'],
-  single: { flag: 'isActive', parentField: 'userId' },
+  singleFlag: { flag: 'isActive', parentField: 'userId' },
   filters: ['isActive', 'isLoop', 'startsOn', 'name'],
 })
 export class Schedule extends Model<Schedule> {
   @Id() declare id: number;
-  @Text({ label: 'Name', help: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
-  @Day({
+  @TextField({ label: 'Name', help: 'Name or short description of the schedule, e.g. "Program XYZ".', max: 100 }) declare name: string;
+  @DateField({
     label: 'Start date',
     storedAs: 'start_date',
     note: 'The day on which its first workout begins.',
     default: defaultValues.today,
   })
   declare startsOn: string;
-  @Flag({ label: 'Schedule active', help: 'Whether this is the active schedule. Activating it deactivates the others.', default: true })
+  @BooleanField({
+    label: 'Schedule active',
+    help: 'Whether this is the active schedule. Activating it deactivates the others.',
+    default: true,
+  })
   declare isActive: boolean;
-  @Flag({ label: 'Is a loop', help: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
+  @BooleanField({ label: 'Is a loop', help: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
   @Owner(() => User, { hidden: true }) declare userId: number;
   @Children(() => ScheduleStep, 'scheduleId', { part: true, size: 4, help: 'The steps of the schedule, in order.' })
   declare steps: ScheduleStep[];
@@ -39,7 +43,7 @@ export class Schedule extends Model<Schedule> {
 
 export default crud(Schedule, {
   /** Locks the user, so that the second of two concurrent writes sees the schedule that the first one activated, and deactivates it. */
-  async begin(_rows, { viewer, session }, transaction) {
+  async onTransactionStart(_rows, { viewer, session }, transaction) {
     await User.findByPk(viewer!.id, {
       attributes: ['id'],
       lock: transaction.LOCK.NO_KEY_UPDATE,
@@ -48,8 +52,8 @@ export default crud(Schedule, {
       ...session.sequelizeOptions,
     });
   },
-  async after(writtenRows, context, transaction) {
-    // If several written schedules are active, only the last one remains so.
+  async afterRowsWritten(writtenRows, context, transaction) {
+    // If several of the written schedules are active, only the last one stays active.
     const lastActive = writtenRows.findLast(({ values }) => values.isActive === true);
     if (!lastActive) return;
     const where = { ...ownerValues(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Whole } from '../core/model/fields';
+import { Id, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Schedule } from './schedule';
@@ -10,22 +10,22 @@ import { Workout } from './workout';
 @Resource({
   rest: 'schedulestep',
   position: 3,
-  dump: 'manager.schedulestep',
+  dumpModel: 'manager.schedulestep',
   description: 'A step of a schedule: a workout and its number of weeks.',
   owned: true,
-  group: 'training',
+  scopeGroup: 'training',
   ordering: ['position'],
-  names: ['workout.name'],
+  labelPaths: ['workout.name'],
   filters: ['scheduleId', 'workoutId', 'duration', 'position'],
 })
 export class ScheduleStep extends Model<ScheduleStep> {
   @Id() declare id: number;
   @Ref(() => Schedule, { label: 'Schedule' }) declare scheduleId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @Whole({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
-  @Whole({ label: 'Order', storedAs: 'order', help: 'Place in the order of the steps.', default: 1, hidden: true })
+  @IntegerField({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
+  @IntegerField({ label: 'Order', storedAs: 'order', help: 'Place in the order of the steps.', default: 1, hidden: true })
   declare position: number;
-  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
 }
 
 export default crud(ScheduleStep);

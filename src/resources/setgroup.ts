@@ -5,7 +5,7 @@ import { parseIdArgument } from '../core/operation/idargument';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
-import { Id, Whole, type RowFields, type RowOf } from '../core/model/fields';
+import { Id, IntegerField, type RowFields, type RowOf } from '../core/model/fields';
 import { listSize } from '../core/model/listsize';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { loadRowForCalculation } from '../core/read/loaders';
@@ -23,20 +23,21 @@ import { User } from './user';
   position: 6,
   title: 'Set',
   table: 'workout_set',
-  dump: 'manager.set',
+  dumpModel: 'manager.set',
   description: 'A group of planned sets on a training day, trained together.',
   owned: true,
-  group: 'training',
+  scopeGroup: 'training',
   ordering: ['position'],
   filters: ['trainingDayId', 'position', 'sets'],
-  names: ['plannedSets[].exercise.name'],
-  apart: 'trainingDay.name',
+  labelPaths: ['plannedSets[].exercise.name'],
+  distinguishingPath: 'trainingDay.name',
 })
 export class SetGroup extends Model<SetGroup> {
   @Id() declare id: number;
   @Ref(() => TrainingDay, { label: 'Exercise day', rest: 'exerciseday' }) declare trainingDayId: number;
-  @Whole({ label: 'Number of sets', note: 'How often its planned sets are repeated.', min: 0, max: 10, default: 4 }) declare sets: number;
-  @Whole({
+  @IntegerField({ label: 'Number of sets', note: 'How often its planned sets are repeated.', min: 0, max: 10, default: 4 })
+  declare sets: number;
+  @IntegerField({
     label: 'Order',
     storedAs: 'order',
     note: 'Place among the sets of the day; rows without one come last.',
@@ -45,7 +46,7 @@ export class SetGroup extends Model<SetGroup> {
     null: true,
   })
   declare position: number | null;
-  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
   @Children(() => PlannedSet, 'setGroupId', { part: true, size: 3, help: 'The planned sets of the group, in order.' })
   declare plannedSets: PlannedSet[];
 }

@@ -1,4 +1,4 @@
-/** Review status of contributions to the catalogue. Only accepted ones are visible to everybody. */
+/** Review status of contributions to the catalogue. Only accepted contributions are visible to everybody. */
 import { registerChoices } from '../core/model/choices';
 
 export const PENDING = '1';

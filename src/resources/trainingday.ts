@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { WEEKDAY } from '../core/grouping/timebuckets';
 import { crud } from '../core/schema/crud';
-import { Id, Text } from '../core/model/fields';
+import { Id, TextField } from '../core/model/fields';
 import { Children, Links, Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { DayOfWeek } from './dayofweek';
@@ -13,17 +13,17 @@ import { SetGroup } from './setgroup';
   rest: 'day',
   position: 5,
   title: 'Day',
-  dump: 'manager.day',
+  dumpModel: 'manager.day',
   description: 'A day of a workout: the days of the week on which it is trained, and its sets.',
   owned: true,
-  group: 'training',
+  scopeGroup: 'training',
   ordering: ['id'],
   filters: ['name', 'workoutId', { field: 'weekdays', parse: 'ids' }],
 })
 export class TrainingDay extends Model<TrainingDay> {
   @Id() declare id: number;
   @Ref(() => Workout, { label: 'Workout', rest: 'training' }) declare workoutId: number;
-  @Text({
+  @TextField({
     label: 'Description',
     storedAs: 'description',
     help: 'What is done on this day, e.g. "Pull day" or "Chest".',
@@ -34,14 +34,14 @@ export class TrainingDay extends Model<TrainingDay> {
     label: 'Day',
     rest: 'day',
     note: 'Ids of the days of the week, at least one.',
-    about: 'Days of the week, at least one; returned Monday first.',
+    graphqlDescription: 'Days of the week, at least one; returned Monday first.',
     object: 'weekdayRows',
     size: 2,
     enum: WEEKDAY,
-    link: { table: 'training_day_weekday', own: 'training_day_id', other: 'day_of_week_id' },
+    link: { table: 'training_day_weekday', ownColumn: 'training_day_id', otherColumn: 'day_of_week_id' },
   })
   declare weekdays: number[];
-  @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
   @Children(() => SetGroup, 'trainingDayId', { part: true, size: 8, help: 'The set groups, in order.' })
   declare setGroups: SetGroup[];
 }

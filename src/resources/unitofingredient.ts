@@ -12,7 +12,7 @@ export const INGREDIENT_UNIT_OPTIONS = {
 export const UNIT_BELONGS_TO_INGREDIENT: FieldRule = {
   fields: ['ingredientId', 'ingredientUnitId'],
   message: 'The weight unit is not one of the ingredient.',
-  async broken(rows, { session }) {
+  async violatedBy(rows, { session }) {
     const ids = rows.map(({ ingredientUnitId }) => Number(ingredientUnitId));
     const units = await session.query('SELECT "id", "ingredient_id" FROM "ingredient_unit" WHERE "id" = ANY($1::int[])', [ids]);
     const ingredients = new Map(units.map((unit) => [unit.id as number, unit.ingredient_id as number]));

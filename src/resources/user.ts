@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Column, DataType, Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { defaultValues, Flag, Id, Moment, Text, type RowFields } from '../core/model/fields';
+import { defaultValues, BooleanField, Id, DateTimeField, TextField, type RowFields } from '../core/model/fields';
 import { loadChildren } from '../core/read/loaders';
 import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
@@ -17,27 +17,28 @@ const checkEmail = (value: unknown) =>
 @Resource({
   table: 'user_account',
   description: 'A user account. Users see only their own; their logs and plans are in the lists of Query.',
-  dump: 'auth.user',
+  dumpModel: 'auth.user',
   owned: true,
-  group: 'account',
-  owner: 'id',
-  queries: false,
-  writes: ['update'],
-  mine: 'updateUser',
+  scopeGroup: 'account',
+  ownerColumn: 'id',
+  rootQueries: false,
+  writeOperations: ['update'],
+  viewerMutation: 'updateUser',
   ordering: ['id'],
   unique: ['username'],
 })
 export class User extends Model<User> {
   @Id() declare id: number;
-  @Text({ label: 'User name', note: 'With which they sign in.', max: 150, readOnly: true }) declare username: string;
-  @Text({ label: 'First name', note: 'Given name.', max: 150, blank: true }) declare firstName: string;
-  @Text({ label: 'Last name', note: 'Family name.', max: 150, blank: true }) declare lastName: string;
-  @Text({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true, check: checkEmail }) declare email: string;
-  @Flag({ label: 'Active', help: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
-  @Flag({ label: 'Staff', note: 'Whether they help to run the service.', default: false, readOnly: true }) declare isStaff: boolean;
-  @Flag({ label: 'Superuser', help: 'Contributions of this user are accepted without review.', default: false, readOnly: true })
+  @TextField({ label: 'User name', note: 'With which they sign in.', max: 150, readOnly: true }) declare username: string;
+  @TextField({ label: 'First name', note: 'Given name.', max: 150, blank: true }) declare firstName: string;
+  @TextField({ label: 'Last name', note: 'Family name.', max: 150, blank: true }) declare lastName: string;
+  @TextField({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true, check: checkEmail })
+  declare email: string;
+  @BooleanField({ label: 'Active', help: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
+  @BooleanField({ label: 'Staff', note: 'Whether they help to run the service.', default: false, readOnly: true }) declare isStaff: boolean;
+  @BooleanField({ label: 'Superuser', help: 'Contributions of this user are accepted without review.', default: false, readOnly: true })
   declare isSuperuser: boolean;
-  @Moment({
+  @DateTimeField({
     label: 'Joined',
     storedAs: 'date_joined',
     note: 'When the account was made.',
@@ -45,7 +46,7 @@ export class User extends Model<User> {
     readOnly: true,
   })
   declare joinedAt: string;
-  @Moment({
+  @DateTimeField({
     label: 'Last login',
     storedAs: 'last_login',
     note: 'When they last signed in; null if never.',

@@ -5,7 +5,7 @@ import type { Context } from '../core/context';
 import { registerChoices } from '../core/model/choices';
 import { currentDate } from '../core/model/clock';
 import { crud } from '../core/schema/crud';
-import { Choose, Day, Flag, Id, Whole, type RowFields } from '../core/model/fields';
+import { ChoiceField, DateField, BooleanField, Id, IntegerField, type RowFields } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { loadRowFields } from '../core/read/loaders';
 import { Needs } from '../core/read/queryplan';
@@ -27,7 +27,7 @@ const AGE_RANGE = { min: 10, max: 100 } as const;
 
 const fullYearsBetween = (birth: string, day: string) => Math.floor(DateTime.fromISO(day).diff(DateTime.fromISO(birth), 'years').years);
 
-/** Rejects birthdates of users below the minimum age, and of those past the birthday on which they reached the maximum age. */
+/** Rejects a birthdate if the user is below the minimum age, or if the birthday on which the user reached the maximum age has passed. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
   const day = DateTime.fromISO(currentDate(timeZone));
   const birth = DateTime.fromISO(String(value));
@@ -39,44 +39,46 @@ const checkBirthdate = (value: unknown, timeZone: string) => {
 @Resource({
   rest: 'userprofile',
   position: 9,
-  dump: 'core.userprofile',
+  dumpModel: 'core.userprofile',
   description: 'Preferences and body measurements of a user. Each user has exactly one profile.',
-  names: ['user.username'],
+  labelPaths: ['user.username'],
   owned: true,
-  group: 'account',
+  scopeGroup: 'account',
   ordering: ['id'],
   unique: ['userId'],
-  queries: 'rest',
-  mine: 'updateProfile',
-  writes: ['update'],
+  rootQueries: 'rest',
+  viewerMutation: 'updateProfile',
+  writeOperations: ['update'],
   routes: 'all',
-  permits: ['PATCH'],
+  permittedMethods: ['PATCH'],
 })
 export class UserProfile extends Model<UserProfile> {
   @Id() declare id: number;
   @Owner(() => User) declare userId: number;
-  @Whole({ label: 'Gym', note: 'Number of the gym that the user belongs to.', null: true, readOnly: true }) declare gym: number | null;
-  @Flag({ label: 'Is temporary', note: 'Whether it is a trial account.', readOnly: true, default: false }) declare isTemporary: boolean;
-  @Flag({ label: 'Show exercise comments', help: 'Show the hints on exercises in the workout view.', default: true })
+  @IntegerField({ label: 'Gym', note: 'Number of the gym that the user belongs to.', null: true, readOnly: true }) declare gym:
+    number | null;
+  @BooleanField({ label: 'Is temporary', note: 'Whether it is a trial account.', readOnly: true, default: false })
+  declare isTemporary: boolean;
+  @BooleanField({ label: 'Show exercise comments', help: 'Show the hints on exercises in the workout view.', default: true })
   declare showComments: boolean;
-  @Flag({
+  @BooleanField({
     label: 'Also use ingredients in English',
     help: 'Also show ingredients in English while making a nutrition plan.',
     default: true,
   })
   declare showEnglishIngredients: boolean;
-  @Flag({
+  @BooleanField({
     label: 'Activate workout reminders',
     storedAs: 'workout_reminder_active',
     help: 'Whether to be reminded when a workout is about to end.',
     default: false,
   })
   declare isWorkoutReminderActive: boolean;
-  @Whole({ label: 'Remind before expiration', help: 'How many days before.', min: 1, max: 30, default: 14 })
+  @IntegerField({ label: 'Remind before expiration', help: 'How many days before.', min: 1, max: 30, default: 14 })
   declare workoutReminder: number;
-  @Whole({ label: 'Default duration of workouts', help: 'In weeks, for workouts outside schedules.', min: 1, max: 30, default: 12 })
+  @IntegerField({ label: 'Default duration of workouts', help: 'In weeks, for workouts outside schedules.', min: 1, max: 30, default: 12 })
   declare workoutDuration: number;
-  @Day({
+  @DateField({
     label: 'Last workout notification',
     storedAs: 'last_workout_notification',
     help: 'When the last reminder was sent.',
@@ -86,26 +88,26 @@ export class UserProfile extends Model<UserProfile> {
   declare lastWorkoutNotificationOn: string | null;
   @Ref(() => Language, { label: 'Notification language', help: 'Language of mails, e.g. reminders.', default: 2 })
   declare notificationLanguageId: number;
-  @Flag({
+  @BooleanField({
     label: 'Use pauses in workout timer',
     storedAs: 'timer_active',
     help: 'Whether to use timed pauses between exercises.',
     default: true,
   })
   declare isTimerActive: boolean;
-  @Whole({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
+  @IntegerField({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
   declare timerPause: number;
-  @Whole({ label: 'Age', note: 'In years; worked out from the day of birth where that alone is given.', ...AGE_RANGE, null: true })
+  @IntegerField({ label: 'Age', note: 'In years; worked out from the day of birth where that alone is given.', ...AGE_RANGE, null: true })
   declare age: number | null;
-  @Day({
+  @DateField({
     label: 'Date of Birth',
     note: 'The day on which the user was born; between 10 and 100 years ago.',
     null: true,
     check: checkBirthdate,
   })
   declare birthdate: string | null;
-  @Whole({ label: 'Height (cm)', note: 'In centimetres.', min: 140, max: 230, null: true }) declare height: number | null;
-  @Choose({
+  @IntegerField({ label: 'Height (cm)', note: 'In centimetres.', min: 140, max: 230, null: true }) declare height: number | null;
+  @ChoiceField({
     label: 'Gender',
     note: 'As the user states it, or null.',
     choices: GENDER,
@@ -114,10 +116,11 @@ export class UserProfile extends Model<UserProfile> {
     max: 1,
   })
   declare gender: string | null;
-  @Whole({ label: 'Hours of sleep', help: 'The average hours of sleep per day.', min: 4, max: 10, null: true, default: 7 })
+  @IntegerField({ label: 'Hours of sleep', help: 'The average hours of sleep per day.', min: 4, max: 10, null: true, default: 7 })
   declare sleepHours: number | null;
-  @Whole({ label: 'Work', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare workHours: number | null;
-  @Choose({
+  @IntegerField({ label: 'Work', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare workHours:
+    number | null;
+  @ChoiceField({
     label: 'Physical intensity',
     note: 'How hard the work is for the body.',
     help: 'Intensity of the work.',
@@ -127,8 +130,9 @@ export class UserProfile extends Model<UserProfile> {
     max: 1,
   })
   declare workIntensity: string | null;
-  @Whole({ label: 'Sport', help: 'Average hours per week.', min: 1, max: 30, null: true, default: 3 }) declare sportHours: number | null;
-  @Choose({
+  @IntegerField({ label: 'Sport', help: 'Average hours per week.', min: 1, max: 30, null: true, default: 3 }) declare sportHours:
+    number | null;
+  @ChoiceField({
     label: 'Physical intensity',
     note: 'How hard the sport is for the body.',
     help: 'Intensity of the sport.',
@@ -138,9 +142,9 @@ export class UserProfile extends Model<UserProfile> {
     max: 1,
   })
   declare sportIntensity: string | null;
-  @Whole({ label: 'Free time', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare freetimeHours:
+  @IntegerField({ label: 'Free time', help: 'Average hours per day.', min: 1, max: 15, null: true, default: 8 }) declare freetimeHours:
     number | null;
-  @Choose({
+  @ChoiceField({
     label: 'Physical intensity',
     note: 'How hard the rest of the day is for the body.',
     help: 'Intensity of the free time.',
@@ -150,7 +154,7 @@ export class UserProfile extends Model<UserProfile> {
     max: 1,
   })
   declare freetimeIntensity: string | null;
-  @Whole({
+  @IntegerField({
     label: 'Total daily calories',
     help: 'In kcal; used by nutrition plans with a goal.',
     min: 1500,
@@ -159,7 +163,7 @@ export class UserProfile extends Model<UserProfile> {
     default: 2500,
   })
   declare calories: number | null;
-  @Choose({
+  @ChoiceField({
     label: 'Weight unit',
     storedAs: 'weight_unit',
     help: 'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
@@ -168,9 +172,14 @@ export class UserProfile extends Model<UserProfile> {
     max: 2,
   })
   declare unitSystem: string;
-  @Flag({ label: 'Allow external access', help: 'Whether others may open your pages by their links.', default: false, only: 'rest' })
+  @BooleanField({
+    label: 'Allow external access',
+    help: 'Whether others may open your pages by their links.',
+    default: false,
+    only: 'rest',
+  })
   declare roAccess: boolean;
-  @Whole({
+  @IntegerField({
     label: 'Automatic reminders for weight entries',
     help: 'Days without an entry before a reminder is sent; 0 disables it.',
     min: 0,
@@ -178,9 +187,15 @@ export class UserProfile extends Model<UserProfile> {
     default: 0,
   })
   declare numDaysWeightReminder: number;
-  @Whole({ label: 'Added by', help: 'Id of the user whose application created the account.', null: true, readOnly: true, hidden: true })
+  @IntegerField({
+    label: 'Added by',
+    help: 'Id of the user whose application created the account.',
+    null: true,
+    readOnly: true,
+    hidden: true,
+  })
   declare addedBy: number | null;
-  @Flag({
+  @BooleanField({
     label: 'May add users',
     note: 'Whether programs may make accounts in the name of this one.',
     default: false,
@@ -192,7 +207,7 @@ export class UserProfile extends Model<UserProfile> {
 
 const ProfileCrud = crud(UserProfile, {
   /** Derives the age from the birthdate if no age is written or stored. */
-  async before(values, context, transaction, id) {
+  async beforeRowWrite(values, context, transaction, id) {
     if (values.age != null || values.birthdate === null) return;
     const row = await UserProfile.findOne({
       where: { id: id! },

@@ -6,10 +6,10 @@ import { Resource } from '../core/model/resource';
 import { ExerciseBase } from './exercisebase';
 
 @Resource({
-  dump: 'exercises.variation',
+  dumpModel: 'exercises.variation',
   description: 'A group of exercises that are variations of each other.',
   ordering: ['id'],
-  dictionary: 25,
+  lookupTableSize: 25,
 })
 export class Variation extends Model<Variation> {
   @Id() declare id: number;

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Choose, Day, Decimal, defaultValues, Id } from '../core/model/fields';
+import { ChoiceField, DateField, DecimalField, defaultValues, Id } from '../core/model/fields';
 import { Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { bodyWeightInKg } from './kilograms';
@@ -10,22 +10,22 @@ import { User } from './user';
 @Resource({
   rest: 'weightentry',
   position: 28,
-  dump: 'weight.weightentry',
+  dumpModel: 'weight.weightentry',
   description: 'The body weight of a user on one day, in the unit in which it was logged.',
   plural: 'weightEntries',
   owned: true,
-  bulk: true,
-  group: 'body',
+  hasBulkMutations: true,
+  scopeGroup: 'body',
   ordering: ['date'],
-  grouped: {},
+  groupPaths: {},
   unique: ['date', 'userId'],
   filters: ['date', 'weight'],
 })
 export class WeightEntry extends Model<WeightEntry> {
   @Id() declare id: number;
-  @Day({ label: 'Date', note: 'The day of the weighing; one for each day.' }) declare date: string;
-  @Decimal({ label: 'Weight', note: 'As it was logged, in `unit`.', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
-  @Choose({
+  @DateField({ label: 'Date', note: 'The day of the weighing; one for each day.' }) declare date: string;
+  @DecimalField({ label: 'Weight', note: 'As it was logged, in `unit`.', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
+  @ChoiceField({
     label: 'Unit',
     note: 'The unit of `weight`. Where a `weight` comes without one, that of the profile; it stays when the profile changes.',
     choices: MASS_UNIT,
@@ -34,13 +34,16 @@ export class WeightEntry extends Model<WeightEntry> {
     max: 2,
   })
   declare unit: string;
-  @Decimal(bodyWeightInKg) declare weightKg: string;
+  @DecimalField(bodyWeightInKg) declare weightKg: string;
   @Owner(() => User) declare userId: number;
 }
 
 export default crud(WeightEntry, {
-  /** Clears the unit of a weight that is written without one, and in REST of every weight. A database trigger then sets the unit of the profile. */
-  complete(values, { policies }) {
+  /**
+   * Clears the unit of a written weight: in REST always, in GraphQL if the input contains no unit. A database trigger then sets the unit of the
+   * profile.
+   */
+  addDerivedValues(values, { policies }) {
     if (values.weight !== undefined && (policies.assumesProfileUnits || values.unit === undefined)) values.unit = null;
   },
 });

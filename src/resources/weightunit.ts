@@ -1,21 +1,21 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Id, Text } from '../core/model/fields';
+import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
 @Resource({
   rest: 'setting-weightunit',
   position: 14,
-  dump: 'core.weightunit',
+  dumpModel: 'core.weightunit',
   description: 'The unit of a training weight, e.g. kg, lb or plates.',
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
-  dictionary: 6,
+  lookupTableSize: 6,
 })
 export class WeightUnit extends Model<WeightUnit> {
   @Id() declare id: number;
-  @Text({ label: 'Name', note: 'What it is called in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
+  @TextField({ label: 'Name', note: 'What it is called in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
 }
 
 export default crud(WeightUnit);

@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER } from '../contract/bounds';
 import { crud } from '../core/schema/crud';
-import { Choose, Day, Decimal, Id, Whole } from '../core/model/fields';
+import { ChoiceField, DateField, DecimalField, Id, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
@@ -25,19 +25,19 @@ const sameSessionSql = (log: string, session: string) =>
 @Resource({
   rest: 'workoutlog',
   position: 8,
-  dump: 'manager.workoutlog',
+  dumpModel: 'manager.workoutlog',
   description: 'A performed set of an exercise.',
   owned: true,
-  bulk: true,
-  group: 'training',
+  hasBulkMutations: true,
+  scopeGroup: 'training',
   ordering: ['date', 'reps'],
-  grouped: { ...EXERCISE_GROUP_KEYS, sessionImpression: 'session.impression' },
-  names: ['exercise.name'],
+  groupPaths: { ...EXERCISE_GROUP_KEYS, sessionImpression: 'session.impression' },
+  labelPaths: ['exercise.name'],
   filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
 })
 export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
-  @Whole({
+  @IntegerField({
     label: 'Repetitions',
     note: 'How many there were, in their unit.',
     min: 0,
@@ -45,15 +45,20 @@ export class WorkoutLog extends Model<WorkoutLog> {
     plausibleMax: MAX_REPETITIONS,
   })
   declare reps: number;
-  @Decimal({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
-  @Decimal(trainingWeightInKg) declare weightKg: string | null;
-  @Day({ label: 'Date', note: 'The day of the training.' }) declare date: string;
-  @Choose({ label: 'RiR', note: 'How many more repetitions could have been done.', choices: RIR, null: true, blank: true, max: 3 })
+  @DecimalField({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
+  @DecimalField(trainingWeightInKg) declare weightKg: string | null;
+  @DateField({ label: 'Date', note: 'The day of the training.' }) declare date: string;
+  @ChoiceField({ label: 'RiR', note: 'How many more repetitions could have been done.', choices: RIR, null: true, blank: true, max: 3 })
   declare rir: string | null;
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, absent: 'repetitions' }) declare repetitionUnitId: number;
-  @Ref(() => WeightUnit, { label: 'Unit', default: MASS_UNIT_IDS.kg, absent: 'kg or lb as in the profile', defaultsToProfileUnit: true })
+  @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' }) declare repetitionUnitId: number;
+  @Ref(() => WeightUnit, {
+    label: 'Unit',
+    default: MASS_UNIT_IDS.kg,
+    defaultDescription: 'kg or lb as in the profile',
+    defaultsToProfileUnit: true,
+  })
   declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',
@@ -61,7 +66,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
     null: true,
     only: 'graphql',
     sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameSessionSql(alias, 's')})`,
-    shares: SESSION_COLUMNS,
+    matchingColumns: SESSION_COLUMNS,
   })
   declare sessionId: number | null;
   @Owner(() => User, { hidden: true }) declare userId: number;

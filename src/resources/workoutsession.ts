@@ -1,7 +1,7 @@
 import { Model } from 'sequelize-typescript';
 import { registerChoices } from '../core/model/choices';
 import { crud } from '../core/schema/crud';
-import { Choose, Clock, Day, Id, Text } from '../core/model/fields';
+import { ChoiceField, TimeField, DateField, Id, TextField } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { User } from './user';
@@ -20,20 +20,20 @@ const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.sli
 @Resource({
   rest: 'workoutsession',
   position: 2,
-  dump: 'manager.workoutsession',
+  dumpModel: 'manager.workoutsession',
   description: 'A training session: the day on which a workout was trained, and how it went.',
   owned: true,
-  bulk: true,
-  group: 'training',
+  hasBulkMutations: true,
+  scopeGroup: 'training',
   ordering: ['date'],
-  grouped: {},
-  names: ['date'],
+  groupPaths: {},
+  labelPaths: ['date'],
   unique: ['date', 'userId'],
   rules: [
     {
       fields: ['startTime', 'endTime'],
       message: 'The session ends before it starts.',
-      broken: (rows) => rows.map(({ startTime, endTime }) => withMicroseconds(endTime) < withMicroseconds(startTime)),
+      violatedBy: (rows) => rows.map(({ startTime, endTime }) => withMicroseconds(endTime) < withMicroseconds(startTime)),
     },
   ],
   filters: ['date', 'workoutId', 'notes', 'impression', 'startTime', 'endTime'],
@@ -42,10 +42,10 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @Id() declare id: number;
   @Owner(() => User) declare userId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
-  @Day({ label: 'Date', note: 'The day of the training; a user has one session a day.' }) declare date: string;
-  @Text({ label: 'Notes', help: 'Any notes you might want to save about this workout session.', null: true, blank: true })
+  @DateField({ label: 'Date', note: 'The day of the training; a user has one session a day.' }) declare date: string;
+  @TextField({ label: 'Notes', help: 'Any notes you might want to save about this workout session.', null: true, blank: true })
   declare notes: string | null;
-  @Choose({
+  @ChoiceField({
     label: 'General impression',
     help: 'Your impression about this workout session: did you exercise as well as you could?',
     choices: IMPRESSION,
@@ -53,9 +53,10 @@ export class WorkoutSession extends Model<WorkoutSession> {
     max: 2,
   })
   declare impression: string;
-  @Clock({ label: 'Start time', storedAs: 'time_start', note: 'When the training began.', null: true })
+  @TimeField({ label: 'Start time', storedAs: 'time_start', note: 'When the training began.', null: true })
   declare startTime: string | null;
-  @Clock({ label: 'Finish time', storedAs: 'time_end', note: 'When the training was over.', null: true }) declare endTime: string | null;
+  @TimeField({ label: 'Finish time', storedAs: 'time_end', note: 'When the training was over.', null: true }) declare endTime:
+    string | null;
   @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'The logs of the workout on that day.' })
   declare logs: WorkoutLog[];
 }

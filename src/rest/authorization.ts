@@ -7,11 +7,13 @@ export function authorizeRequest(route: Route, { method, signedIn, context }: Pi
   if (route.endpoint) {
     const { view, resource } = route.endpoint;
     const isWrite = !SAFE_METHODS.includes(method);
-    const permittedMethods = isWrite ? view.permits : undefined;
+    const permittedMethods = isWrite ? view.permittedMethods : undefined;
     if ((resource.owned || permittedMethods) && !signedIn) throw notSignedIn();
     if (permittedMethods && !permittedMethods.includes(method)) throw notPermitted();
     const accessError =
-      (resource.owned || isWrite) && resource.group && context.authentication.missingScope?.(resource.group, isWrite ? 'write' : 'read');
+      (resource.owned || isWrite) &&
+      resource.scopeGroup &&
+      context.authentication.missingScope?.(resource.scopeGroup, isWrite ? 'write' : 'read');
     if (accessError) throw accessError;
   }
   if (!route.allow.includes(method)) throw methodNotAllowed(method);
@@ -19,4 +21,4 @@ export function authorizeRequest(route: Route, { method, signedIn, context }: Pi
 
 /** Whether a route supports an HTTP method and permits it to signed-in users. */
 export const permitsMethod = ({ allow, endpoint }: Route, method: string): boolean =>
-  allow.includes(method) && (endpoint?.view.permits?.includes(method) ?? true);
+  allow.includes(method) && (endpoint?.view.permittedMethods?.includes(method) ?? true);

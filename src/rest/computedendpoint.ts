@@ -16,22 +16,22 @@ export async function handleComputedEndpoint(
 ): Promise<RestResponse> {
   const required = field.args.filter(({ type }) => isNonNullType(type));
   const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameter(name))]));
-  if (metadata.whenMissing !== undefined && required.some(({ name }) => !argumentValues[name]))
-    return { status: 200, body: metadata.whenMissing };
+  if (metadata.bodyWhenMissing !== undefined && required.some(({ name }) => !argumentValues[name]))
+    return { status: 200, body: metadata.bodyWhenMissing };
   // Missing required arguments are passed as empty strings, so that the error for an unknown row (404) precedes the one for the argument (400).
   for (const { name } of required) argumentValues[name] ??= '';
   try {
     const data = await runOperation(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });
     return { status: 200, body: responseBody(metadata, self === undefined ? data.result : data.row.action) };
   } catch (error) {
-    if (!metadata.whenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
-    return { status: 200, body: { ...metadata.whenInvalid, errors: error.body } };
+    if (!metadata.bodyWhenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
+    return { status: 200, body: { ...metadata.bodyWhenInvalid, errors: error.body } };
   }
 }
 
-function responseBody({ key, maps = [] }: BodyMetadata, value: ResultData): unknown {
-  const body = maps.length ? { ...value } : value;
-  for (const name of maps)
+function responseBody({ key, keyValueLists = [] }: BodyMetadata, value: ResultData): unknown {
+  const body = keyValueLists.length ? { ...value } : value;
+  for (const name of keyValueLists)
     body[name] = Object.fromEntries(body[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]));
   if (key === undefined) return body;
   return body === null ? {} : { [key]: body };

@@ -105,7 +105,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
   });
   const listed = views
     .map(({ view }) => view)
-    .filter((view) => view.listed ?? true)
+    .filter((view) => view.isListedInRoot ?? true)
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
   return {
     resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
@@ -123,13 +123,13 @@ function buildEndpoint(
   const resource = type.extensions.resource!;
   const { one, many } = resource;
   // Only the first view of a type supports writes.
-  const { create, update, remove, version }: Partial<ResourceMetadata> = view === resource.views[0] ? resource : {};
+  const { create, update, remove, versionField }: Partial<ResourceMetadata> = view === resource.views[0] ? resource : {};
   const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);
   const idGroups = [{ key: 'self', type: name }, ...relations.map((field) => ({ key: field.name, type: field.relation!.type }))];
-  const [versionVariable, versionArgument] = version ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
+  const [versionVariable, versionArgument] = versionField ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
   // The version is selected last. It goes into the ETag header and is removed from the body.
-  const rowSelection = `{ ${selection} ${version ?? ''} }`;
+  const rowSelection = `{ ${selection} ${versionField ?? ''} }`;
   const payload = `{ row: ${one} ${rowSelection} errors { path message } }`;
   return {
     view,
@@ -142,7 +142,7 @@ function buildEndpoint(
       `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${many}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
     detail: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) ${rowSelection} }`),
-    ...(version && { version: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) { ${version} } }`) }),
+    ...(versionField && { version: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) { ${versionField} } }`) }),
     ...(create && { create: prepareOperation(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
     ...(update && {
       update: prepareOperation(

@@ -48,6 +48,6 @@ async function ifVersionVariable({ version, resource }: Endpoint, request: RestR
   if (!acceptedVersions) return {};
   if (acceptedVersions.length < 2) return { ifVersion: acceptedVersions[0] ?? NO_VERSION };
   const { row } = await runOperation(version, request, { id });
-  const currentVersion = row[resource.version!] as string;
+  const currentVersion = row[resource.versionField!] as string;
   return { ifVersion: acceptedVersions.includes(currentVersion) ? currentVersion : NO_VERSION };
 }

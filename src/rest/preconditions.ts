@@ -19,7 +19,7 @@ export const versionInETag = ({ headers }: RestResponse): string | undefined => 
 /** Builds the response with a row; moves the row's version from the body to the ETag header. */
 export function responseWithETag({ version, resource }: Endpoint, status: number, row: Record<string, unknown>): RestResponse {
   if (!version) return { status, body: row };
-  const name = resource.version!;
+  const name = resource.versionField!;
   const headers = { ETag: strongTag(row[name] as string) };
   delete row[name];
   return { status, body: row, headers };

@@ -150,7 +150,12 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
 
 function createExecutors({ config, widths }: Services): Record<'executor' | 'restExecutor', Executor> {
   const { compileOperations, maxCost, maxResponse, introspection } = config;
-  const options: ExecutorOptions = { compiles: compileOperations, maxCost, maxResponse, widthOf: widths.widthOf };
+  const options: ExecutorOptions = {
+    compilesOwnOperations: compileOperations,
+    maxCost,
+    maxResponseBytes: maxResponse,
+    widthOf: widths.widthOf,
+  };
   return {
     executor: new Executor(buildGraphQLSchema(), { ...options, introspection }),
     restExecutor: new Executor(buildRestSchema(), options),

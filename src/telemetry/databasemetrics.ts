@@ -73,10 +73,10 @@ export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listen
   metrics.addGauge(
     'fitgraph_listener_connected',
     'Workers that receive change notifications. If fewer than `fitgraph_workers`, some caches and subscriptions are behind.',
-    () => Number(listener.connected),
+    () => Number(listener.isConnected),
   );
-  metrics.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections.', () => listener.lostConnections);
-  metrics.addCounter('fitgraph_listener_notifications_total', 'Change notifications received.', () => listener.notifications);
+  metrics.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections.', () => listener.lostConnectionCount);
+  metrics.addCounter('fitgraph_listener_notifications_total', 'Change notifications received.', () => listener.notificationCount);
   metrics.addGauge(
     'fitgraph_change_log_rows',
     'Rows of the change log, estimated by PostgreSQL. Absent while the database does not respond.',

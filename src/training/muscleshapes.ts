@@ -18,7 +18,7 @@ export const MUSCLE_PATHS: Readonly<Record<string, string>> = {
   'Triceps brachii': 'M57 100C48 104 42 118 43 136C46 146 54 146 57 138C60 126 61 110 57 100Z',
 };
 
-/** Outline of the figure around the muscles. */
+/** Outline of the human figure in which the muscles are drawn. */
 export const HEAD_ELLIPSE = { cx: 100, cy: 31, rx: 17, ry: 22 };
 export const BODY_PATH =
   'M101 50H91C92 62 90 68 80 72C66 75 50 78 46 96C43 112 41 128 39 146C36 164 32 180 29 198C26 210 27 220 31 221C36 222 38 214 40 204C46 186 51 168 54 150L62 114C64 134 68 150 66 168C63 184 61 200 62 222C61 248 64 270 70 294C63 312 66 338 70 356C71 366 71 374 66 382C64 388 70 390 82 389C86 389 86 380 84 370C86 350 90 328 87 302C90 276 95 252 98 226H101Z';

@@ -17,7 +17,7 @@ export function groupByExercise<T extends ExerciseSet>(plannedSets: readonly T[]
 
 /**
  * Arranges planned sets in rounds, each with one set of every exercise. If an exercise has a single planned set, every round repeats it; if it has
- * several, each round uses the next one. The number of rounds is that of the exercise with the fewest.
+ * several, each round uses the next one. The rounds end when one of these exercises has no next planned set, or after `sets` rounds.
  */
 export function arrangeInRounds<T extends ExerciseSet>(sets: number, plannedSets: readonly T[]): T[] {
   const sequences = groupByExercise(plannedSets).map((group) =>

@@ -48,8 +48,8 @@ export class ReferenceResolver {
       if (!cachedOwners || cachedOwners.size + ids.size > MAX_CACHED_ROWS) this.ownersOfExisting.set(target, (cachedOwners = new Map()));
       const uncachedIds = [...ids].filter((id) => !cachedOwners.has(id));
       if (!uncachedIds.length) continue;
-      const { table, owned, dump } = resourceOf(target)!;
-      const owner = owned && dump !== USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
+      const { table, owned, dumpModel } = resourceOf(target)!;
+      const owner = owned && dumpModel !== USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
       const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
       for (const row of rowsFound) cachedOwners.set(row.id, row.owner ?? undefined);
     }
@@ -62,7 +62,7 @@ export class ReferenceResolver {
     const id = this.mapId(target, value);
     if (!this.ownersOfExisting.get(target)!.has(id))
       failImport(
-        `${describeRow(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`,
+        `${describeRow(row)}: ${field.rest} refers to ${resourceOf(target)!.dumpModel} ${JSON.stringify(value)}, which does not exist.`,
       );
     return id;
   }

@@ -123,7 +123,7 @@ class Writer {
     const counts = new Map<string, number>();
     let doneRows = 0;
     for (const entity of order) {
-      const model = resourceOf(entity)!.dump;
+      const model = resourceOf(entity)!.dumpModel;
       const count = (model && this.rows.counts.get(model)) || 0;
       if (!count) continue;
       const recreateStatements = await dropKeysIfUnused(this.client, resourceOf(entity)!.table, count);
@@ -153,13 +153,13 @@ class Writer {
 
   /** Truncates the tables of the dump's models. Throws if that would also delete child rows of other models. */
   private async truncate(order: readonly Entity[]): Promise<void> {
-    const dumpEntities = order.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dump ?? ''));
+    const dumpEntities = order.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dumpModel ?? ''));
     for (const entity of order) {
       if (dumpEntities.includes(entity)) continue;
       const parent = fieldsOf(entity).find((field) => field.stored && field.target && dumpEntities.includes(field.target()));
       const { rows } = parent ? await this.client.query(`SELECT 1 FROM "${resourceOf(entity)!.table}" LIMIT 1`) : { rows: [] };
       if (rows.length)
-        failImport(`--replace would also delete rows of ${resourceOf(entity)!.dump ?? entity.name}, which the file does not contain.`);
+        failImport(`--replace would also delete rows of ${resourceOf(entity)!.dumpModel ?? entity.name}, which the file does not contain.`);
     }
     if (dumpEntities.length)
       await this.client.query(
@@ -168,11 +168,11 @@ class Writer {
   }
 
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
-    const { table, owned, dump } = resourceOf(entity)!;
-    const fields = fieldsOf(entity).filter((field) => field.stored && !field.automatic);
-    const links = fieldsOf(entity).filter((field) => field.link && !field.link.via);
+    const { table, owned, dumpModel } = resourceOf(entity)!;
+    const fields = fieldsOf(entity).filter((field) => field.stored && !field.setByDatabase);
+    const links = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
     const knownFields = new Set([...fields, ...links].map((field) => field.rest));
-    const isUser = dump === USER_MODEL;
+    const isUser = dumpModel === USER_MODEL;
     await this.references.lookUp(
       rows,
       [...fields, ...links].filter((field) => field.target),
@@ -260,7 +260,7 @@ class Writer {
     rows: readonly DumpRow[],
     owners: ReadonlyMap<number, number>,
   ): { row: DumpRow; values: Record<string, unknown> }[] {
-    const { own, other, fixed } = field.link!;
+    const { ownColumn, otherColumn, discriminators } = field.link!;
     return rows.flatMap((row) => {
       const ids = row.fields[field.rest] ?? [];
       if (!Array.isArray(ids)) return failImport(`${describeRow(row)}: ${field.rest} must be a list of ids.`);
@@ -268,9 +268,9 @@ class Writer {
       return (ids as unknown[]).map((id) => ({
         row,
         values: {
-          [own]: ownId,
-          [other]: this.references.resolveId(row, field, id),
-          ...fixed,
+          [ownColumn]: ownId,
+          [otherColumn]: this.references.resolveId(row, field, id),
+          ...discriminators,
           ...(owners.has(ownId) && { [OWNER_FIELD.column]: owners.get(ownId) }),
         },
       }));

@@ -101,8 +101,11 @@ describe('createAccessToken', () => {
 describe('token scopes', () => {
   test('cover every resource that users own or contribute to', () => {
     for (const entity of allEntities()) {
-      const { owned, contributed, group, writes } = resourceOf(entity)!;
-      expect([entity.name, group !== undefined]).toEqual([entity.name, owned || contributed !== undefined || writes.length > 0]);
+      const { owned, pendingValues, scopeGroup, writeOperations } = resourceOf(entity)!;
+      expect([entity.name, scopeGroup !== undefined]).toEqual([
+        entity.name,
+        owned || pendingValues !== undefined || writeOperations.length > 0,
+      ]);
     }
   });
 

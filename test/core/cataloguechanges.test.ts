@@ -226,15 +226,15 @@ describe('a client that applies catalogue changes', () => {
   async function everything(person: Person, first: number): Promise<Map<string, object>> {
     const all = new Map<string, object>();
     for (const entity of types) {
-      const { many } = resourceOf(entity)!;
+      const { pluralName } = resourceOf(entity)!;
       if (!hasPages(entity)) {
-        const { list } = await person.ask(`{ list: ${many} { ${leaves(entity)} } }`);
+        const { list } = await person.ask(`{ list: ${pluralName} { ${leaves(entity)} } }`);
         for (const node of list) all.set(node.nodeId, node);
         continue;
       }
       for (let after: string | null = null, more = true; more;) {
         const { page } = await person.ask(
-          `query ($after: String) { page: ${many}(first: ${first}, after: $after, orderBy: [{ id: ASC }]) { nodes { ${leaves(entity)} } pageInfo { hasNextPage endCursor } } }`,
+          `query ($after: String) { page: ${pluralName}(first: ${first}, after: $after, orderBy: [{ id: ASC }]) { nodes { ${leaves(entity)} } pageInfo { hasNextPage endCursor } } }`,
           { after },
         );
         for (const node of page.nodes) all.set(node.nodeId, node);

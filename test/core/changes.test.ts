@@ -191,7 +191,7 @@ describe('a client that applies changes', () => {
         return field.relation!.many ? [id] : id;
       });
       if (!possible) return;
-      const { one: name, metadata } = resourceOf(entity)!;
+      const { singularName: name, metadata } = resourceOf(entity)!;
       const { data } = await by.query(
         `mutation ($input: ${entity.name}Input!) { made: ${metadata.create}(input: $input) { ${name} { id } } }`,
         { input },
@@ -240,11 +240,11 @@ describe('a client that applies changes', () => {
 
     const server = new Map<string, object>();
     for (const entity of types) {
-      const { many } = resourceOf(entity)!;
+      const { pluralName } = resourceOf(entity)!;
       const fields = leaves(entity)
         .split(' ')
         .map((name) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`));
-      const { page } = await person.ask(`{ page: ${many}(first: 1000) { nodes { ${fields.join(' ')} } } }`);
+      const { page } = await person.ask(`{ page: ${pluralName}(first: 1000) { nodes { ${fields.join(' ')} } } }`);
       for (const node of page.nodes) server.set(node.nodeId, node);
     }
     expect(server.size).toBeGreaterThanOrEqual(types.length);

@@ -222,7 +222,7 @@ describe('an invalid condition or order', () => {
     ['Exercise', { id: { lt: '2' } }],
     ['Exercise', { muscles: { some: { imageUrlMain: { eq: 'x' } } } }],
   ])('is rejected when its field or operator does not exist: %s %j', async (type, where) => {
-    const { status, code } = await ann.query(`query ($where: ${type}Where) { ${resourceOf(findEntity(type)!)!.many}(where: $where) { totalCount } }`, { where }); // prettier-ignore
+    const { status, code } = await ann.query(`query ($where: ${type}Where) { ${resourceOf(findEntity(type)!)!.pluralName}(where: $where) { totalCount } }`, { where }); // prettier-ignore
     expect([status, code]).toEqual([400, 'BAD_USER_INPUT']);
   });
 });

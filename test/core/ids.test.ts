@@ -24,18 +24,18 @@ const mapped = (value: unknown, change: (id: unknown) => unknown): unknown => (A
 const listed = allEntities().filter(hasPages);
 
 describe.each(byName(listed))('id conditions of %s', (name, entity) => {
-  const { many } = resourceOf(entity)!;
+  const { pluralName } = resourceOf(entity)!;
   const fields = fieldsOf(entity).filter(
     (field) => (field.name === 'id' || (field.relation && !field.enum && (field.link || !field.relation.many))) && field.only !== 'rest',
   );
-  const document = `query ($where: ${name}Where!) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
+  const document = `query ($where: ${name}Where!) { rows: ${pluralName}(where: $where) { totalCount nodes { id } } }`;
   const operators = ({ relation }: FieldMeta) => (relation?.many ? ['in', 'notIn', 'each'] : ['eq', 'ne', 'in', 'notIn']);
   const condition = (field: FieldMeta, operator: string, id: unknown) => ({
     where: { [field.name]: { [operator]: ['eq', 'ne'].includes(operator) ? id : [id] } },
   });
 
   test('match the same rows by id and by nodeId', async () => {
-    const { rows } = await ann.ask(`{ rows: ${many}(first: 3) { nodes { ${fields.map((field) => field.name).join(' ')} } } }`);
+    const { rows } = await ann.ask(`{ rows: ${pluralName}(first: 3) { nodes { ${fields.map((field) => field.name).join(' ')} } } }`);
     for (const row of rows.nodes as Values[])
       for (const field of fields) {
         const value = row[field.name];
@@ -69,11 +69,11 @@ describe.each(byName(listed))('id conditions of %s', (name, entity) => {
 const created = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
 
 describe.each(byName(created))('id values of %s', (name, entity) => {
-  const { metadata, one } = resourceOf(entity)!;
+  const { metadata, singularName } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.enum && !field.readOnly);
   const shown = ['id', ...references.map((field) => field.name)].join(' ');
-  const create = `mutation ($input: ${name}Input!) { done: ${metadata.create}(input: $input) { ${one} { ${shown} } errors { path code message } } }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.update}(id: $id, input: $input) { ${one} { ${shown} } errors { path code message } } }`;
+  const create = `mutation ($input: ${name}Input!) { done: ${metadata.create}(input: $input) { ${singularName} { ${shown} } errors { path code message } } }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.update}(id: $id, input: $input) { ${singularName} { ${shown} } errors { path code message } } }`;
 
   test('are stored alike from an id and a nodeId', async () => {
     const input = inputOf(entity, 2, parentsIn(annas));
@@ -89,10 +89,10 @@ describe.each(byName(created))('id values of %s', (name, entity) => {
     );
     const texts = Object.fromEntries(Object.entries(ids).map(([field, value]) => [field, mapped(value, String)]));
     const made = await ann.ask(create, { input: { ...input, ...nodes } });
-    expect(made.done).toMatchObject({ [one]: texts, errors: [] });
-    const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[one].id), input: nodes });
-    expect(updated.done).toMatchObject({ [one]: { id: made.done[one].id, ...texts }, errors: [] });
-    await ann.ask(`mutation ($id: ID!) { ${metadata.remove}(id: $id) { deletedIds } }`, { id: nodeIdOf(name, made.done[one].id) });
+    expect(made.done).toMatchObject({ [singularName]: texts, errors: [] });
+    const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[singularName].id), input: nodes });
+    expect(updated.done).toMatchObject({ [singularName]: { id: made.done[singularName].id, ...texts }, errors: [] });
+    await ann.ask(`mutation ($id: ID!) { ${metadata.remove}(id: $id) { deletedIds } }`, { id: nodeIdOf(name, made.done[singularName].id) });
   });
 
   test('are rejected at their field when they are ids of another type', async () => {
@@ -101,13 +101,13 @@ describe.each(byName(created))('id values of %s', (name, entity) => {
       const wrong = field.relation!.many ? [otherThan(typeOf(entity, field))] : otherThan(typeOf(entity, field));
       const { done } = await ann.ask(create, { input: { ...input, [field.name]: wrong } });
       const message = expect.stringMatching(new RegExp(`^This is the id of a row of \\w+, not of ${typeOf(entity, field)}\\.$`));
-      expect(done).toEqual({ [one]: null, errors: [{ path: ['input', field.name], code: 'INVALID', message }] });
+      expect(done).toEqual({ [singularName]: null, errors: [{ path: ['input', field.name], code: 'INVALID', message }] });
     }
   });
 
   test('are rejected by reads, updates and deletes when they are ids of another type', async () => {
     const id = otherThan(name);
-    const { code, errors } = await ann.query(`query ($id: ID!) { ${one}(id: $id) { id } }`, { id });
+    const { code, errors } = await ann.query(`query ($id: ID!) { ${singularName}(id: $id) { id } }`, { id });
     expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual(['BAD_USER_INPUT', ['id']]);
     const message = expect.stringMatching(new RegExp(`, not of ${name}\\.$`));
     for (const [document, variables] of [

@@ -56,7 +56,7 @@ interface Page {
 
 const ask = async (type: string, args: object): Promise<Page> => {
   const document = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int, $where: ${type}Where, $orderBy: [${type}Order!]) {
-    page: ${resourceOf(findEntity(type)!)!.many}(first: $first, after: $after, last: $last, before: $before, offset: $offset, where: $where, orderBy: $orderBy) {
+    page: ${resourceOf(findEntity(type)!)!.pluralName}(first: $first, after: $after, last: $last, before: $before, offset: $offset, where: $where, orderBy: $orderBy) {
       nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
   return (await ann.ask(document, args as Record<string, unknown>)).page;
 };

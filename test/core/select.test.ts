@@ -32,7 +32,7 @@ function drawn(random: Random, entity: Entity): Case {
   const fields = fieldsOf(entity);
   const names = fields.filter(() => random.chance(0.5)).map(({ name }) => name);
   const stored = fields.filter(({ column }) => column) as [FieldMeta, ...FieldMeta[]];
-  const link = fields.find((field) => field.link && !field.link.via)?.link;
+  const link = fields.find((field) => field.link && !field.link.keyColumn)?.link;
   const [low, high] = [random.int(0, 6), random.int(3, 30)];
   const where = random.pick(['', 't."id" > $1::int', 't."id" > $1::int AND t."id" <= $2::int', '(t."id" > $1::int OR t."id" <= $2::int)']);
   const places = where.includes('$2') ? 2 : where ? 1 : 0;
@@ -50,7 +50,8 @@ function drawn(random: Random, entity: Entity): Case {
     shape: {
       columns: columnSet(entity, names, textOrder),
       extraExpressions,
-      joins: link && random.chance(0.3) ? ` JOIN "${link.table}" j0 ON j0."${link.own}" = t."id"${linkKindCondition(link, 'j0')}` : '',
+      joins:
+        link && random.chance(0.3) ? ` JOIN "${link.table}" j0 ON j0."${link.ownColumn}" = t."id"${linkKindCondition(link, 'j0')}` : '',
       where,
       order: random.chance(0.8) ? [...(random.chance(0.6) ? [term()] : []), BY_ID] : [],
       limit,

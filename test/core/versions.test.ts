@@ -142,10 +142,10 @@ describe('a bulk mutation', () => {
 const written = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
 
 test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
-  const { one, metadata } = resourceOf(entity)!;
+  const { singularName, metadata } = resourceOf(entity)!;
   const id = belongings.get(entity)!;
   const input = metadata.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
-  const document = updateOf(entity, `{ row: ${one} { version } conflict { id version } errors { path code } }`);
+  const document = updateOf(entity, `{ row: ${singularName} { version } conflict { id version } errors { path code } }`);
   const { version } = await readRow(ann, entity, id, 'version');
   const { made: a } = await ann.ask(document, { id, input, ifVersion: version });
   expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, errors: [] });

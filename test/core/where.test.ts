@@ -237,14 +237,14 @@ function distinguishing(entity: Entity): Where {
 }
 
 async function compare(entity: Entity, where: Where): Promise<void> {
-  const document = `query ($where: ${entity.name}Where) { page: ${resourceOf(entity)!.many}(where: $where, first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { id } } }`;
+  const document = `query ($where: ${entity.name}Where) { page: ${resourceOf(entity)!.pluralName}(where: $where, first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { id } } }`;
   const expected = meeting(shown.get(entity)!, entity, where).map(({ id }) => String(id));
   const { data, errors } = await ann.query(document, { where });
   expect({ where, errors, ids: data?.page.nodes.map(({ id }: any) => id) }).toEqual({ where, errors: undefined, ids: expected });
   expect(data.page.totalCount).toBe(expected.length);
 }
 
-test.each(listed.map((entity): [string, Entity] => [resourceOf(entity)!.many, entity]))(
+test.each(listed.map((entity): [string, Entity] => [resourceOf(entity)!.pluralName, entity]))(
   seeded('filters %s by random conditions as the model does'),
   async (many, entity) => {
     random = randomFor(`conditions of ${many}`);

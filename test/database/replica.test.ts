@@ -141,9 +141,9 @@ describe('public rows', () => {
     await pauseReplay();
     try {
       for (const name of ['One', 'Two', 'Three']) {
-        const told = fitgraph.services.listener.notifications;
+        const told = fitgraph.services.listener.notificationCount;
         await rename(name);
-        await until('the change was told of', async () => fitgraph.services.listener.notifications > told);
+        await until('the change was told of', async () => fitgraph.services.listener.notificationCount > told);
         expect(await nameSeen()).toBe(name);
       }
       expect((await answeredFor(nameSeen))[0]).toBe(0);

@@ -116,7 +116,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('loses a removed image with its thumbnails and nothing else', async () => {
       const [one, two] = [await store(), await store('b.png')];
-      await Promise.all([media.thumbnails(one), media.thumbnails(two)]);
+      await Promise.all([media.createThumbnails(one), media.createThumbnails(two)]);
       await media.remove([one, 'not/there.png', '../../etc/passwd']);
       expect((await names()).filter((name) => name.includes('a.png'))).toEqual([]);
       expect(await names()).toHaveLength(11);
@@ -161,7 +161,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('are PNG when the image has transparency', async () => {
       const path = await store('a.png', await transparent().png().toBuffer());
-      expect(await media.thumbnails(path)).toBe(true);
+      expect(await media.createThumbnails(path)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 30, 'png']);
       expect(await names()).toHaveLength(11);
     });
@@ -173,15 +173,15 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     ] as const)('are PNG when the name or the content is GIF: %s with content %s', async (name, format) => {
       const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
       expect(await media.hasPngThumbnails(path)).toBe(true);
-      expect(await media.thumbnails(path)).toBe(true);
+      expect(await media.createThumbnails(path)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 20, 'png']);
     });
 
     it('are created once for concurrent requests', async () => {
       const path = await store();
       const write = jest.spyOn(media.files, 'write');
-      await Promise.all(Array.from({ length: 20 }, () => media.thumbnails(path)));
-      await media.thumbnails(path);
+      await Promise.all(Array.from({ length: 20 }, () => media.createThumbnails(path)));
+      await media.createThumbnails(path);
       expect(write).toHaveBeenCalledTimes(10);
     });
 
@@ -198,7 +198,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('are refused for missing images, invalid paths and the wrong format', async () => {
       expect(await media.thumbnail('nothing.png', 'micro', false)).toBe(false);
-      expect(await media.thumbnails('../nothing.png')).toBe(false);
+      expect(await media.createThumbnails('../nothing.png')).toBe(false);
       expect(await media.thumbnail(await store(), 'micro', true)).toBe(false);
     });
   });
@@ -206,7 +206,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
   describe('staged files', () => {
     it('replace all other files when they are published', async () => {
       const old = await store();
-      await media.thumbnails(old);
+      await media.createThumbnails(old);
       const source = join(data, 'source.png');
       writeFileSync(source, 'new');
       const staging = new StagedFiles(media, '.staged');

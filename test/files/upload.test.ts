@@ -10,7 +10,7 @@ const image = imageFieldOptions(100);
 const problems = async (filename: string, content: Buffer) => {
   const file = uploaded(filename, content);
   const found = image.check(file);
-  return found.length ? found : image.inspect(file);
+  return found.length ? found : image.checkSlowly(file);
 };
 const kept = async (filename: string, content: Buffer) => {
   const file = uploaded(filename, content);

@@ -63,7 +63,7 @@ function fieldMetadata(name: string, rest: string, kind: FieldMetadata['kind'], 
     restReadOnly: false,
     restIgnoredOnCreate: false,
     stored: true,
-    ordered: true,
+    sortable: true,
     ...more,
     check: (value) => limitViolationMessages(value, made),
   };
@@ -92,7 +92,7 @@ fruit.extensions = {
     views: [
       view('fruit', { position: 1, routes: 'all', filters: ['fullName', 'pieces', 'peeled'].map((field) => ({ field })) }),
       view('fruit-label', { position: 2, selection: 'label: fullName' }),
-      view('fruit-guarded', { listed: false, routes: 'all', permits: ['POST'] }),
+      view('fruit-guarded', { isListedInRoot: false, routes: 'all', permittedMethods: ['POST'] }),
     ],
   },
 };

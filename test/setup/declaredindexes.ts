@@ -50,8 +50,8 @@ function rejectDuplicateNames(indexes: readonly DeclaredIndex[]): void {
 const formatNames = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;
 
 function indexesOf(entity: Entity): DeclaredIndex[] {
-  const { owned, owner, table, unique = [], ordering } = resourceOf(entity)!;
-  const ownerPrefix = owned && owner === OWNER_FIELD.column ? [OWNER_FIELD.column] : [];
+  const { owned, ownerColumn, table, unique = [], ordering } = resourceOf(entity)!;
+  const ownerPrefix = owned && ownerColumn === OWNER_FIELD.column ? [OWNER_FIELD.column] : [];
   const indexesByKey = new Map<string, DeclaredIndex>();
   /** `declaration` is an option of the resource or one of its fields, as named in error messages. */
   const addIndex = (declaration: string, fields: readonly IndexColumn[], options: IndexesOptions = {}) => {
@@ -75,8 +75,8 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
   for (const { name, column, maxLength = 0 } of restFilterFields(entity))
     if (column !== columnName(order[0]!))
       addIndex(`\`filters: ['${name}']\``, [...ownerPrefix, column!], maxLength > MAX_BTREE_TEXT_CHARACTERS ? { using: 'hash' } : {});
-  for (const { name, column, sorted } of fieldsOf(entity))
-    if (sorted)
+  for (const { name, column, indexedForSorting } of fieldsOf(entity))
+    if (indexedForSorting)
       addIndex(`\`sorted\` in the field \`${name}\``, [{ name: column!, collate: 'reader' }, 'id'], { name: `${table}_${column}_reader` });
   return [...indexesByKey.values()];
 }

@@ -7,7 +7,7 @@ import { nodeIdOf } from '../../src/core/model/node';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import type { Person } from './person';
 
-const listOf = (entity: Entity) => buildGraphQLSchema().getQueryType()!.getFields()[resourceOf(entity)!.many];
+const listOf = (entity: Entity) => buildGraphQLSchema().getQueryType()!.getFields()[resourceOf(entity)!.pluralName];
 
 export const isListed = (entity: Entity): boolean => listOf(entity) !== undefined;
 
@@ -21,7 +21,7 @@ export async function readRow(person: Person, entity: Entity, id: number, select
 
 /** Returns the mutation that updates a row, with `$id`, `$input` and `$ifVersion`. Types with one row per user take no id. */
 export function updateOf(entity: Entity, payload: string): string {
-  const { mine, metadata } = resourceOf(entity)!;
-  const [declared, given, name] = mine ? ['', '', mine] : ['$id: ID!, ', 'id: $id, ', metadata.update];
+  const { viewerMutation, metadata } = resourceOf(entity)!;
+  const [declared, given, name] = viewerMutation ? ['', '', viewerMutation] : ['$id: ID!, ', 'id: $id, ', metadata.update];
   return `mutation (${declared}$input: ${entity.name}Patch!, $ifVersion: String) { made: ${name}(${given}input: $input, ifVersion: $ifVersion) ${payload} }`;
 }

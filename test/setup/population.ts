@@ -41,7 +41,7 @@ const isAccepted = (index: number) => index % 7 !== 6;
 function value(entity: Entity, field: FieldMeta, index: number, random: Random): unknown {
   if (resourceOf(entity)!.unique?.includes(field.name)) return undefined;
   if (field.null && random.chance(0.35)) return null;
-  const shown = resourceOf(entity)!.visible?.[field.column!];
+  const shown = resourceOf(entity)!.publishedValues?.[field.column!];
   if (shown) return isAccepted(index) ? shown : '1';
   const low = Math.max(field.min ?? 1, 1);
   switch (field.kind) {
@@ -97,14 +97,16 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
           const target = field.target!();
           if (target === findEntity('User')) return people[owner]!.id;
           const start = resourceOf(target)!.owned ? owner * SIZE : 0;
-          if (field.name === resourceOf(entity)!.visibleWith) return wholes[index];
+          if (field.name === resourceOf(entity)!.visibilityParent) return wholes[index];
           const any = () => start + random.int(1, SIZE);
           if (field.relation!.many) return [...new Set([any(), any()].slice(0, random.int(1, 2)))];
           return field.null && random.chance(0.35) ? null : any();
         });
         for (const field of fieldsOf(entity)) {
           const given =
-            field.stored && !field.automatic && !field.relation && field.name !== 'id' ? value(entity, field, index, random) : undefined;
+            field.stored && !field.setByDatabase && !field.relation && field.name !== 'id'
+              ? value(entity, field, index, random)
+              : undefined;
           if (given !== undefined) row.fields[field.rest] = given;
         }
         return row;
@@ -127,10 +129,10 @@ export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
 
 /** Whether a row is visible to everyone: it has passed the review, and so have its parents. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {
-  const { visible = {}, visibleWith } = resourceOf(entity)!;
+  const { publishedValues = {}, visibilityParent } = resourceOf(entity)!;
   const holds = ([column, value]: [string, string]) => row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;
-  if (!Object.entries(visible).every(holds)) return false;
-  if (!visibleWith) return true;
-  const target = fieldOf(entity, visibleWith).target!();
-  return [...rowsOf(target)].some((whole) => whole.id === row[visibleWith] && isPublished(target, whole, rowsOf));
+  if (!Object.entries(publishedValues).every(holds)) return false;
+  if (!visibilityParent) return true;
+  const target = fieldOf(entity, visibilityParent).target!();
+  return [...rowsOf(target)].some((whole) => whole.id === row[visibilityParent] && isPublished(target, whole, rowsOf));
 }

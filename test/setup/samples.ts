@@ -13,7 +13,7 @@ const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString(
 const isUnique = (entity: Entity, { name }: FieldMeta) => resourceOf(entity)!.unique?.includes(name);
 
 function value(entity: Entity, field: FieldMeta, number: number): unknown {
-  const shown = field.column && resourceOf(entity)!.visible?.[field.column];
+  const shown = field.column && resourceOf(entity)!.publishedValues?.[field.column];
   if (shown) return shown;
   switch (field.kind) {
     case 'integer': {
@@ -49,7 +49,7 @@ function value(entity: Entity, field: FieldMeta, number: number): unknown {
 /** Returns values by GraphQL name. Samples with different numbers differ in fields that must be unique. */
 export function sample(entity: Entity, number: number, parents: Parents, wanted: (field: FieldMeta) => boolean): Values {
   const fields = fieldsOf(entity).filter(
-    (field) => field.name !== 'id' && !field.automatic && (field.stored || field.link) && wanted(field),
+    (field) => field.name !== 'id' && !field.setByDatabase && (field.stored || field.link) && wanted(field),
   );
   return Object.fromEntries(fields.map((field) => [field.name, field.relation ? parents(field) : value(entity, field, number)]));
 }
@@ -85,11 +85,11 @@ export const bodyOf = (entity: Entity, number: number, parents: Parents): Values
 
 /** Returns a row of a dump. */
 export const dumpRowOf = (entity: Entity, number: number, parents: Parents): DumpRow => ({
-  model: resourceOf(entity)!.dump!,
+  model: resourceOf(entity)!.dumpModel!,
   pk: number,
   fields: renamed(
     entity,
-    sample(entity, number, parents, (field) => field.stored || !field.link?.via),
+    sample(entity, number, parents, (field) => field.stored || !field.link?.keyColumn),
   ),
 });
 

@@ -22,13 +22,13 @@ export function missingScopeError(
 }
 
 function requireScope(entity: Entity, access: Access, context: Pick<Context, 'viewer'>): void {
-  const error = missingScopeError(resourceOf(entity)!.group, access, context);
+  const error = missingScopeError(resourceOf(entity)!.scopeGroup, access, context);
   if (error) throw error;
 }
 
 /** Whether the viewer's access token permits reading rows of the entity, for example to compute a value. Always true without an access token. */
 export const hasReadScope = (entity: Entity, context: Pick<Context, 'viewer'>): boolean =>
-  !missingScopeError(resourceOf(entity)!.group, 'read', context);
+  !missingScopeError(resourceOf(entity)!.scopeGroup, 'read', context);
 
 /** Returns the viewer. Throws for anonymous clients and for access tokens: only users themselves may manage passwords, tokens and sessions. */
 export function requireAccountOwner({ viewer }: Pick<Context, 'viewer'>): Viewer {
@@ -38,43 +38,44 @@ export function requireAccountOwner({ viewer }: Pick<Context, 'viewer'>): Viewer
 }
 
 /**
- * Returns the conditions that restrict an owned entity to the viewer's rows; none for a public entity. Every statement on its rows must include them.
- * Throws for anonymous clients, and for access tokens without the scope, if the entity is owned.
+ * Returns the conditions that restrict a statement to the viewer's own rows; none for a public entity. Every statement on rows of an owned entity
+ * must include them. For an owned entity, throws if the client is anonymous or its access token lacks the read scope.
  */
 export function ownerConditions(entity: Entity, { viewer }: Pick<Context, 'viewer'>): SqlCondition[] {
-  const { owned, owner } = resourceOf(entity)!;
+  const { owned, ownerColumn } = resourceOf(entity)!;
   if (!owned) return [];
   if (!viewer) throw unauthenticatedError();
   if (viewer.scopes) requireScope(entity, 'read', { viewer });
-  return [(alias, bind) => `${alias}."${owner}" = ${bind(viewer.id)}`];
+  return [(alias, bind) => `${alias}."${ownerColumn}" = ${bind(viewer.id)}`];
 }
 
 const columnConditions = (values: Readonly<Record<string, string>> = {}): SqlCondition[] =>
   Object.entries(values).map(([column, value]) => columnEquals(column, value));
 
 /** Returns the conditions for the rows of a public resource that are visible to everyone, because they have passed review. */
-export const publishedConditions = (entity: Entity): SqlCondition[] => columnConditions(resourceOf(entity)?.visible);
+export const publishedConditions = (entity: Entity): SqlCondition[] => columnConditions(resourceOf(entity)?.publishedValues);
 
 /** Whether a public resource may have rows that are hidden from some viewers, such as those pending review. */
 export const mayHideRows = (entity: Entity): boolean => {
-  const { visible, visibleWith } = resourceOf(entity)!;
-  return Boolean(visible ?? visibleWith);
+  const { publishedValues, visibilityParent } = resourceOf(entity)!;
+  return Boolean(publishedValues ?? visibilityParent);
 };
 
 /**
- * Whether the viewer may see contributions pending review as a reviewer: a superuser with the scope to read the catalogue. Always false under the
- * policy `showsUnreviewed` (REST).
+ * Whether the viewer is a reviewer, who may see contributions pending review: a superuser whose access token, if any, has the scope to read the
+ * catalogue. In REST (policy `showsUnreviewed`) nobody is a reviewer: superusers see the same rows as other users.
  */
 const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
   !policies.showsUnreviewed && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
 
 /**
- * Returns the conditions for the rows that the viewer can see: own rows of an owned entity; of a public one, rows that have passed review and whose
- * parent row, if it determines visibility, is visible. Reviewers see all public rows.
+ * Returns the conditions for the rows that the viewer can see. Of an owned entity, these are the viewer's own rows; of a public entity, the rows that
+ * have passed review and, if a parent row determines their visibility (`visibilityParent`; GraphQL only), whose parent row is visible. Reviewers see
+ * all rows of public entities.
  */
 export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   if (isReviewer(context)) return ownerConditions(entity, context);
-  const parentField = context.policies.showsUnreviewed ? undefined : resourceOf(entity)?.visibleWith;
+  const parentField = context.policies.showsUnreviewed ? undefined : resourceOf(entity)?.visibilityParent;
   return [
     ...ownerConditions(entity, context),
     ...publishedConditions(entity),
@@ -93,11 +94,13 @@ function parentVisibleCondition(entity: Entity, parentField: string, context: Ac
   };
 }
 
-/** Whether the viewer may reference all rows of a public entity, or all their own rows of an owned one, including rows pending review. */
+/**
+ * Whether references written by the viewer may lead to all rows of a public entity, even those pending review, or to all own rows of an owned entity.
+ */
 export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boolean =>
   context.policies.showsUnreviewed || isReviewer(context) || !mayHideRows(entity);
 
-/** Returns the conditions for the rows that the viewer may reference. In REST they include rows pending review. */
+/** Returns the conditions for the rows to which references written by the viewer may lead. In REST these include rows pending review. */
 export const referenceableRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
   mayReferenceAllRows(entity, context) ? ownerConditions(entity, context) : visibleRowConditions(entity, context);
 
@@ -112,8 +115,8 @@ export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext)
 
 /** Returns the name of the table that records who contributed a row; undefined if the entity accepts no contributions. */
 export const contributorTable = (entity: Entity): string | undefined => {
-  const { contributed, table } = resourceOf(entity)!;
-  return contributed && `${table}_contributor`;
+  const { pendingValues, table } = resourceOf(entity)!;
+  return pendingValues && `${table}_contributor`;
 };
 
 /**
@@ -129,14 +132,14 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
   if (isReviewer(context)) return [];
   const isContributor: SqlCondition = (alias, bind) =>
     `EXISTS (SELECT FROM "${table}" c WHERE c."row_id" = ${alias}."id" AND c."${OWNER_FIELD.column}" = ${bind(viewer.id)})`;
-  return [isContributor, ...columnConditions(resourceOf(entity)!.contributed)];
+  return [isContributor, ...columnConditions(resourceOf(entity)!.pendingValues)];
 }
 
 /**
- * Returns the id of the owner whose changes the viewer may receive: the viewer's id, or null for an anonymous client, who receives only
+ * Returns the id of the owner of the rows whose changes the viewer may receive: the viewer's id, or null for an anonymous client, who receives only
  * changes of public rows. Throws if the viewer may not read one of the entities.
  */
-export function changeOwnerId(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
+export function ownerIdOfChanges(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
   const owned = entities.filter((entity) => resourceOf(entity)!.owned);
   if (!viewer && owned.length) throw unauthenticatedError();
   for (const entity of owned) requireScope(entity, 'read', { viewer });

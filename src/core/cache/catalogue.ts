@@ -51,7 +51,10 @@ export class CatalogueCache {
     return [...this.byTable.keys()];
   }
 
-  /** Reads all tables again. Reads run one after the other, so that the newest one wins; calls share a read that has not started yet. */
+  /**
+   * Reads all tables again. Reads run one after the other, so that an older read cannot overwrite the rows of a newer one. Calls share a scheduled
+   * read that has not started yet.
+   */
   reload(): Promise<void> {
     this.scheduledRead ??= this.lastRead = this.lastRead
       .catch(() => undefined)
@@ -67,7 +70,7 @@ export class CatalogueCache {
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnSet(entity, names, 'bytes');
-      // PostgreSQL's error message for a damaged row does not name the table.
+      // Adds the name of the table to the error, because PostgreSQL's message for a damaged row does not contain it.
       const rows = await this.database.ask(selectStatement({ columns, order: [BY_ID] })).catch((error: Error) => {
         throw isCorruption(error)
           ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })

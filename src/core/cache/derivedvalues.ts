@@ -20,17 +20,17 @@ interface DataVersion {
   number: number;
 }
 
-interface Values<K, T> {
+interface ValueStore<K, T> {
   get(key: K): Promise<T> | undefined;
   set(key: K, value: Promise<T>): unknown;
   delete(key: K): unknown;
 }
 
 /**
- * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the others
- * computes the value itself.
+ * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the other
+ * requests computes the value itself.
  */
-function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
+function shareOrCompute<K, T>(values: ValueStore<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
   const pendingValue = values.get(key);
   if (pendingValue) return pendingValue.catch(compute);
   const value = Promise.resolve(compute());
@@ -55,14 +55,15 @@ export class DerivedValueCache {
   }
 
   /**
-   * Returns an owner's value by name, from the cache or computed. It is cached only if the data version was determined before the request started.
-   * Otherwise the request may already have read data of an earlier version. A request computes a value once, until it writes.
+   * Returns the value with this name that is computed from an owner's rows. The cache is bypassed unless the version of the owner's data was
+   * determined before the request started: otherwise the request may already have read data of an earlier version, and the computed value would be
+   * cached for the wrong version. Even then, a request computes the value only once until it writes.
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
     const computeOnce = () => shareOrCompute(context.loaders.derivedValues as Map<string, Promise<T>>, name, compute);
-    // Cached values derive from all rows of the owner; a scoped token may not read all of them.
+    // Cached values are computed from all rows of the owner, some of which a scoped access token may not read. Such requests bypass the cache.
     if (context.viewer?.scopes) return computeOnce();
-    // Uncommitted rows must not affect values that other requests read.
+    // A transaction sees its own uncommitted rows, which must not affect values that other requests read. So it bypasses the cache.
     if (context.session.isInTransaction) return computeOnce();
     const version = await context.loaders.get<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context)).load(ownerId);
     if (version.takenAt >= context.request.startedAt) return computeOnce();
@@ -83,7 +84,7 @@ export class DerivedValueCache {
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
       [ownerIds, cachedVersions.map((version) => version?.snapshot ?? null), catalogueSnapshot, tables],
     );
-    // An in-memory table has changed, but its notification has not arrived yet.
+    // `unread` is true if an in-memory table has changed since it was read, and the notification of the change has not arrived yet.
     if (rows[0]!.unread) await catalogue.reload();
     return ownerIds.map((id, index) => {
       const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };

@@ -20,7 +20,7 @@ const CHANNEL = 'fitgraph_names';
 const MAX_INDEXED_NAMES = 500_000;
 /** The pause after a rebuild of an index is this many times as long as the rebuild. */
 const PAUSE_FACTOR = 10;
-/** Pause before a table with more than MAX_INDEXED_NAMES is read again. */
+/** Pause before the next read of a table without an index, which has more than MAX_INDEXED_NAMES or could not be read. */
 const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
 /** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
 const SEPARATOR = '\0';
@@ -36,12 +36,12 @@ interface NameIndex {
   /** Time of the read, by `performance.now()`. */
   readAt: number;
   ids: Int32Array;
-  /** Value of the field by which searches are restricted, such as the language id. */
-  kinds: Int32Array;
+  /** Values of the field by which searches are restricted, such as the language id. */
+  filterValues: Int32Array;
   names: string[];
   /** All names, case-folded like `search_fold` in SQL, joined by SEPARATOR. */
   text: string;
-  /** Offset in `text` at which the next name starts. */
+  /** For each name, the offset in `text` at which the next name starts. */
   ends: Int32Array;
 }
 
@@ -77,11 +77,12 @@ export class NameIndexes {
   }
 
   /**
-   * Finds up to `max` rows of the given kinds whose names contain a substring, sorted by name. Returns undefined if the caller must
-   * search the database instead: between a change and the rebuild of the index, and for tables with more than MAX_INDEXED_NAMES.
+   * Finds up to `max` rows whose names contain a substring, sorted by name. The field that restricts searches (such as the language) must have one of
+   * `filterValues`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and for
+   * tables with more than MAX_INDEXED_NAMES.
    */
-  find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
-    return this.tables.get(entity)!.find(part, kinds, max, session);
+  find(entity: Entity, part: string, filterValues: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
+    return this.tables.get(entity)!.find(part, filterValues, max, session);
   }
 }
 
@@ -107,7 +108,7 @@ class TableIndex {
     return this.index?.names.length ?? 0;
   }
 
-  async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
+  async find(part: string, filterValues: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
     const { index } = this;
     if (index && performance.now() - index.readAt < MAX_SNAPSHOT_AGE_MS) {
       const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChangedSql('$2', '$3')} AS "changed"`, [
@@ -115,7 +116,7 @@ class TableIndex {
         [this.name],
         index.snapshot,
       ]);
-      if (!state!.changed) return searchIndex(index, state!.part, new Set(kinds), max);
+      if (!state!.changed) return searchIndex(index, state!.part, new Set(filterValues), max);
     }
     this.readSoon();
     return undefined;
@@ -143,10 +144,10 @@ class TableIndex {
     const startedAt = performance.now();
     try {
       this.index = await this.database.withoutTimeouts(async (client) => {
-        const { name, kind } = resourceOf(this.entity)!.namesInMemory!;
-        const nameField = fieldOf(this.entity, name);
+        const { searchField, filterField } = resourceOf(this.entity)!.namesInMemory!;
+        const nameField = fieldOf(this.entity, searchField);
         const columns = [
-          fieldSqlExpression(fieldOf(this.entity, kind), 't'),
+          fieldSqlExpression(fieldOf(this.entity, filterField), 't'),
           fieldSqlExpression(nameField, 't'),
           foldedExpression(nameField, 't'),
         ];
@@ -159,7 +160,7 @@ class TableIndex {
           values,
           rowMode: 'array',
         });
-        // None of these columns is nullable, so rows with a null are damaged. They are skipped.
+        // The selected columns are not nullable, so a row with a null is damaged and is skipped.
         const completeRows = (rows as (NameRow | null[])[]).filter((row): row is NameRow => row.every((value) => value !== null));
         return rows.length > MAX_INDEXED_NAMES ? undefined : createNameIndex(snapshots[0].snapshot, completeRows);
       });
@@ -170,34 +171,34 @@ class TableIndex {
   }
 }
 
-type NameRow = [id: number, kind: number, name: string, folded: string];
+type NameRow = [id: number, filterValue: number, name: string, folded: string];
 
 function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex {
-  const [ids, kinds, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
+  const [ids, filterValues, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
   const names: string[] = [];
   const texts: string[] = [];
   let textEnd = 0;
-  rows.forEach(([id, kind, name, text], row) => {
+  rows.forEach(([id, filterValue, name, text], row) => {
     ids[row] = id;
-    kinds[row] = kind;
+    filterValues[row] = filterValue;
     names.push(name);
     texts.push(text);
     ends[row] = textEnd += text.length + SEPARATOR.length;
   });
-  return { snapshot, readAt: performance.now(), ids, kinds, names, text: texts.join(SEPARATOR), ends };
+  return { snapshot, readAt: performance.now(), ids, filterValues, names, text: texts.join(SEPARATOR), ends };
 }
 
 function searchIndex(
-  { ids, kinds, names, text, ends }: NameIndex,
+  { ids, filterValues, names, text, ends }: NameIndex,
   part: string,
-  wantedKinds: ReadonlySet<number>,
+  wantedValues: ReadonlySet<number>,
   max: number,
 ): NamedRow[] {
   const matches: NamedRow[] = [];
   let row = 0;
   for (let position = text.indexOf(part); position >= 0 && matches.length < max; position = text.indexOf(part, ends[row])) {
     while (position >= ends[row]!) row += 1;
-    if (wantedKinds.has(kinds[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
+    if (wantedValues.has(filterValues[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
   }
   return matches;
 }

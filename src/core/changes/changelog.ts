@@ -20,7 +20,10 @@ export const CURSOR_MAX_AGE_DAYS = 30;
 /** Changes are kept for this time after the cursors that need them have expired. */
 const RETENTION_MARGIN_DAYS = 1;
 const TABLE_CHANGE_RETENTION_DAYS = 1;
-/** Maximum age of cached data that is validated by `tableChangedSql`. Table changes are kept much longer, so that none is missed. */
+/**
+ * Maximum age of cached data that is validated by `tableChangedSql`. Records of table changes are kept much longer, so that the validation misses
+ * none.
+ */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
 /** Maximum total number of subscriptions of all anonymous clients of this process. */
@@ -47,12 +50,15 @@ export interface LoggedChange {
 /** A decoded cursor, which says what changes a client has read. */
 interface Position {
   /** Id of the change log. */
-  log: string;
+  logId: string;
   /** Unix time in seconds at which the cursor was created. */
   issuedAt: number;
   /** The client has read all changes of the transactions visible in this snapshot. */
   seenSnapshot: string;
-  /** Set between pages: of the changes visible in `untilSnapshot` but not in `seenSnapshot`, the client has read those up to the id `afterId`. */
+  /**
+   * Set while a client reads several pages: of the changes visible in `untilSnapshot` but not in `seenSnapshot`, the client has read those up to the
+   * id `afterId`.
+   */
   untilSnapshot?: string;
   afterId?: number;
 }
@@ -64,8 +70,8 @@ const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 /** Returns the xmax of a snapshot: no transaction with this id or a later one had completed. */
 const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
-const cursorAt = ({ log, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
-  encodeCursor(untilSnapshot === undefined ? [log, issuedAt, seenSnapshot] : [log, issuedAt, seenSnapshot, untilSnapshot, afterId]);
+const cursorAt = ({ logId, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
+  encodeCursor(untilSnapshot === undefined ? [logId, issuedAt, seenSnapshot] : [logId, issuedAt, seenSnapshot, untilSnapshot, afterId]);
 
 function parsePosition(cursor: string): Position {
   const [log, issuedAt, seenSnapshot, untilSnapshot, afterId] = decodeCursor(cursor) ?? [];
@@ -73,7 +79,7 @@ function parsePosition(cursor: string): Position {
   const isValidPage = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
   if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !isValidPage)
     throw invalidArgumentError('since', INVALID_CURSOR_MESSAGE);
-  return { log, issuedAt, seenSnapshot, untilSnapshot, afterId } as Position;
+  return { logId: log, issuedAt, seenSnapshot, untilSnapshot, afterId } as Position;
 }
 
 const cursorExpiredError = () =>
@@ -94,7 +100,7 @@ const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId
 
 /** The rows whose changes a client receives. */
 export interface WatchedRows {
-  /** Null for an anonymous client, who owns no rows. */
+  /** Id of the user whose own rows are watched; null for an anonymous client, who owns no rows. */
   ownerId: number | null;
   ownedTables: readonly string[];
   publicTables: readonly string[];
@@ -122,7 +128,7 @@ function changesQuery(
   const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", f."ended"::text, c.*,
       l."server" = "fitgraph_server"() OR pg_is_in_recovery() AS "here"
     FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l
-    LEFT JOIN "former_change_log" f ON f."id" = ${bind(position?.log ?? null)}::uuid
+    LEFT JOIN "former_change_log" f ON f."id" = ${bind(position?.logId ?? null)}::uuid
     LEFT JOIN LATERAL (SELECT * FROM (${selects.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${limitSql}) c ON true ORDER BY c."id"`;
   return { text, values };
 }
@@ -156,7 +162,8 @@ export class ChangeLog {
       },
       onMissedNotifications: async () => {
         database.replica?.recordChange();
-        // The new connection may lead to another server or to restored data. If this check fails, the next read of changes repeats it.
+        // A new change log is needed if the connection now leads to another PostgreSQL server or to restored data. If this check fails, the next read
+        // of changes repeats it.
         await this.renewLogIfServerChanged().catch((error) =>
           this.log.warn({ err: error }, 'the change log could not be compared with the database'),
         );
@@ -185,7 +192,8 @@ export class ChangeLog {
         throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE) : error;
       });
     let rows = await runQuery();
-    // The current log belongs to another server, or to this one before its restart. A new log must be started.
+    // `here` is false if the current change log was started by another PostgreSQL server, or by this server before a restart. Then a new log must be
+    // started.
     if (!rows[0]!.here) {
       await this.renewLogIfServerChanged();
       rows = await runQuery();
@@ -194,16 +202,16 @@ export class ChangeLog {
     if (
       position &&
       (position.issuedAt < now - CURSOR_MAX_AGE_DAYS * SECONDS_PER_DAY ||
-        !isWithinLog(position, position.log === log ? xmaxOf(snapshot) : ended))
+        !isWithinLog(position, position.logId === log ? xmaxOf(snapshot) : ended))
     )
       throw cursorExpiredError();
     const loggedChanges = rows.filter(({ id }) => id !== null) as unknown as LoggedChange[];
     const changes = loggedChanges.slice(0, limit);
     const untilSnapshot = position?.untilSnapshot ?? snapshot;
     if (position && loggedChanges.length > limit)
-      return { cursor: cursorAt({ ...position, log, untilSnapshot, afterId: changes.at(-1)!.id }), hasMore: true, changes };
+      return { cursor: cursorAt({ ...position, logId: log, untilSnapshot, afterId: changes.at(-1)!.id }), hasMore: true, changes };
     return {
-      cursor: cursorAt({ log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
+      cursor: cursorAt({ logId: log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
       hasMore: position?.untilSnapshot !== undefined,
       changes,
     };

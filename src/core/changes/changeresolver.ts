@@ -18,7 +18,7 @@ import {
 } from 'type-graphql';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphQLResolveInfo } from 'graphql';
-import { changeOwnerId } from '../access/access';
+import { ownerIdOfChanges } from '../access/access';
 import { CURSOR_MAX_AGE_DAYS, type LoggedChange, type WatchedRows } from './changelog';
 import type { Context } from '../context';
 import { isUnavailable } from '../../database/errors';
@@ -135,7 +135,7 @@ function watchedRows({ types }: ChangesArgs, context: Context): WatchedRows {
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.owned === owned)
       .map(({ table }) => table);
-  return { ownerId: changeOwnerId(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
+  return { ownerId: ownerIdOfChanges(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
 }
 
 async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
@@ -163,7 +163,7 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
     let { since } = args;
     const isEnded = () => signal.aborted;
     for (let first = true; !isEnded(); first = false) {
-      // The promise is created before the read, so that a change during the read wakes the loop.
+      // The promise that waits for the next change is created before the changes are read, so that a change during the read is not missed.
       const change = new Promise<void>((resolve) => (wake = resolve));
       let next: Changes;
       try {

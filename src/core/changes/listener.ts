@@ -18,7 +18,7 @@ const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
 export const LISTENER_NAME = 'fitgraph listener';
 const MAX_APPLICATION_NAME_BYTES = 63;
-/** Channel on which restores and other commands that replace all data send notifications. */
+/** Notification channel of restores and other commands that replace all data. */
 const ALL_DATA_CHANNEL = 'fitgraph_everything';
 
 export interface NotificationHandler {
@@ -28,24 +28,24 @@ export interface NotificationHandler {
 }
 
 /**
- * SQL for a FROM clause and its condition: the advisory locks that identify all live instances on this database. Their `objid` is the instance
- * number.
+ * SQL of a FROM and a WHERE clause, without the keyword FROM: the advisory locks that identify all live instances on this database. The column
+ * `objid` of a lock is the instance number.
  */
 export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
-/** Returns the application name of the connection of a server whose newest migration is the given one. */
+/** Returns the PostgreSQL application name of a server's listening connection, which contains the newest migration that the server knows. */
 export const listenerName = (migration = ''): string => `${LISTENER_NAME} ${migration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
 
 export class NotificationListener {
   /** Random number that identifies this process among all instances. */
-  readonly instance = randomInt(1, 2 ** 31);
+  readonly instanceNumber = randomInt(1, 2 ** 31);
   private readonly handlers = new Map<string, NotificationHandler>();
   private client?: Client;
   private heartbeat?: NodeJS.Timeout;
-  private closed = false;
-  lostConnections = 0;
-  notifications = 0;
+  private isStopped = false;
+  lostConnectionCount = 0;
+  notificationCount = 0;
 
   constructor(
     private readonly database: Database,
@@ -69,16 +69,16 @@ export class NotificationListener {
     client.on('error', () => this.reconnect(client));
     client.on('end', () => this.reconnect(client));
     client.on('notification', ({ channel, payload = '' }) => {
-      this.notifications += 1;
+      this.notificationCount += 1;
       if (channel === ALL_DATA_CHANNEL)
-        this.notifyMissed().catch((error) => this.log.error({ err: error }, 'what is in memory could not be read again'));
+        this.reportMissedNotifications().catch((error) => this.log.error({ err: error }, 'what is in memory could not be read again'));
       else this.handlers.get(channel)?.onNotification(payload);
     });
     try {
       await client.connect();
       breaker.watch(client, QUERY_TIMEOUT_MS);
-      // The lock is shared, because a dead previous connection holds it until PostgreSQL notices.
-      await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
+      // Locks the number of this instance. The lock is shared, because a dead previous connection of the instance holds it until PostgreSQL notices.
+      await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instanceNumber]);
       for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       socketOf(client).destroy();
@@ -97,12 +97,12 @@ export class NotificationListener {
     }, HEARTBEAT_INTERVAL_MS).unref();
   }
 
-  get connected(): boolean {
+  get isConnected(): boolean {
     return this.client !== undefined;
   }
 
   async stop(): Promise<void> {
-    this.closed = true;
+    this.isStopped = true;
     clearInterval(this.heartbeat);
     const { client } = this;
     if (!client) return;
@@ -111,18 +111,18 @@ export class NotificationListener {
     socketOf(client).destroy();
   }
 
-  private async notifyMissed(): Promise<void> {
+  private async reportMissedNotifications(): Promise<void> {
     await Promise.all([...this.handlers.values()].map((handler) => handler.onMissedNotifications()));
   }
 
   private reconnect(client: Client): void {
-    if (this.closed || this.client !== client) return;
+    if (this.isStopped || this.client !== client) return;
     this.client = undefined;
     clearInterval(this.heartbeat);
-    this.lostConnections += 1;
+    this.lostConnectionCount += 1;
     this.log.warn('the connection on which the database tells of changes was lost');
     const tryConnect = () => {
-      if (this.closed) return;
+      if (this.isStopped) return;
       this.start()
         .then(() => this.catchUp())
         .catch(() => setTimeout(tryConnect, RETRY_INTERVAL_MS).unref());
@@ -132,7 +132,7 @@ export class NotificationListener {
 
   private async catchUp(): Promise<void> {
     try {
-      await this.notifyMissed();
+      await this.reportMissedNotifications();
       this.log.info('the database tells of changes again');
     } catch (error) {
       const { client } = this;

@@ -10,8 +10,8 @@ import type { Statistic } from './statistics';
 /** Decimal places of means, standard deviations and percentiles. */
 const DECIMAL_PLACES = 10;
 /**
- * The factor 1 with many decimal places. PostgreSQL derives the decimal places of a quotient from those of its dividend, which must therefore have
- * more than DECIMAL_PLACES.
+ * The number 1 with many decimal places. Dividends are multiplied by it, because PostgreSQL derives the decimal places of a quotient from those of
+ * its dividend, which must therefore have more than DECIMAL_PLACES.
  */
 const PRECISE_ONE = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
 
@@ -30,7 +30,7 @@ export class AggregateColumns {
   /** Aggregates over rows, by column name. */
   readonly columns = new Map<string, Column>();
   /** Expressions on aggregate columns, by column name. They are evaluated after the aggregation. */
-  readonly derived = new Map<string, (bind: BindParameter) => string>();
+  readonly derivedColumns = new Map<string, (bind: BindParameter) => string>();
 
   constructor(
     private readonly entity: Entity,
@@ -38,40 +38,40 @@ export class AggregateColumns {
     private readonly referenceJoins: ReferenceJoins,
   ) {}
 
-  private add(name: string, sql: (bind: BindParameter) => string, emptyValue = 'NULL'): string {
+  private addColumn(name: string, sql: (bind: BindParameter) => string, emptyValue = 'NULL'): string {
     if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValue });
     return name;
   }
 
-  private field(fieldName: string): FieldMeta {
+  private findField(fieldName: string): FieldMeta {
     return fieldsOf(this.entity).find((field) => groupFieldName(field) === fieldName)!;
   }
 
   /** Adds the column of a statistic and returns its name. `fieldName` is absent for row counts. */
   addStatistic(statistic: Statistic, fieldName: string | null | undefined): string {
-    if (statistic === 'count') return this.count();
-    if (statistic === 'weightedCount') return this.weightedCount();
-    if (statistic === 'countDistinct') return this.countDistinct(fieldName!);
-    return statistic === 'median' ? this.addPercentile('0.5', fieldName!) : this.aggregate(statistic, fieldName!);
+    if (statistic === 'count') return this.addCount();
+    if (statistic === 'weightedCount') return this.addWeightedCount();
+    if (statistic === 'countDistinct') return this.addDistinctCount(fieldName!);
+    return statistic === 'median' ? this.addPercentile('0.5', fieldName!) : this.addAggregate(statistic, fieldName!);
   }
 
-  private count(): string {
-    return this.add('count', () => 'count(*)', '0');
+  private addCount(): string {
+    return this.addColumn('count', () => 'count(*)', '0');
   }
 
-  private weightedCount(): string {
+  private addWeightedCount(): string {
     const { weight } = this;
-    return this.add('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
+    return this.addColumn('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
   }
 
-  private countDistinct(name: string): string {
+  private addDistinctCount(name: string): string {
     const { path, field } = valueKeysOf(this.entity).find((key) => key.name === name)!;
     const value = groupableValueSql(field, this.referenceJoins.aliasOf(path));
-    return this.add(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
+    return this.addColumn(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }
 
-  private aggregate(name: Aggregate, fieldName: string): string {
-    const field = this.field(fieldName);
+  private addAggregate(name: Aggregate, fieldName: string): string {
+    const field = this.findField(fieldName);
     const value = fieldSqlExpression(field, 't');
     const number = `(${value})::numeric`;
     const { weight } = this;
@@ -88,15 +88,15 @@ export class AggregateColumns {
           `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${PRECISE_ONE} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
         ),
     };
-    return this.add(`${name} ${fieldName}`, aggregateSql[name]);
+    return this.addColumn(`${name} ${fieldName}`, aggregateSql[name]);
   }
 
   /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */
   addPercentile(p: string, fieldName: string): string {
-    const number = `(${fieldSqlExpression(this.field(fieldName), 't')})::numeric`;
-    const sortedValues = `"${this.add(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
+    const number = `(${fieldSqlExpression(this.findField(fieldName), 't')})::numeric`;
+    const sortedValues = `"${this.addColumn(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
     const name = `percentile ${Number(p)} ${fieldName}`;
-    this.derived.set(name, (bind) => {
+    this.derivedColumns.set(name, (bind) => {
       const position = `(${bind(p)}::numeric * (cardinality(${sortedValues}) - 1))`;
       const low = `${sortedValues}[floor(${position})::int + 1]`;
       const high = `${sortedValues}[ceil(${position})::int + 1]`;

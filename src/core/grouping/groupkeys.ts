@@ -1,35 +1,36 @@
-/** Groupable fields: derives the keys and the fields with statistics of a resource from its field metadata. */
+/** Derives from the field metadata of a resource by which keys its rows can be grouped, and for which fields statistics can be computed. */
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { lowerFirst } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 
-/** Returns the name of a field in keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
+/** Returns the name of a field in group keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
 export const groupFieldName = (field: FieldMeta): string => field.object ?? field.name;
 
 const NUMBER_KINDS = ['integer', 'decimal'];
 const TIME_KINDS = ['date', 'datetime', 'time'];
-/** Field kinds whose values can be keys. Images cannot, because their stored value differs from the one that clients see. */
+/** Field kinds whose values can be group keys. Images cannot, because their stored value differs from the one that clients see. */
 const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
 
-/** Whether a field can be a key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
-const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
+/** Whether a field can be a group key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
+const isUsableInGroups = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
 export const isReferenceField = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
 
 const groupableFieldsOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
 
 export const numberFieldsOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && NUMBER_KINDS.includes(field.kind));
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && NUMBER_KINDS.includes(field.kind));
 
 /** Returns the fields with a meaningful minimum and maximum. */
-export const extremeFieldsOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
+export const minMaxFieldsOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
 
-export const dateFieldsOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'date');
+export const dateFieldsOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && field.kind === 'date');
 export const datetimeFieldsOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'datetime');
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && field.kind === 'datetime');
 
 /** A path of references from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
 interface RelationPath {
@@ -42,17 +43,20 @@ export interface ValueKey extends RelationPath {
   field: FieldMeta;
 }
 
-/** A key whose values are linked rows (many-to-many). Id sets with the same target type, such as primary and secondary muscles, form one key. */
+/**
+ * A group key whose values are linked rows (many-to-many). Id sets that link rows of the same type, such as primary and secondary muscles, form one
+ * key.
+ */
 export interface LinkKey extends RelationPath {
   name: string;
   target: Entity;
   fields: FieldMeta[];
 }
 
-function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
+function keysOfFields(entity: Entity): (ValueKey | LinkKey)[] {
   const links = new Map<Entity, LinkKey>();
   for (const field of fieldsOf(entity)) {
-    if (!isVisible(field) || !field.link) continue;
+    if (!isUsableInGroups(field) || !field.link) continue;
     const target = field.target!();
     const key = links.get(target) ?? { name: lowerFirst(target.name), path: [], entity, target, fields: [] };
     key.fields.push(field);
@@ -61,15 +65,15 @@ function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
   return [...groupableFieldsOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
 }
 
-/** Returns a key on a related row, which a resource declares in `grouped` by its dotted path, such as `exercise.category`. */
-function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
+/** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `groupPaths`. */
+function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
   const path: FieldMeta[] = [];
-  let keys = directKeys(entity);
+  let keys = keysOfFields(entity);
   for (const step of dottedPath.split('.')) {
     const key = keys.find((one) => one.name === step);
     if (!key) throw new Error(`${entity.name} is grouped by ${dottedPath}, and there is no ${step}`);
     if (!('field' in key) || !isReferenceField(key.field)) return { ...key, name, path };
-    keys = directKeys(key.field.target!());
+    keys = keysOfFields(key.field.target!());
     path.push(key.field);
   }
   const field = path.pop()!;
@@ -77,10 +81,15 @@ function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey
 }
 
 const groupKeysOf = memoizePerEntity((entity) => {
-  const declaredKeys = Object.entries(resourceOf(entity)!.grouped!).map(([name, dottedPath]) => declaredKey(entity, name, dottedPath));
-  return [...directKeys(entity), ...declaredKeys];
+  const declaredKeys = Object.entries(resourceOf(entity)!.groupPaths!).map(([name, dottedPath]) =>
+    resolveDeclaredKey(entity, name, dottedPath),
+  );
+  return [...keysOfFields(entity), ...declaredKeys];
 });
 
-/** Return the keys of a resource by field values and by linked rows, respectively. Call them only after all resources are loaded. */
+/**
+ * `valueKeysOf` returns the group keys of a resource that are field values, `linkKeysOf` those that are linked rows. They must not be called before
+ * all resources are loaded.
+ */
 export const valueKeysOf = (entity: Entity): ValueKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
 export const linkKeysOf = (entity: Entity): LinkKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

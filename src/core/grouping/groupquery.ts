@@ -65,7 +65,7 @@ export class GroupQuery {
     this.joins = joins;
     this.referenceJoins = new ReferenceJoins(context);
     this.groupKeys = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
-    this.aggregates = new AggregateColumns(entity, this.groupKeys.weightSql, this.referenceJoins);
+    this.aggregates = new AggregateColumns(entity, this.groupKeys.rowWeightSql, this.referenceJoins);
     this.havingCondition = havingConditionOf(entity, args.having, this.aggregates);
     this.orderTerms = this.parseOrder(args.orderBy ?? []);
     for (const [name, fieldNames] of requested.statistics) {
@@ -81,7 +81,7 @@ export class GroupQuery {
     this.offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
   }
 
-  /** Returns the SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
+  /** Returns the SQL sort terms of `orderBy`, followed by all group keys, so that no two groups are equal in the order. */
   private parseOrder(orderBy: readonly GroupOrder[]): string[] {
     if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_TERMS));
     const { keys } = this.groupKeys;
@@ -107,7 +107,7 @@ export class GroupQuery {
    */
   private sql(extraConditions: readonly SqlCondition[], bind: BindParameter): string {
     const { keys } = this.groupKeys;
-    const { columns, derived } = this.aggregates;
+    const { columns, derivedColumns } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
     const columnSelects = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
     const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
@@ -121,7 +121,7 @@ export class GroupQuery {
       groups = 'e';
     }
     const keptColumns = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
-    const derivedSelects = [...derived].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
+    const derivedSelects = [...derivedColumns].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
     parts.push(`w AS (SELECT ${[...keptColumns, ...derivedSelects].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
     parts.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
     const overflowSelect = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
@@ -130,7 +130,10 @@ export class GroupQuery {
     return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelect}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
   }
 
-  /** Returns CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they add none and set "over". */
+  /**
+   * Returns CTEs that add empty groups between the smallest and the largest value of a key. If these values are more than MAX_SERIES_STEPS steps
+   * apart, the CTEs add no groups and set the column `over` to true.
+   */
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
     const { seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
@@ -150,7 +153,7 @@ export class GroupQuery {
   async readGroups(): Promise<Row[]> {
     const { bind, values } = createParameters();
     const rows = await this.context.session.read(this.sql([], bind), values);
-    return this.assemble(rows);
+    return this.assembleGroups(rows);
   }
 
   /** Reads the groups of the child rows of each parent row, by one statement. `referenceField` is the field that references the parent row. */
@@ -165,10 +168,10 @@ export class GroupQuery {
     );
     const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
     for (const row of rows) rowsByParent.get(row._parent)!.push(row);
-    return parentIds.map((id) => this.assemble(rowsByParent.get(id)!));
+    return parentIds.map((id) => this.assembleGroups(rowsByParent.get(id)!));
   }
 
-  private assemble(rows: readonly Row[]): Row[] {
+  private assembleGroups(rows: readonly Row[]): Row[] {
     if (rows[0]?._over)
       throw invalidArgumentError(
         'groupBy',
@@ -179,7 +182,7 @@ export class GroupQuery {
 
   private toGroup(row: Row): Row {
     const keys: Row = {};
-    this.groupKeys.keys.forEach((key, index) => key.assign(keys, row[`key${index}`]));
+    this.groupKeys.keys.forEach((key, index) => key.assignValue(keys, row[`key${index}`]));
     const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
     const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
     for (const [name, fieldNames] of this.requested.statistics)

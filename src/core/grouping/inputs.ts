@@ -9,7 +9,7 @@ import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
 import {
   dateFieldsOf,
-  extremeFieldsOf,
+  minMaxFieldsOf,
   groupFieldName,
   linkKeysOf,
   datetimeFieldsOf,
@@ -90,7 +90,10 @@ const describeValueKey = ({ path, field }: ValueKey): string => {
 const describeLinkKey = ({ path, target }: LinkKey): string =>
   `Each ${nounFor(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
 
-/** Whether clients can set a weight for each id set of a link key. A key with a single id set needs none. */
+/**
+ * Whether clients can set weights for the id sets of a link key, such as 1 for primary and 0.5 for secondary muscles. A key with one id set needs
+ * none.
+ */
 const hasWeights = ({ fields }: LinkKey): boolean => fields.length > 1;
 
 /** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */
@@ -156,7 +159,7 @@ const ofMember = (entity: Entity): FieldDefinition => ({
 
 export const havingInput = memoizePerEntity((entity: Entity): ClassType => {
   const members: FieldDefinitions = { statistic: STATISTIC_MEMBER, of: ofMember(entity) };
-  for (const kind of ['decimal', ...extremeFieldsOf(entity).map((field) => field.kind)] as const) {
+  for (const kind of ['decimal', ...minMaxFieldsOf(entity).map((field) => field.kind)] as const) {
     const name = havingMemberName(kind);
     const description = name === 'is' ? 'Condition on a number.' : `Condition on a ${kind}, for MIN and MAX.`;
     members[name] ??= { type: () => filterInput({ kind, name: '' } as FieldMeta)!, nullable, description };

@@ -26,28 +26,28 @@ export interface GroupKey {
   /** Name of the key, unique within a grouped query. */
   name: string;
   sql(bind: BindParameter): string;
-  /** Returns SQL of the sort expression, given the SQL of the key's value. */
+  /** Returns the SQL expression by which groups are sorted, given the SQL of the key's value. */
   orderSql(value: string): string;
-  /** Adds a selected value to the `keys` object of a group. */
-  assign(keys: Row, value: Row[string]): void;
-  /** Returns SQL of all key values from `from` to `to`. Only set if empty groups are requested. */
+  /** Adds a selected key value to the `keys` object of a group. */
+  assignValue(keys: Row, value: Row[string]): void;
+  /** Returns SQL that generates all key values from `from` to `to`. Absent unless empty groups are requested. */
   seriesSql?(from: string, to: string, bind: BindParameter): string;
-  /** Returns SQL of the number of steps from `from` to `to`. Only set if empty groups are requested. */
+  /** Returns SQL of the number of steps from `from` to `to`. Absent unless empty groups are requested. */
   stepCountSql?(from: string, to: string, bind: BindParameter): string;
 }
 
 export interface GroupKeys {
   keys: GroupKey[];
-  /** SQL of a row's weight; absent if every weight is 1. */
-  weightSql?: string;
+  /** SQL of a row's weight, which says for how many rows it counts in its group. Absent if every row counts once. */
+  rowWeightSql?: string;
 }
 
 const identity = (value: string) => value;
 
-/** Builds the keys of one grouping, with their joins and weights. */
+/** Builds the keys by which one query groups rows, with the joins that these keys need and the weights of the rows. */
 class GroupKeyBuilder {
   readonly keys: GroupKey[] = [];
-  readonly weights: string[] = [];
+  readonly rowWeights: string[] = [];
 
   constructor(
     private readonly entity: Entity,
@@ -73,7 +73,7 @@ class GroupKeyBuilder {
     return this.addBinKey(field, options, inputPath);
   }
 
-  private add(key: GroupKey, inputPath: string): void {
+  private addKey(key: GroupKey, inputPath: string): void {
     if (this.keys.some(({ name }) => name === key.name)) throw invalidArgumentError(inputPath, 'This key is a duplicate.');
     if (key.seriesSql && this.keys.some(({ seriesSql }) => seriesSql))
       throw invalidArgumentError(inputPath, 'Another key already requests empty groups.');
@@ -85,14 +85,14 @@ class GroupKeyBuilder {
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const memberName = isReferenceField(field) ? idMemberName(name) : name;
     const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
-    this.add({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assign }, inputPath);
+    this.addKey({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assignValue: assign }, inputPath);
   }
 
   private addDayKey(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, inputPath: string): void {
     const sql = bucketSql(by, firstDay, fieldSqlExpression(field, 't'), '');
     const assign = (keys: Row, value: string | null) =>
       appendBucket(keys, bucketsProperty(field), value === null ? null : dayBucket(by, value));
-    this.add({ name: `${field.name} ${by}`, sql: () => sql, assign, ...timeSql(by, firstDay, empty) }, inputPath);
+    this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue: assign, ...timeSql(by, firstDay, empty) }, inputPath);
   }
 
   private addTimeKey(field: FieldMeta, options: TimeGroupBy, inputPath: string): void {
@@ -107,7 +107,7 @@ class GroupKeyBuilder {
     };
     const assign = (keys: Row, value: string | null) =>
       appendBucket(keys, bucketsProperty(field), value === null ? null : timeBucket(by, value, timeZone));
-    this.add({ name: `${field.name} ${by}`, sql, assign, ...timeSql(by, firstDay, empty) }, inputPath);
+    this.addKey({ name: `${field.name} ${by}`, sql, assignValue: assign, ...timeSql(by, firstDay, empty) }, inputPath);
   }
 
   private addBinKey(field: FieldMeta, { width, from, empty }: NumberGroupBy, inputPath: string): void {
@@ -120,12 +120,12 @@ class GroupKeyBuilder {
     };
     const assign = (keys: Row, binStart: string | null) =>
       void (keys[binMemberName(field)] = binStart === null ? null : { from: binStart, to: new Decimal(binStart).plus(width).toFixed() });
-    this.add(
+    this.addKey(
       {
         name: `${field.name} bin`,
         sql,
         orderSql: identity,
-        assign,
+        assignValue: assign,
         ...(empty && {
           seriesSql: (low, high, bind) => `trim_scale(generate_series(${low}, ${high}, ${bind(width)}::numeric))`,
           stepCountSql: (low, high, bind) => `(${high} - ${low}) / ${bind(width)}::numeric`,
@@ -144,30 +144,31 @@ class GroupKeyBuilder {
       return [{ ...field.link!, weight }];
     });
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
-    const alias = `m${this.weights.length}`;
+    const alias = `m${this.rowWeights.length}`;
     const visibilityConditions = referenceableRowConditions(target, this.context);
     const outerAlias = this.referenceJoins.aliasOf(path);
-    const ownColumn = linkedFields[0]!.via ?? 'id';
-    if (linkedFields.some(({ via = 'id' }) => via !== ownColumn)) throw new Error(`lists of ${name} do not begin at one column`);
+    const ownColumn = linkedFields[0]!.keyColumn ?? 'id';
+    if (linkedFields.some(({ keyColumn = 'id' }) => keyColumn !== ownColumn))
+      throw new Error(`lists of ${name} do not begin at one column`);
     this.referenceJoins.joins.push((_alias, bind) => {
       const visibilitySql = visibilityConditions.length
         ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibilityConditions, 'z', bind)})`
         : '';
-      const linkSelects = linkedFields.map(({ table, own: from, other, weight, ...link }) => {
-        const discriminatorSql = linkKindCondition({ table, own: from, other, ...link }, 'l');
-        return `SELECT l."${from}" AS "of", l."${other}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', other)}`;
+      const linkSelects = linkedFields.map(({ table, ownColumn: from, otherColumn, weight, ...link }) => {
+        const discriminatorSql = linkKindCondition({ table, ownColumn: from, otherColumn, ...link }, 'l');
+        return `SELECT l."${from}" AS "of", l."${otherColumn}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
       });
-      // If two id sets contain the same linked row, it counts once, with the larger weight.
+      // A row that links to the same row in two id sets counts once, with the larger of the two weights.
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
       return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });
-    this.weights.push(`coalesce(${alias}."weight", 1)`);
-    this.add(
+    this.rowWeights.push(`coalesce(${alias}."weight", 1)`);
+    this.addKey(
       {
         name,
         sql: () => `${alias}."id"`,
         orderSql: identity,
-        assign: (keys, value) => void (keys[idMemberName(name)] = value),
+        assignValue: (keys, value) => void (keys[idMemberName(name)] = value),
       },
       inputPath,
     );
@@ -218,6 +219,6 @@ export function translateGroupBy(
   if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);
   groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
-  const { keys, weights } = builder;
-  return { keys, ...(weights.length && { weightSql: weights.join(' * ') }) };
+  const { keys, rowWeights } = builder;
+  return { keys, ...(rowWeights.length && { rowWeightSql: rowWeights.join(' * ') }) };
 }

@@ -1,4 +1,4 @@
-/** GROUP BY in the GraphQL schema: the queries and child fields `…Grouped` next to the lists of resources that declare `grouped`. */
+/** GROUP BY in the GraphQL schema: the queries and child fields `…Grouped` next to the lists of resources that declare `groupPaths`. */
 import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -38,7 +38,7 @@ function createGrouping(entity: Entity, values: unknown[]): GroupQuery {
 }
 
 export function addGroupedQuery(target: ClassType, entity: Entity): void {
-  const { many, owned } = resourceOf(entity)!;
+  const { pluralName, owned } = resourceOf(entity)!;
   const type = groupType(entity);
   addResolverMethod(
     target,
@@ -46,8 +46,8 @@ export function addGroupedQuery(target: ClassType, entity: Entity): void {
     (...values: unknown[]): Promise<Row[]> => createGrouping(entity, values).readGroups(),
     groupedParameters(entity),
     Query(() => [type], {
-      name: `${many}Grouped`,
-      description: `Statistics of the ${nounFor(many)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
+      name: `${pluralName}Grouped`,
+      description: `Statistics of the ${nounFor(pluralName)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
     }),
     GROUPED_EXTENSIONS,
   );

@@ -2,7 +2,7 @@
 import { registerEnumType } from 'type-graphql';
 import { invalidArgumentError } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
-import { extremeFieldsOf, groupFieldName, numberFieldsOf, valueKeysOf } from './groupkeys';
+import { minMaxFieldsOf, groupFieldName, numberFieldsOf, valueKeysOf } from './groupkeys';
 
 export const NUMBER_STATISTICS = {
   sum: 'Exact sum, each value times the weight of its row; null without values.',
@@ -58,7 +58,7 @@ const isRowStatistic = (statistic: Statistic) => statistic === 'count' || statis
 function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string, FieldMeta['kind']> {
   if (statistic === 'countDistinct') return new Map(valueKeysOf(entity).map(({ name }) => [name, 'decimal']));
   if (statistic === 'min' || statistic === 'max')
-    return new Map(extremeFieldsOf(entity).map((field) => [groupFieldName(field), field.kind]));
+    return new Map(minMaxFieldsOf(entity).map((field) => [groupFieldName(field), field.kind]));
   return new Map(numberFieldsOf(entity).map((field) => [groupFieldName(field), 'decimal']));
 }
 

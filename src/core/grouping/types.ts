@@ -11,7 +11,7 @@ import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
 import {
   dateFieldsOf,
-  extremeFieldsOf,
+  minMaxFieldsOf,
   groupFieldName,
   isReferenceField,
   linkKeysOf,
@@ -46,13 +46,13 @@ export const groupingResolvers = (): readonly ClassType[] => resolvers;
 /** Returns a suffix for descriptions of statistics: the unit of the field if its values are masses in kilograms, otherwise empty. */
 const unitSuffix = ({ description }: FieldMeta): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
 
-function objectType(name: string, description: string, members: FieldDefinitions): ClassType {
+function createObjectType(name: string, description: string, members: FieldDefinitions): ClassType {
   const Type = createClassWithFields(name, members);
   ObjectType(name, { description, simpleResolvers: true })(Type);
   return Type;
 }
 
-/** Return the names of members of a group's `keys` object: row ids, time buckets and bins. */
+/** `idMemberName`, `bucketsName` and `binMemberName` return the names under which a group's `keys` object contains row ids, time buckets and bins. */
 export const idMemberName = (name: string) => `${name}Id`;
 const bucketsName = (field: FieldMeta) => `${groupFieldName(field)}Bucket`;
 export const binMemberName = (field: FieldMeta) => `${groupFieldName(field)}Bin`;
@@ -77,7 +77,7 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
     if (!isReferenceField(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
   for (const field of numberFieldsOf(entity))
     members[binMemberName(field)] = { type: () => NumberBin, nullable, description: `The bin that contains \`${field.name}\`.` };
-  const type = objectType(
+  const type = createObjectType(
     `${entity.name}GroupKeys`,
     `Keys of a group of ${entity.name}. A key is null if it is not in \`groupBy\`, or for rows without a value.`,
     members,
@@ -122,28 +122,28 @@ const statisticMembers = (fields: readonly FieldMeta[], type: (field: FieldMeta)
     ]),
   );
 const numbersType = memoizePerEntity((entity) =>
-  objectType(
+  createObjectType(
     `${entity.name}Numbers`,
     `A statistic of each number of ${entity.name}.`,
     statisticMembers(numberFieldsOf(entity), () => DecimalScalar),
   ),
 );
 const extremesType = memoizePerEntity((entity) =>
-  objectType(
+  createObjectType(
     `${entity.name}Extremes`,
     `Smallest or largest values of ${entity.name}.`,
-    statisticMembers(extremeFieldsOf(entity), (field) => field.type()),
+    statisticMembers(minMaxFieldsOf(entity), (field) => field.type()),
   ),
 );
 
-/** Return the names of the properties of a group's row that hold percentiles and distinct counts. */
+/** `percentileProperty` and `countDistinctProperty` return the names of the properties of a group's row that contain these statistics. */
 export const percentileProperty = (p: string) => `percentile ${Number(p)}`;
 export const countDistinctProperty = (fieldName: string) => `countDistinct ${fieldName}`;
 
 export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   const keys = keysType(entity);
   const name = `${entity.name}Group`;
-  const Group = objectType(
+  const Group = createObjectType(
     name,
     `Rows of ${entity.name} with equal keys, where null equals null. Without \`groupBy\` one group of all rows, even if there are none.`,
     {
@@ -151,7 +151,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
       count: { type: () => Int, description: COUNT_DESCRIPTION },
       weightedCount: { type: () => DecimalScalar, description: WEIGHTED_COUNT_DESCRIPTION },
       ...(numberFieldsOf(entity).length && statisticFields(NUMBER_STATISTICS, numbersType(entity))),
-      ...(extremeFieldsOf(entity).length && statisticFields(EXTREME_STATISTICS, extremesType(entity))),
+      ...(minMaxFieldsOf(entity).length && statisticFields(EXTREME_STATISTICS, extremesType(entity))),
     },
   );
   @Resolver(() => Group)

@@ -20,7 +20,8 @@ type LinkModels = Map<string, ModelCtor>;
 export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
   const models: LinkModels = new Map();
   for (const entity of entities)
-    for (const { link } of fieldsOf(entity)) if (link && !link.via) models.set(link.table, linkModel(entity, link, models.get(link.table)));
+    for (const { link } of fieldsOf(entity))
+      if (link && !link.keyColumn) models.set(link.table, linkModel(entity, link, models.get(link.table)));
   for (const entity of entities) {
     for (const field of fieldsOf(entity)) if (field.target) associateReference(entity, field, models);
     for (const { name, target, referenceField, key } of childrenOf(entity)) {
@@ -37,14 +38,18 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
 }
 
 /** Defines the model of a link table. Its primary key consists of both ids and the columns that distinguish kinds of links. */
-function linkModel(entity: Entity, { table, own, other, fixed = {} }: LinkTable, model = createModelClass(table)): ModelCtor {
+function linkModel(
+  entity: Entity,
+  { table, ownColumn, otherColumn, discriminators = {} }: LinkTable,
+  model = createModelClass(table),
+): ModelCtor {
   const addColumn = (column: string, options: object) =>
     Column({ allowNull: false, field: column, ...options })(model.prototype, toCamelCase(column));
   if (resourceOf(entity)!.owned) addColumn(OWNER_FIELD.column, { type: DataType.INTEGER });
-  addColumn(own, { type: DataType.INTEGER, primaryKey: true });
-  for (const column of Object.keys(fixed)) addColumn(column, { type: DataType.BOOLEAN, primaryKey: true, defaultValue: false });
-  addColumn(other, { type: DataType.INTEGER, primaryKey: true });
-  Table({ tableName: table, timestamps: false, indexes: [{ fields: [other] }] })(model);
+  addColumn(ownColumn, { type: DataType.INTEGER, primaryKey: true });
+  for (const column of Object.keys(discriminators)) addColumn(column, { type: DataType.BOOLEAN, primaryKey: true, defaultValue: false });
+  addColumn(otherColumn, { type: DataType.INTEGER, primaryKey: true });
+  Table({ tableName: table, timestamps: false, indexes: [{ fields: [otherColumn] }] })(model);
   return model;
 }
 
@@ -69,7 +74,10 @@ function associateReference(entity: Entity, field: FieldMeta, models: LinkModels
     })(entity.prototype, object);
 }
 
-/** Whether an entity requires an owned parent row. The foreign key to the parent includes the owner, so one on the owner alone is redundant. */
+/**
+ * Whether an entity has a required reference to an owned parent row. That foreign key includes the owner, so another foreign key for the owner alone
+ * is redundant.
+ */
 const hasOwnedParent = (entity: Entity): boolean =>
   fieldsOf(entity).some(
     ({ name, stored, target, null: optional }) =>
@@ -84,10 +92,10 @@ interface LinkKeys {
   targetKey: string;
 }
 
-const linkKeys = (entity: Entity, { own, other, via = 'id' }: LinkTable): LinkKeys => ({
-  foreignKey: toCamelCase(own),
-  sourceKey: fieldsOf(entity).find(({ column }) => column === via)!.name,
-  otherKey: toCamelCase(other),
+const linkKeys = (entity: Entity, { ownColumn, otherColumn, keyColumn = 'id' }: LinkTable): LinkKeys => ({
+  foreignKey: toCamelCase(ownColumn),
+  sourceKey: fieldsOf(entity).find(({ column }) => column === keyColumn)!.name,
+  otherKey: toCamelCase(otherColumn),
   targetKey: 'id',
 });
 
@@ -103,10 +111,10 @@ function associateLink(
   target: () => Entity,
   as: string,
   keys: LinkKeys,
-  { table, fixed = {} }: LinkTable,
+  { table, discriminators = {} }: LinkTable,
   models: LinkModels,
 ): void {
-  const scope = Object.fromEntries(Object.entries(fixed).map(([column, value]) => [toCamelCase(column), value]));
+  const scope = Object.fromEntries(Object.entries(discriminators).map(([column, value]) => [toCamelCase(column), value]));
   BelongsToMany(target as () => ModelCtor, {
     as,
     ...keys,

@@ -1,19 +1,22 @@
 /** Audit columns of owned resources (`createdAt`, `updatedAt`, row `version`), set by database triggers. REST derives its `ETag` from the version. */
 import { literal } from 'sequelize';
 import { Column, DataType } from 'sequelize-typescript';
-import { Computed, Moment, type Entity } from './fields';
+import { ComputedField, DateTimeField, type Entity } from './fields';
 
 export const VERSION_FIELD = 'version';
 
-const auditFieldOptions = { readOnly: true, automatic: true, only: 'graphql' } as const;
+const auditFieldOptions = { readOnly: true, setByDatabase: true, only: 'graphql' } as const;
 
 export function addAuditFields({ prototype }: Entity): void {
   const addField = (name: string, decorator: unknown) => (decorator as PropertyDecorator)(prototype as object, name);
-  addField('createdAt', Moment({ label: 'Created', note: 'Time of creation.', ...auditFieldOptions }));
-  addField('updatedAt', Moment({ label: 'Updated', note: 'When the row, its parts or its id lists last changed.', ...auditFieldOptions }));
+  addField('createdAt', DateTimeField({ label: 'Created', note: 'Time of creation.', ...auditFieldOptions }));
+  addField(
+    'updatedAt',
+    DateTimeField({ label: 'Updated', note: 'When the row, its parts or its id lists last changed.', ...auditFieldOptions }),
+  );
   addField(
     VERSION_FIELD,
-    Computed<string>(() => String, {
+    ComputedField<string>(() => String, {
       label: 'Version',
       note: 'Opaque; changes with the row, its parts and its id lists. For `ifVersion`.',
       hidden: true,

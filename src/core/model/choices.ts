@@ -9,14 +9,14 @@ export interface EnumDefinition<V extends string | number = string | number> {
 }
 
 export interface ChoiceSet extends EnumDefinition<string> {
-  readonly all: readonly Choice[];
+  readonly restChoices: readonly Choice[];
 }
 
 type EnumEntry<V> = readonly [name: string, value: V, description: string];
 
 const enumsByName = new Map<string, EnumDefinition>();
 
-/** Registers a GraphQL enum. Number values are the ids of all rows of an immutable table. */
+/** Registers a GraphQL enum. If its values are numbers, they are the ids of all rows of an immutable table. */
 export function registerEnum<V extends string | number>(
   name: string,
   description: string,
@@ -43,7 +43,7 @@ export function registerChoices(
   const restChoices = choiceEntries.map(([, value, label]) => ({ value, label }));
   return {
     ...registerEnum(name, description, enumEntries),
-    all: noneLabel === undefined ? restChoices : [{ value: null, label: noneLabel }, ...restChoices],
+    restChoices: noneLabel === undefined ? restChoices : [{ value: null, label: noneLabel }, ...restChoices],
   };
 }
 

@@ -9,14 +9,14 @@ let timeOrigin = performance.timeOrigin;
 const MAX_CLOCK_DIFFERENCE_MS = 2;
 
 /** Returns the current Unix time in milliseconds, with a fraction of microseconds, which `Date` lacks. */
-function preciseTime(): number {
+function currentUnixMilliseconds(): number {
   if (Math.abs(timeOrigin + performance.now() - Date.now()) > MAX_CLOCK_DIFFERENCE_MS) timeOrigin = Date.now() - performance.now();
   return timeOrigin + performance.now();
 }
 
 /** Returns the current time in ISO 8601 format with microseconds. */
 export function currentTimestamp(timeZone: string): string {
-  const micros = Math.floor(preciseTime() * 1000);
+  const micros = Math.floor(currentUnixMilliseconds() * 1000);
   const fraction = String(micros % 1_000_000).padStart(6, '0');
   return DateTime.fromMillis(Math.floor(micros / 1000), { zone: timeZone }).toFormat(`yyyy-MM-dd'T'HH:mm:ss'.${fraction}'ZZ`);
 }

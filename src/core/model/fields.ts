@@ -27,7 +27,7 @@ export type SqlExpression = (alias: string) => string;
 export interface ThroughColumn {
   table: string;
   /** Column of this row's table that references the other row. */
-  via: string;
+  referenceColumn: string;
   /** Column of the other row's table. */
   column: string;
 }
@@ -37,14 +37,14 @@ export interface FieldOptions<N extends boolean = boolean> {
   help?: string;
   /** Description in the API documentation; defaults to the help text. */
   note?: string;
-  /** Description in GraphQL, if it differs from the note. */
-  about?: string;
+  /** Description in GraphQL; defaults to the description in the API documentation. */
+  graphqlDescription?: string;
   /** Whether the field is nullable in the database, and optional and nullable in inputs. */
   null?: N;
   /** Default value on creation, or a function that returns it and receives the server's time zone. */
   default?: unknown | ((timeZone: string) => unknown);
-  /** Describes the default of a reference in GraphQL, because its id alone says little. */
-  absent?: string;
+  /** Describes the default value of a reference in GraphQL, where the id alone says little. */
+  defaultDescription?: string;
   /**
    * Whether a database trigger fills an absent unit with the unit of the user's profile. Under the policy `assumesProfileUnits`, `default` applies
    * instead.
@@ -58,35 +58,35 @@ export interface FieldOptions<N extends boolean = boolean> {
   column?: string;
   hidden?: boolean;
   /** Whether REST derives the value from the parent row and therefore cannot sort by it. */
-  inherited?: boolean;
+  derivedFromParent?: boolean;
   /** Restricts the field to one interface. */
   only?: InterfaceName;
   /** Whether the field is read-only; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;
   /** Whether the database sets the value and ignores values in writes. */
-  automatic?: boolean;
+  setByDatabase?: boolean;
   /** SQL expression of a computed field, evaluated in the statement that reads the row. */
   sql?: SqlExpression;
-  /** Columns that have equal values in this row and in the row of a computed reference. */
-  shares?: readonly string[];
+  /** Columns by which a computed reference finds its row: their values are equal in this row and in the referenced row. */
+  matchingColumns?: readonly string[];
   /** Column of another row that is exposed and filtered like a column of this row. */
   through?: ThroughColumn;
   /**
    * Whether the text is indexed for search. A case-folded copy with a trigram index is stored as `<column>_folded`, and its words as
    * `<column>_words`.
    */
-  searched?: boolean;
-  /** Whether to add an index in the collation by which GraphQL sorts public texts. For large tables. */
-  sorted?: boolean;
+  indexedForSearch?: boolean;
+  /** Whether to add a database index for sorting by the collation that GraphQL uses for public texts. For large tables. */
+  indexedForSorting?: boolean;
   /** Stricter maximum of an integer where rules are enforced (`Policies.enforcesRules`). REST shows and accepts values up to `max`. */
   plausibleMax?: number;
   /** Typical number of elements of a list, for cost estimates. */
   size?: number;
-  /** Checks a value that is within its limits. Returns messages; empty if it is valid. */
+  /** Checks a value that is within the limits of the field, such as its length. Returns messages; none if the value is valid. */
   check?: (value: unknown, timeZone: string) => string[];
-  /** Performs slow checks of a value that has passed all others. Returns messages; empty if it is valid. */
-  inspect?: (value: unknown) => Promise<string[]>;
+  /** Performs slow checks of a value that has passed all other checks. Returns messages; none if the value is valid. */
+  checkSlowly?: (value: unknown) => Promise<string[]>;
   /** Converts a text in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
   toStored?: (text: string, operator: string, insensitive: boolean, baseUrl: string) => string;
 }
@@ -98,7 +98,7 @@ export interface FieldMeta extends FieldMetadata, Omit<FieldOptions, keyof Field
   /** Returns the validation issues of a value; empty if it is valid. */
   findIssues(value: unknown, timeZone: string): ValidationIssue[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
-  about: string;
+  graphqlDescription: string;
   enum?: EnumDefinition;
   input?: () => GraphQLScalarType;
   target?: Thunk;
@@ -182,9 +182,12 @@ interface FieldDefinition extends FieldOptions {
   input?: FieldMeta['input'];
 }
 
-/** Returns the default value of the database column. Defaults that are computed per row have none, except for the current time. */
-function columnDefault({ default: defaultValue, automatic, blank, null: nullable, kind }: FieldMeta): unknown {
-  if (automatic || defaultValue === defaultValues.now) return literal('now()');
+/**
+ * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
+ * the database.
+ */
+function columnDefault({ default: defaultValue, setByDatabase, blank, null: nullable, kind }: FieldMeta): unknown {
+  if (setByDatabase || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
   return defaultValue ?? (kind === 'string' && blank && !nullable ? '' : undefined);
 }
@@ -198,7 +201,7 @@ export function defineField(
 ) {
   return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
-    const derived = Boolean(options.sql ?? options.through ?? options.link?.via);
+    const derived = Boolean(options.sql ?? options.through ?? options.link?.keyColumn);
     const stored = !derived && !options.link;
     const description = options.note ?? options.help ?? `${options.label ?? labelFor(options.object ?? name)}.`;
     const meta: FieldMeta = {
@@ -209,7 +212,7 @@ export function defineField(
       rest: options.rest ?? options.storedAs ?? toSnakeCase(options.object ?? name),
       label: options.label ?? labelFor(options.object ?? name),
       description,
-      about: options.about ?? description,
+      graphqlDescription: options.graphqlDescription ?? description,
       null: options.null ?? false,
       blank: options.blank ?? false,
       hasDefault: options.default !== undefined,
@@ -218,7 +221,7 @@ export function defineField(
       restReadOnly: options.readOnly !== undefined || options.hidden === true || derived,
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
       stored,
-      ordered: stored && !options.inherited,
+      sortable: stored && !options.derivedFromParent,
       ...(stored && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
       sequelizeType,
       findIssues: (value, timeZone) => {
@@ -230,7 +233,7 @@ export function defineField(
     fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
     if (stored)
       Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
-    Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.about })(prototype, name);
+    Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.graphqlDescription })(prototype, name);
     Extensions({ field: meta, ...(options.size !== undefined && listSize(options.size)) })(prototype, name);
   };
 }
@@ -244,44 +247,44 @@ export const Id = (): TypedDecorator<number> => (prototype: object, name: string
 };
 
 /** Declares a text field; `max` is in characters. Surrounding whitespace is trimmed. */
-export const Text = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
+export const TextField = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
   o: O = {} as O,
 ): TypedDecorator<NullableIf<string, O>> => {
   const { min, max, ...options } = o;
   return defineField('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
 };
-export const Url = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): TypedDecorator<NullableIf<string, O>> => {
+export const UrlField = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): TypedDecorator<NullableIf<string, O>> => {
   const { max, ...options } = o;
   return defineField('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
 };
-export const Uuid = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
+export const UuidField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
-export const Flag = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<boolean, O>> =>
+export const BooleanField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<boolean, O>> =>
   defineField('boolean', () => Boolean, DataType.BOOLEAN, o);
-export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(
+export const IntegerField = <const O extends FieldOptions & { min?: number; max?: number }>(
   o: O = {} as O,
 ): TypedDecorator<NullableIf<number, O>> => defineField('integer', () => Int, DataType.INTEGER, o);
 /** Declares an exact decimal. `digits` counts all digits, of which `places` are after the decimal point. */
-export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
+export const DecimalField = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
   o: O,
 ): TypedDecorator<NullableIf<string, O>> => defineField('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
-export const Choose = <const O extends FieldOptions & { choices: ChoiceSet; blank?: boolean; max?: number }>(
+export const ChoiceField = <const O extends FieldOptions & { choices: ChoiceSet; blank?: boolean; max?: number }>(
   o: O,
 ): TypedDecorator<NullableIf<string, O>> => {
   const { max = 10, choices, ...options } = o;
-  return defineField('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
+  return defineField('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.restChoices, enum: choices });
 };
-export const Day = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
+export const DateField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   defineField('date', () => DateScalar, DataType.DATEONLY, o);
-// Types are given as SQL here, because Sequelize's own time types drop microseconds.
-export const Clock = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
+// The SQL types of times and timestamps are given as text, because Sequelize's own time types drop microseconds.
+export const TimeField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   defineField('time', () => TimeScalar, 'TIME(6)', o);
-export const Moment = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
+export const DateTimeField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
-export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
+export const ComputedField = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
   defineField('computed', type, undefined, o, list);
-/** Declares an uploaded image, stored as a path below the media folder. The resource itself stores the file and builds its URL. */
-export const Image = (o: FieldOptions & { max: number }): TypedDecorator<string> => {
+/** Declares an uploaded image. The column contains its path below the media folder; the resource itself stores the file and builds its URL. */
+export const ImageField = (o: FieldOptions & { max: number }): TypedDecorator<string> => {
   const { max, ...options } = o;
   return defineField('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
 };
@@ -289,7 +292,7 @@ export const Image = (o: FieldOptions & { max: number }): TypedDecorator<string>
 export const defaultValues = {
   today: (timeZone: string) => currentDate(timeZone),
   now: (timeZone: string) => currentTimestamp(timeZone),
-  /** A database trigger sets the value. */
+  /** For fields whose default a database trigger sets: the server itself supplies no value. */
   byTrigger: () => undefined,
 };
 

@@ -21,7 +21,9 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 export const limitViolationMessages = (value: unknown, limits: Limits): string[] =>
   findLimitViolations(value, limits).map(({ message }) => message);
 
-/** Returns the violations of the limits by a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
+/**
+ * Returns the violations of the field's limits by a value. A decimal has at most one: its range is checked only if its number of digits is allowed.
+ */
 export function findLimitViolations(value: unknown, limits: Limits): ValidationIssue[] {
   if (value === null || value === undefined) return [];
   switch (limits.kind) {

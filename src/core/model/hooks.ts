@@ -17,18 +17,18 @@ export interface PendingWrite {
   path?: InputPath;
 }
 
-/** All hooks except `undo` run in the transaction of the write, whether the row is written alone, in a tree or in bulk. */
+/** All hooks except `undoSideEffects` run in the transaction of the write, whether the row is written alone, in a tree or in bulk. */
 export interface WriteHooks {
   /** Runs at the start of the transaction, once for all rows of an entity. `id` is absent on creation, `input` on deletion. */
-  begin?(rows: readonly PendingWrite[], context: Context, transaction: Transaction): Promise<void>;
+  onTransactionStart?(rows: readonly PendingWrite[], context: Context, transaction: Transaction): Promise<void>;
   /** Adds values derived from the request context, without querying the database. `id` is absent on creation. */
-  complete?(values: FieldValues, context: Context, id?: number): void;
+  addDerivedValues?(values: FieldValues, context: Context, id?: number): void;
   /** Runs before each row is written and may change its values. `id` is absent on creation. */
-  before?(values: FieldValues, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
+  beforeRowWrite?(values: FieldValues, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
   /** Runs after the rows of a statement are written, once for all of them, in the order of the input. */
-  after?(writtenRows: readonly WrittenRow[], context: Context, transaction: Transaction): Promise<void>;
-  /** Reverts side effects of `before` outside of the database (such as stored files) after the transaction has failed. */
-  undo?(values: FieldValues, context: Context): Promise<void>;
+  afterRowsWritten?(writtenRows: readonly WrittenRow[], context: Context, transaction: Transaction): Promise<void>;
+  /** Reverts side effects of `beforeRowWrite` outside of the database (such as stored files) after the transaction has failed. */
+  undoSideEffects?(values: FieldValues, context: Context): Promise<void>;
 }
 
 const hooksByEntity = new Map<Entity, WriteHooks>();

@@ -1,19 +1,19 @@
 /** Link tables of many-to-many relations. */
 /**
- * Link table of a many-to-many relation. Its column `own` holds values of the column `via` of this row's table (`id` if absent), its column `other`
- * holds ids of the other table.
+ * A link table of a many-to-many relation, and its columns. `ownColumn` contains values of `keyColumn` (`id` if absent) of this row's table,
+ * `otherColumn` contains ids of the other table.
  */
 export interface LinkTable {
   table: string;
-  own: string;
-  other: string;
-  via?: string;
+  ownColumn: string;
+  otherColumn: string;
+  keyColumn?: string;
   /** Discriminator columns of a link table that holds several kinds of links, with their values for this kind. */
-  fixed?: Readonly<Record<string, boolean>>;
+  discriminators?: Readonly<Record<string, boolean>>;
 }
 
 /** Returns the SQL condition on the discriminator columns of a link table with the given alias. */
-export const linkKindCondition = ({ fixed = {} }: LinkTable, alias: string): string =>
-  Object.entries(fixed)
+export const linkKindCondition = ({ discriminators = {} }: LinkTable, alias: string): string =>
+  Object.entries(discriminators)
     .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
     .join('');

@@ -1,4 +1,4 @@
-/** Policies in which the two interfaces differ: REST keeps the behaviour that clients of the reference service rely on. */
+/** Policies in which the two interfaces differ: REST keeps the behaviour of the reference service, whose REST API this server implements. */
 export type Api = 'graphql' | 'rest';
 
 /** Sort order of texts of public resources: by Unicode rules ("Äpfel" next to "Apfel", migration 0052) or by their bytes. */
@@ -8,8 +8,8 @@ export interface Policies {
   /** Whether rules across several fields of a row are enforced, such as that a session does not end before it starts. */
   enforcesRules: boolean;
   /**
-   * Whether references may lead to catalogue rows pending review, and parts of such rows are visible. Otherwise only superusers, who review them, can
-   * see them.
+   * Whether references may lead to catalogue rows pending review, and child rows of such rows are visible. Otherwise only superusers, who review
+   * contributions, can see rows pending review.
    */
   showsUnreviewed: boolean;
   textOrder: TextOrder;

@@ -24,7 +24,8 @@ function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
 }
 
 /**
- * Rejects comparisons that REST cannot parse, and comparisons in resources of the reference service (those with a `position`), which ignores them.
+ * Rejects declared comparison filters (such as `date__gte`) that REST cannot parse, and all comparison filters in resources of the reference service
+ * (those with a `position` in its API root), because the reference service ignores comparisons.
  */
 function checkFilterDeclarations(entity: Entity, views: readonly ViewMetadata[]): void {
   for (const { rest, filters, position } of views)
@@ -53,11 +54,11 @@ export function Resource(options: ResourceOptions) {
   return (entity: Entity): void => {
     const singular = lowerFirst(entity.name);
     const owned = options.owned ?? false;
-    const writes = options.writes ?? (owned ? (['create', 'update', 'remove'] as const) : []);
+    const writes = options.writeOperations ?? (owned ? (['create', 'update', 'remove'] as const) : []);
     const plural = options.plural ?? `${singular}s`;
     const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
     const singleRowMutation = (write: WriteOperation) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
-    const bulkMutation = (write: WriteOperation) => (options.bulk ? mutationName(write, upperFirst(plural)) : undefined);
+    const bulkMutation = (write: WriteOperation) => (options.hasBulkMutations ? mutationName(write, upperFirst(plural)) : undefined);
     const viewMetadata = (rest: string, o: ViewOptions): ViewMetadata => ({
       ...o,
       rest,
@@ -66,27 +67,27 @@ export function Resource(options: ResourceOptions) {
       filters: (o.filters ?? []).map(toFilterMetadata),
       routes: o.routes ?? (writes.length === 3 ? 'all' : 'read'),
     });
-    const { filters, title, position, listed, routes, permits, selection } = options;
+    const { filters, title, position, isListedInRoot, routes, permittedMethods, selection } = options;
     const metadata: ResourceMetadata = {
       owned,
       only: options.only,
-      group: options.group,
+      scopeGroup: options.scopeGroup,
       ordering: options.ordering ?? [],
-      dictionary: options.dictionary,
-      names: options.names,
-      apart: options.apart,
+      lookupTableSize: options.lookupTableSize,
+      labelPaths: options.labelPaths,
+      distinguishingPath: options.distinguishingPath,
       one: singular,
       many: plural,
       create: singleRowMutation('create'),
-      update: options.mine && !options.rest ? undefined : singleRowMutation('update'),
+      update: options.viewerMutation && !options.rest ? undefined : singleRowMutation('update'),
       remove: singleRowMutation('remove'),
       createMany: bulkMutation('create'),
       updateMany: bulkMutation('update'),
       removeMany: bulkMutation('remove'),
-      ...(owned && { version: VERSION_FIELD }),
+      ...(owned && { versionField: VERSION_FIELD }),
       views: options.rest
         ? [
-            viewMetadata(options.rest, { filters, title, position, listed, routes, permits, selection }),
+            viewMetadata(options.rest, { filters, title, position, isListedInRoot, routes, permittedMethods, selection }),
             ...Object.entries(options.views ?? {}).map(([rest, o]) => viewMetadata(rest, { routes: 'read', ...o })),
           ]
         : [],
@@ -97,13 +98,13 @@ export function Resource(options: ResourceOptions) {
     registerResource(entity, {
       ...options,
       owned,
-      owner: options.owner ?? 'user_id',
+      ownerColumn: options.ownerColumn ?? 'user_id',
       table,
-      one: singular,
-      many: plural,
+      singularName: singular,
+      pluralName: plural,
       ordering: options.ordering ?? [],
-      dictionary: options.dictionary,
-      writes,
+      lookupTableSize: options.lookupTableSize,
+      writeOperations: writes,
       metadata,
     });
     if (owned) addAuditFields(entity);

@@ -9,11 +9,11 @@ export interface FragmentBody {
 /** Callbacks of `visitFields`. `Parent` is how the caller represents the type that the fields belong to. */
 export interface FieldVisitor<Parent> {
   /** Returns the fragment with this name. Undefined means that it is unknown and is to be skipped. */
-  fragment(name: string): FragmentBody | undefined;
+  findFragment(name: string): FragmentBody | undefined;
   /** Returns the parent of the fields in a fragment with a type condition. */
-  narrow(parent: Parent, typeCondition: NamedTypeNode): Parent;
+  narrowParent(parent: Parent, typeCondition: NamedTypeNode): Parent;
   isSkipped?(selection: SelectionNode): boolean;
-  field(field: FieldNode, parent: Parent): void;
+  visitField(field: FieldNode, parent: Parent): void;
 }
 
 /** Visits the fields of selection sets, including those of fragments. */
@@ -24,17 +24,17 @@ export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: P
     const name = selection.name.value;
     if (visitedFragments.has(name)) return undefined;
     visitedFragments.add(name);
-    return visitor.fragment(name);
+    return visitor.findFragment(name);
   };
   const visit = ({ selections }: SelectionSetNode, type: Parent): void => {
     for (const selection of selections) {
       if (visitor.isSkipped?.(selection)) continue;
       if (selection.kind === Kind.FIELD) {
-        visitor.field(selection, type);
+        visitor.visitField(selection, type);
         continue;
       }
       const body = bodyOf(selection);
-      if (body) visit(body.selectionSet, body.typeCondition ? visitor.narrow(type, body.typeCondition) : type);
+      if (body) visit(body.selectionSet, body.typeCondition ? visitor.narrowParent(type, body.typeCondition) : type);
     }
   };
   for (const set of sets) visit(set, parent);

@@ -11,7 +11,9 @@ import { coerceVariables, findLiteralDepthError } from './variables';
 
 type Variables = Record<string, unknown>;
 
-/** Errors if the operation is rejected; otherwise its reservation, unless it needs neither budget nor a slot for large operations. */
+/**
+ * Contains errors if the operation is rejected; otherwise its reservation, unless the operation needs neither budget nor a slot for large operations.
+ */
 interface AdmissionResult {
   errors?: readonly GraphQLError[];
   reservation?: Reservation;
@@ -55,7 +57,7 @@ export class Admission {
   }
 
   /** Limits a cost to the maximum. */
-  cap(cost: OperationCost): OperationCost {
+  capCost(cost: OperationCost): OperationCost {
     const { maxCost } = this.options;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
   }

@@ -39,16 +39,16 @@ export function withAtomicSupport(config: Config): Config {
   return {
     ...config,
     resolve: async (source, args, context, info) => {
-      const { atomic } = context;
-      if (!atomic) return resolve!(source, args, context, info);
-      if (atomic.failedKey !== undefined) throw rolledBackError();
+      const { atomicState } = context;
+      if (!atomicState) return resolve!(source, args, context, info);
+      if (atomicState.failedKey !== undefined) throw rolledBackError();
       try {
         if (!extensions?.writesRows) throw invalidOperationError(`${info.fieldName} cannot be part of an @atomic operation.`);
         const payload = (await resolve!(source, args, context, info)) as { errors: readonly unknown[] };
-        if (payload.errors.length) atomic.failedKey = String(info.path.key);
+        if (payload.errors.length) atomicState.failedKey = String(info.path.key);
         return payload;
       } catch (error) {
-        atomic.failedKey = String(info.path.key);
+        atomicState.failedKey = String(info.path.key);
         throw error;
       }
     },
@@ -57,7 +57,7 @@ export function withAtomicSupport(config: Config): Config {
 
 /** Runs an operation in one transaction. Errors of the transaction itself are reported at `firstKey`, the response key of the first root field. */
 export async function runAtomically(run: () => Promise<ExecutionResult>, firstKey: string, context: Context): Promise<ExecutionResult> {
-  const atomic: AtomicState = (context.atomic = {});
+  const atomic: AtomicState = (context.atomicState = {});
   try {
     return await context.session.atomically(async () => {
       const result = await run();
@@ -68,7 +68,7 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, firstKe
   } catch (error) {
     return { data: null, errors: [locatedError(error, undefined, [firstKey])] };
   } finally {
-    context.atomic = undefined;
+    context.atomicState = undefined;
   }
 }
 
@@ -94,7 +94,10 @@ export async function runAndStoreResponse(
   }
 }
 
-/** Keeps the payload of the failed field, which explains the failure. Other payloads describe discarded writes and become null, with ROLLED_BACK. */
+/**
+ * Keeps the payload of the failed field, which explains the failure. Replaces the other payloads, whose writes have been rolled back, by null with
+ * the error ROLLED_BACK.
+ */
 function discardOtherPayloads({ data, errors = [] }: ExecutionResult, failedKey: string | undefined): ExecutionResult {
   const otherKeys = Object.keys(data ?? {}).filter((key) => key !== failedKey && data![key] !== null);
   return {

@@ -77,7 +77,10 @@ const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsW
 
 const isList = (field: Field): boolean => isListType(getNullableType(field.type));
 
-/** Returns the name of a field's page-size argument (`first` or `last`); if it has both, the one with a value. */
+/**
+ * Returns the name of the argument that sets a field's page size: `first` or `last`. If the field has both arguments, returns the one that has a
+ * value.
+ */
 const sizeArgumentOf = (field: Field, args: Variables): string | undefined => {
   const names = ['first', 'last'].filter((name) => field.args.some((argument) => argument.name === name));
   return names.find((name) => args[name] != null) ?? names[0];
@@ -86,7 +89,7 @@ const sizeArgumentOf = (field: Field, args: Variables): string | undefined => {
 /** Whether a field takes a page size, as paginated lists and connections do. */
 const isPaged = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
 
-class Estimate {
+class CostEstimator {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
   /** Memoized costs of selection sets, by their field nodes and introspection scope. The path to a selection set does not affect its cost. */
   private readonly costsBySelection = new Map<string, OperationCost>();
@@ -136,10 +139,10 @@ class Estimate {
   private collectFields(sets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
     const groups = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
     visitFields(sets, type, {
-      fragment: (name) => this.fragments.get(name),
-      narrow: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      findFragment: (name) => this.fragments.get(name),
+      narrowParent: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcluded(selection, this.variables),
-      field(node, parent) {
+      visitField(node, parent) {
         const key = `${parent.name} ${responseKeyOf(node)}`;
         const group = groups.get(key);
         if (group) group.nodes.push(node);
@@ -202,7 +205,7 @@ class Estimate {
   }
 
   private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, scope?: IntrospectionScope): OperationCost {
-    const key = `${nodes.map((node) => this.numberOf(node)).join()} ${String(scope ?? '')}`;
+    const key = `${nodes.map((node) => this.nodeNumberOf(node)).join()} ${String(scope ?? '')}`;
     let cost = this.costsBySelection.get(key);
     if (!cost) {
       const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
@@ -211,13 +214,16 @@ class Estimate {
     return cost;
   }
 
-  private numberOf(node: FieldNode): number {
+  private nodeNumberOf(node: FieldNode): number {
     const number = this.nodeNumbers.get(node) ?? this.nodeNumbers.size;
     this.nodeNumbers.set(node, number);
     return number;
   }
 
-  /** Returns the cost of a connection in two parts: `rows` per row of the page, `fixed` and `bytes` once for the connection. */
+  /**
+   * Returns the cost of a connection in two parts: `rows` for each row of the page; `fixed` (cost) and `bytes` (response size) once for the whole
+   * connection.
+   */
   private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: OperationCost; fixed: number; bytes: number } {
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     let rows: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
@@ -279,4 +285,4 @@ export const estimateOperationCost = (
   operation: OperationDefinitionNode,
   variables: Variables,
   widthOf: AverageBytesOf = () => DEFAULT_VALUE_BYTES,
-): OperationCost => new Estimate(schema, document, variables, widthOf).estimate(operation);
+): OperationCost => new CostEstimator(schema, document, variables, widthOf).estimate(operation);

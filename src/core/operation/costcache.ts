@@ -38,7 +38,7 @@ export class CostCache {
 
   /** Returns the cost of the operation with these variables, which must already be coerced. */
   costOfVariables(variables: Variables): OperationCost {
-    // Not cached, because the inputs of mutations differ each time.
+    // The cost of a mutation is not cached, because its inputs differ each time.
     if (this.operation.operation === OperationTypeNode.MUTATION) return this.estimateCost(variables);
     const key = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
     let cost = this.costCache.get(key);

@@ -1,4 +1,7 @@
-/** The GraphQL executor of both interfaces: coerces variables, charges the cost, runs operations and subscriptions, and presents their errors. */
+/**
+ * The GraphQL executor of both interfaces: coerces variables, charges the cost, runs operations and subscriptions, and converts errors to ones that
+ * clients may see.
+ */
 import {
   createSourceEventStream,
   execute,
@@ -24,7 +27,7 @@ import { resultTooLargeError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { selectedFields } from '../read/queryplan';
 import { PreparedOperation } from './preparedoperation';
-import { presentResult } from './presentederrors';
+import { toClientResult } from './presentederrors';
 import { coerceVariables } from './variables';
 
 export type Variables = Record<string, unknown>;
@@ -34,42 +37,54 @@ export interface RunOperation {
 
 export interface ExecutorOptions {
   /** Whether the server's own operations are compiled by graphql-jit instead of interpreted by graphql-js. */
-  compiles?: boolean;
+  compilesOwnOperations?: boolean;
   maxCost?: number;
   /** Maximum response size in bytes. */
-  maxResponse?: number;
+  maxResponseBytes?: number;
   /** Number of field values that an operation completes in one turn of the event loop. */
   valuesPerTurn?: number;
   widthOf?: AverageBytesOf;
   introspection?: 'anyone' | 'users';
 }
 
-/** The database may return this multiple of the maximum response size, because a response can be shorter than the rows that it is computed from. */
+/**
+ * Factor by which the database may return more bytes than the maximum response size, because a response can be shorter than the rows that it is
+ * computed from.
+ */
 const MAX_READ_PER_RESPONSE_BYTE = 2;
 
 /**
- * Number of requested rows above which an operation of the server itself counts as large. Its estimated response size is not considered, because the
- * estimate ignores the arguments that bound it.
+ * An operation of the server itself counts as large if it requests more rows than this. Its estimated response size is not considered, because the
+ * estimate ignores the arguments that limit the size.
  */
 const LARGE_PAGE = 1_000;
 
 export class Executor {
   openSubscriptions = 0;
   deliveredEvents = 0;
-  /** Runs the events of each caller one at a time, so that many subscriptions cause no more concurrent load than one. */
+  /**
+   * Limits each caller to one running event at a time, so that many subscriptions of a caller cause no more concurrent load than one subscription.
+   */
   private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
-  private readonly compiles: boolean;
+  private readonly compilesOwnOperations: boolean;
   private readonly admission: Admission;
-  private readonly maxResponse: number;
+  private readonly maxResponseBytes: number;
   private readonly valuesPerTurn?: number;
 
   constructor(
     readonly schema: GraphQLSchema,
-    { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
+    {
+      compilesOwnOperations = true,
+      maxCost = Infinity,
+      maxResponseBytes = Infinity,
+      valuesPerTurn,
+      introspection,
+      widthOf,
+    }: ExecutorOptions = {},
   ) {
     this.admission = new Admission(schema, { maxCost, introspectionRequiresUser: introspection === 'users', widthOf });
-    this.compiles = compiles;
-    this.maxResponse = maxResponse;
+    this.compilesOwnOperations = compilesOwnOperations;
+    this.maxResponseBytes = maxResponseBytes;
     this.valuesPerTurn = valuesPerTurn;
   }
 
@@ -77,22 +92,25 @@ export class Executor {
   prepare(text: string): RunOperation {
     const prepared = PreparedOperation.of(this.schema, text);
     const { document, operation, costs } = prepared;
-    const run: CompiledOperation = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpret(document);
+    const run: CompiledOperation = this.compilesOwnOperations
+      ? (context, values) => prepared.compiled(context, values)
+      : this.interpretOperation(document);
     const name = operationNameOf(operation);
     return async (context, variables = {}) => {
       const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
-      if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
-      // The cost of the server's own documents is capped, not rejected: their shape and the existing rows bound the work, whatever the page size.
-      const cost = this.admission.cap(costs.costOfVariables(coercion.values));
+      if (coercion.errors) return toClientResult({ errors: coercion.errors }, context);
+      // If the cost of the server's own document exceeds the maximum, the maximum is charged instead of rejecting the operation: the document's shape
+      // and the number of existing rows bound the work, whatever the page size.
+      const cost = this.admission.capCost(costs.costOfVariables(coercion.values));
       const isLarge = Number(coercion.values.first) > LARGE_PAGE;
       const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
-      if (errors) return presentResult({ errors }, context);
-      context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+      if (errors) return toClientResult({ errors }, context);
+      context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponseBytes);
       try {
         const result = await (context.request.trace
           ? context.request.trace.operation(operation.operation, name, () => run(context, coercion.values))
           : run(context, coercion.values));
-        return presentResult(result, context);
+        return toClientResult(result, context);
       } finally {
         reservation?.settle();
       }
@@ -111,7 +129,10 @@ export class Executor {
     return this.run(document, operation, operationName, context, variables);
   }
 
-  /** Starts a subscription of a validated document. Returns its events, or a result with errors; `present` is applied to each result. */
+  /**
+   * Starts a subscription of a validated document. Returns its events, or a result with errors if it cannot start. `present` converts each result to
+   * the form that the client receives.
+   */
   async subscribe(
     document: DocumentNode,
     operationName: string | null | undefined,
@@ -121,7 +142,7 @@ export class Executor {
   ): Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>> {
     const operation = getOperationAST(document, operationName);
     const admission = operation && (await this.admission.admit(document, operation, variables, context));
-    if (admission?.errors) return present(presentResult(admission, context));
+    if (admission?.errors) return present(toClientResult(admission, context));
     admission?.reservation?.settle();
     const cancellation = new AbortController();
     context.subscriptionSignal = cancellation.signal;
@@ -132,20 +153,20 @@ export class Executor {
       contextValue: context,
       variableValues: variables,
     });
-    if (!isEventStream(source)) return present(presentResult(source, context));
+    if (!isEventStream(source)) return present(toClientResult(source, context));
     const runEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
     const toFailureResult = (error: unknown) => {
       const located = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
-      return presentResult({ data: null, errors: [located] }, context);
+      return toClientResult({ data: null, errors: [located] }, context);
     };
-    return cancellable(this.events(source, context, { runEvent, toFailureResult, present }), () => {
+    return cancellable(this.deliverEvents(source, context, { runEvent, toFailureResult, present }), () => {
       cancellation.abort();
       context.session.cancelReads();
     });
   }
 
-  /** Executes the document for each source event. If the source fails, its error is the last event. */
-  private async *events(
+  /** Executes the document for each event of the source. If the source fails, the last event contains its error. */
+  private async *deliverEvents(
     source: AsyncIterable<unknown>,
     { session }: Context,
     { runEvent, toFailureResult, present }: EventFunctions,
@@ -176,13 +197,13 @@ export class Executor {
     // The events of a subscription are not charged: the subscription itself was, and a rejected event would be lost.
     const isEvent = operation?.operation === 'subscription';
     const admission = operation && !isEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
-    if (admission?.errors) return presentResult(admission, context);
-    const size = (context.responseSize = new ResponseSize(this.maxResponse, this.valuesPerTurn));
+    if (admission?.errors) return toClientResult(admission, context);
+    const size = (context.responseSize = new ResponseSize(this.maxResponseBytes, this.valuesPerTurn));
     context.loaders.pacing = size;
-    context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+    context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponseBytes);
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
-      this.interpret(document, operationName, root)(context, variables);
+      this.interpretOperation(document, operationName, root)(context, variables);
     const run = () => {
       if (!operation) return runUncompiled();
       if (isAtomic(operation)) return runAtomically(runUncompiled, firstResponseKey(document, operation), context);
@@ -195,7 +216,7 @@ export class Executor {
         ? context.request.trace.operation(operation.operation, operationNameOf(operation), run)
         : run());
       // An oversized response is replaced as a whole, because a part of it is useless and may itself be as long as the limit.
-      return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
+      return toClientResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);
     } finally {
       admission?.reservation?.settle(size.objects);
     }
@@ -208,7 +229,7 @@ export class Executor {
 
   /** Performs a dry run: returns the estimated cost of an operation in `extensions` and executes nothing. */
   dryRun(document: DocumentNode, operation: OperationDefinitionNode, context: Context, variables: Variables): ExecutionResult {
-    return presentResult(this.admission.dryRun(document, operation, variables, context), context);
+    return toClientResult(this.admission.dryRun(document, operation, variables, context), context);
   }
 
   /** Whether a mutation has a single root field that only writes rows. */
@@ -217,7 +238,7 @@ export class Executor {
     return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.writesRows === true;
   }
 
-  private interpret(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
+  private interpretOperation(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
     return (contextValue: Context, variableValues: Variables) =>
       execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
   }

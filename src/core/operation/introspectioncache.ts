@@ -17,7 +17,10 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-/** Limits in characters of JSON. The result objects need about the same amount of memory in addition. */
+/**
+ * Minimum length of a cached result, and maximum size of the cache, in characters of JSON. The result objects need about the same amount of memory in
+ * addition.
+ */
 const MIN_CACHED_CHARACTERS = 1 << 16;
 const MAX_CACHE_CHARACTERS = 6 << 20;
 
@@ -48,8 +51,8 @@ function cacheOf(schema: GraphQLSchema): ResultCache {
 }
 
 /**
- * Caches the results of graphql-js's introspection queries, which most clients send. This takes about 130 ms, so the server does it before it serves
- * requests.
+ * Caches the results of the introspection queries that graphql-js generates, which most clients send. Executing them takes about 130 ms, so the
+ * server does it before it serves requests.
  */
 export function warmUpIntrospection(schema: GraphQLSchema): void {
   for (const options of [{}, ALL_INTROSPECTION_OPTIONS]) {

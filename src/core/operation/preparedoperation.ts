@@ -20,7 +20,7 @@ export class PreparedOperation {
 
   private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, PreparedOperation>>();
 
-  /** Returns the prepared operation of a text, which is created on first use. */
+  /** Returns the prepared operation for the text of a document, and creates it on first use. */
   static of(schema: GraphQLSchema, text: string): PreparedOperation {
     const operations = PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
     PreparedOperation.operationsBySchema.set(schema, operations);

@@ -4,17 +4,17 @@ import type { Context } from '../context';
 import { ClientError, toClientError } from '../model/errors';
 
 /** Replaces the errors of a result by errors that clients may see, and reports their codes to the metrics. */
-export function presentResult(result: ExecutionResult, context: Context): ExecutionResult {
+export function toClientResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
-  // An error can have failed several fields of a response. It is translated and logged once.
+  // The same error can belong to several fields of a response. It is translated and logged once.
   const databaseErrors = new Map<unknown, ClientError | undefined>();
-  const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
+  const errors = result.errors.map((error) => toClientVisibleError(error, context, databaseErrors));
   if (context.request.countErrorCode) for (const { extensions } of errors) context.request.countErrorCode(String(extensions.code));
   return { ...result, errors };
 }
 
 /** Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. */
-function presentError(
+function toClientVisibleError(
   error: GraphQLError,
   { services: { log }, request: { id: id } }: Context,
   databaseErrors: Map<unknown, ClientError | undefined>,
@@ -29,7 +29,8 @@ function presentError(
     });
   const cause = originalError ?? error;
   if (cause instanceof ClientError) return createError(cause.message, { ...cause.extensions });
-  // Invalid input: a variable if the error has no path (it occurred before execution), an argument if the cause is a GraphQLError with AST nodes.
+  // The input is invalid: a variable, if the error has no path because it occurred before execution; an argument, if the cause is a GraphQLError with
+  // AST nodes.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
   if (!databaseErrors.has(cause)) databaseErrors.set(cause, toClientError(cause, log, id));

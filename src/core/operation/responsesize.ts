@@ -11,29 +11,29 @@ import { selectedFields, selectionKey } from '../read/queryplan';
 
 /** Number of field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
-/** Factor by which later turns are shorter than the first, because they may consist of values that take longer, up to 50 µs each. */
-const SLICES_PER_TURN = 5;
+/** Factor by which later slices contain fewer values than the first, because their values may take longer to complete, up to 50 µs each. */
+const LATER_SLICE_DIVISOR = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
 const NON_STRING_CHARACTERS = 5;
 
 /** The properties of a selection set that determine the size of an object. */
-interface Shape {
+interface SelectionShape {
   fields: readonly string[];
   /** Number of characters of all response keys, with quotes, colons and commas. */
-  keys: number;
+  keyCharacters: number;
 }
 
-const shapes = new WeakMap<object, Shape>();
+const shapes = new WeakMap<object, SelectionShape>();
 
-function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): Shape {
+function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): SelectionShape {
   const selection = selectionKey(fieldNodes);
   let shape = shapes.get(selection);
   if (!shape) {
     const nodes = [...selectedFields(fieldNodes, fragments).values()].flat();
     const namesByKey = new Map(nodes.map((node) => [responseKeyOf(node), node.name.value]));
     const keys = [...namesByKey.keys()].reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES, 0);
-    shapes.set(selection, (shape = { fields: [...namesByKey.values()], keys }));
+    shapes.set(selection, (shape = { fields: [...namesByKey.values()], keyCharacters: keys }));
   }
   return shape;
 }
@@ -43,7 +43,7 @@ interface PendingObject {
   /** Number of field values to complete. */
   valueCount: number;
   /** Maximum number of values in a slice that contains this object. */
-  perTurn: number;
+  maxSliceValues: number;
   complete(this: void): void;
 }
 
@@ -51,7 +51,7 @@ interface PendingObject {
  * Queue of objects that wait for a later turn of the event loop. Each turn completes a slice of them, regardless of their requests. Objects nested in
  * them are completed in the same slice while it has room, without waiting: the promises of 400,000 waiting objects would take 400 MB.
  */
-class Slices {
+class SliceQueue {
   private readonly pendingObjects: PendingObject[] = [];
   /** Number of pending objects that the current slice has completed; undefined between slices. */
   private completed?: number;
@@ -64,8 +64,8 @@ class Slices {
   }
 
   /** Adds an object to the current slice. Returns false if there is none or it is full. */
-  addToCurrent(valueCount: number, perTurn: number): boolean {
-    if (this.completed === undefined || this.valueCount >= perTurn) return false;
+  addToCurrent(valueCount: number, maxSliceValues: number): boolean {
+    if (this.completed === undefined || this.valueCount >= maxSliceValues) return false;
     this.valueCount += valueCount;
     return true;
   }
@@ -78,7 +78,7 @@ class Slices {
 
   private readonly completeNext = (): void => {
     const object = this.pendingObjects[this.completed!];
-    if (object && this.valueCount < object.perTurn) {
+    if (object && this.valueCount < object.maxSliceValues) {
       this.completed! += 1;
       this.valueCount += object.valueCount;
       object.complete();
@@ -92,7 +92,7 @@ class Slices {
   };
 }
 
-const slices = new Slices();
+const slices = new SliceQueue();
 
 export class ResponseSize implements Pacing {
   objects = 0;
@@ -103,7 +103,7 @@ export class ResponseSize implements Pacing {
 
   constructor(
     private readonly limit: number,
-    private readonly perTurn = VALUES_PER_TURN,
+    private readonly valuesPerTurn = VALUES_PER_TURN,
   ) {}
 
   /** Whether serialization of the response should yield to the event loop. */
@@ -116,13 +116,13 @@ export class ResponseSize implements Pacing {
   }
 
   /**
-   * Counts an object before graphql-js completes it. Returns true or, if this turn has completed enough values, a promise that resolves in a later turn
-   * of the event loop. Throws RESULT_TOO_LARGE.
+   * Counts an object before graphql-js completes it. Returns true or, if this turn has completed enough values, a promise that resolves in a later
+   * turn of the event loop. Throws RESULT_TOO_LARGE.
    */
-  add(object: unknown, { fields, keys }: Shape): true | Promise<true> {
+  countObject(object: unknown, { fields, keyCharacters }: SelectionShape): true | Promise<true> {
     const row = object as Record<string, unknown>;
     this.objects += 1;
-    this.characters += keys;
+    this.characters += keyCharacters;
     for (const name of fields) {
       const value = row[name];
       this.characters += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
@@ -150,14 +150,14 @@ export class ResponseSize implements Pacing {
   /** Counts values. Returns whether they can be completed in this turn of the event loop. */
   private fitsTurn(valueCount: number): boolean {
     this.valueCount += valueCount;
-    return this.valueCount <= this.perTurn || slices.addToCurrent(valueCount, this.perTurn / SLICES_PER_TURN);
+    return this.valueCount <= this.valuesPerTurn || slices.addToCurrent(valueCount, this.valuesPerTurn / LATER_SLICE_DIVISOR);
   }
 
   private addToSlices(valueCount: number, complete: () => void): void {
     this.pendingCount += 1;
     slices.add({
       valueCount,
-      perTurn: this.perTurn / SLICES_PER_TURN,
+      maxSliceValues: this.valuesPerTurn / LATER_SLICE_DIVISOR,
       complete: () => {
         complete();
         this.pendingCount -= 1;
@@ -170,12 +170,12 @@ export class ResponseSize implements Pacing {
 }
 
 /**
- * Installs the counter as `isTypeOf`, which graphql-js calls before it completes an object. Introspection needs no limit, because its cost bounds its
- * size.
+ * Installs the response size counter as `isTypeOf` of all object types, because graphql-js calls it before it completes an object. Introspection
+ * needs no limit, because its cost bounds its size.
  */
 export function limitResponseSize(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
-      type.isTypeOf = (object, context: Context, info) => context.responseSize?.add(object, shapeOf(info)) ?? true;
+      type.isTypeOf = (object, context: Context, info) => context.responseSize?.countObject(object, shapeOf(info)) ?? true;
   return schema;
 }

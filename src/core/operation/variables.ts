@@ -84,8 +84,8 @@ function depthError(definition: VariableDefinitionNode, variables: Variables): G
 export type VariableCoercion = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
 
 /**
- * Coerces variables and applies their defaults; absent ones without a default are omitted. With `hideSuggestions`, errors do not suggest names from
- * the schema.
+ * Coerces variables and applies their defaults. Absent variables without a default are omitted. With `hideSuggestions`, errors do not suggest names
+ * from the schema.
  */
 export function coerceVariables(
   schema: GraphQLSchema,
@@ -104,7 +104,7 @@ export function coerceVariables(
 
 /** Collects messages by path, up to a maximum number. */
 class ErrorCollector {
-  /** Has no prototype, because clients choose the keys, which may be `constructor`. */
+  /** Messages by path. The object has no prototype, because clients choose the keys, which may be `constructor`. */
   readonly fields: FieldErrors = Object.create(null) as FieldErrors;
   private count = 0;
 

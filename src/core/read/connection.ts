@@ -93,7 +93,7 @@ function pageWindow({ entity, order, orderContext, page }: ListRequest): PageWin
 }
 
 /** Whether to read one more row than the page holds, to find out whether another page follows in reading direction. */
-const readsExtraRow = (plan: ConnectionPlan, { backward }: PageWindow) => (backward ? plan.previous : plan.next);
+const readsExtraRow = (plan: ConnectionPlan, { backward }: PageWindow) => (backward ? plan.needsHasPreviousPage : plan.needsHasNextPage);
 
 /** Returns the expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
 function outsideExpressions(
@@ -109,7 +109,10 @@ function outsideExpressions(
   const terms = () => bindTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
     `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions, ...positionConditions], 't', bind)})`;
-  /** Returns expressions of which at least one is true if rows exist at or beyond a cursor. The fastest is first: the row at the cursor. */
+  /**
+   * Returns expressions of which at least one is true if rows exist at or beyond a cursor. The first is the fastest: it looks for the row at the
+   * cursor.
+   */
   const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
     [atCursorSql(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
       existsExpression(() => alternative),
@@ -127,8 +130,8 @@ function outsideExpressions(
   const namedExpression = (alternatives: string[], name: keyof ListInfo) =>
     alternatives.length ? [`(${alternatives.join(' OR ')}) AS "${name}"`] : [];
   return [
-    ...(plan.previous ? namedExpression(earlierExist(), '_earlier') : []),
-    ...(plan.next ? namedExpression(laterExist(), '_later') : []),
+    ...(plan.needsHasPreviousPage ? namedExpression(earlierExist(), '_earlier') : []),
+    ...(plan.needsHasNextPage ? namedExpression(laterExist(), '_later') : []),
   ];
 }
 
@@ -158,7 +161,7 @@ function pageStatement(
   const offsetParameter = offset ? bind(offset) : undefined;
   const alternatives = start ? afterCursorAlternatives(order, start, bind) : [];
   const cursorValues =
-    plan.cursors || alternatives.length > 1 ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`]) : undefined;
+    plan.needsCursors || alternatives.length > 1 ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`]) : undefined;
   const shape = {
     columns: plan.columns,
     extraExpressions: cursorValues,
@@ -184,11 +187,11 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
   const hasExtraRow = rows.length > window.limit;
   const nodes = hasExtraRow ? rows.slice(0, window.limit) : rows;
   if (window.backward) nodes.reverse();
-  const cursor = (row: Row | undefined) => (plan.cursors && row ? rowCursor(window.terms, row) : null);
+  const cursor = (row: Row | undefined) => (plan.needsCursors && row ? rowCursor(window.terms, row) : null);
   return {
     totalCount: info._count ?? 0,
     nodes,
-    edges: plan.edges ? nodes.map((node) => ({ cursor: cursor(node) ?? '', node })) : [],
+    edges: plan.needsEdges ? nodes.map((node) => ({ cursor: cursor(node) ?? '', node })) : [],
     pageInfo: {
       hasNextPage: (!window.backward && hasExtraRow) || (info._later ?? false),
       hasPreviousPage: (window.backward && hasExtraRow) || (info._earlier ?? false),
@@ -209,7 +212,7 @@ function listInfoExpressions(
   const { entity, joins, conditions } = request;
   const countExpression = () =>
     `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions], 't', bind)}) AS "_count"`;
-  return [...(plan.count ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extraConditions, bind)];
+  return [...(plan.needsTotalCount ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extraConditions, bind)];
 }
 
 /** Reads one page and the requested information about its list in one statement. */
@@ -218,16 +221,16 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
   const { bind, values } = createParameters();
   const infoExpressions = listInfoExpressions(request, plan, window, [], bind);
   const pageSql = () => pageStatement(request, plan, window, [], bind);
-  if (!infoExpressions.length) return assembleConnection(plan, window, plan.rows ? await session.read(pageSql(), values) : []);
+  if (!infoExpressions.length) return assembleConnection(plan, window, plan.needsRows ? await session.read(pageSql(), values) : []);
   const infoSql = `SELECT ${infoExpressions.join(', ')}`;
-  if (!plan.rows) return assembleConnection(plan, window, [], (await session.read(infoSql, values))[0]);
+  if (!plan.needsRows) return assembleConnection(plan, window, [], (await session.read(infoSql, values))[0]);
   // Because of LEFT JOIN, the information about the list is returned even if the page is empty.
   const rows = await session.read(`SELECT c.*, p.* FROM (${infoSql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
   return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
 /** Reads the same page of child rows for each of several parent rows, with two statements in total. */
-export async function readPagesBelow(
+export async function readPagesOfParents(
   request: ListRequest,
   referenceField: string,
   parentIds: readonly number[],
@@ -250,7 +253,7 @@ export async function readPagesBelow(
     if (!infoExpressions.length) return [];
     return session.read(`SELECT p.id AS "_parent", ${infoExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
   };
-  const [pageRows, infoRows] = await Promise.all([plan.rows ? readPages() : [], readInfo()]);
+  const [pageRows, infoRows] = await Promise.all([plan.needsRows ? readPages() : [], readInfo()]);
   const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
   for (const row of pageRows) rowsByParent.get(row._parent)!.push(row);
   const infoByParent = new Map(infoRows.map((row) => [row._parent as number, row as ListInfo]));

@@ -201,7 +201,7 @@ export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   >;
 }
 
-/** Reads the row nearest to each day. An index finds its two neighbours, so the number of rows does not matter. */
+/** Reads the row nearest to each day. An index finds the rows just before and after the day, so the number of rows does not matter. */
 async function readNearest(
   entity: Entity,
   dateField: string,

@@ -23,14 +23,17 @@ interface FieldNeeds {
 }
 const declaredNeeds: FieldNeeds[] = [];
 
-/** Type that fails to compile if the first parameter of a resolver, its `@Root()`, has fields that are not declared. The id needs no declaration. */
+/**
+ * Type that makes compilation fail if the first parameter of a resolver (its `@Root()` row) has fields that `@Needs` does not declare. The id is
+ * always allowed.
+ */
 type ReadsOnlyDeclared<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
   ? unknown
   : ['undeclared field of the row'];
 
 /**
- * Declares which fields of its row a custom resolver reads. The type of the resolver's first parameter may have no others. Without `columns`, all
- * fields are declared, for resolvers that return the row itself.
+ * Declares which fields of its row a custom resolver reads. The type of the resolver's first parameter may have no other fields. Without `columns`,
+ * all fields are declared, for resolvers that return the row itself.
  */
 export const Needs =
   <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(entity: () => Entity<M>, ...columns: F[]) =>
@@ -56,11 +59,12 @@ const needsOf = memoizePerEntity((entity) => {
 });
 
 /**
- * Returns the cache key of a selection set. A field that a document selects more than once has several nodes; their key differs in each execution.
+ * Returns the cache key of a selection set: the node of its field. If a document selects the field more than once, the key is the array of the nodes,
+ * which differs in each execution.
  */
 export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
-/** Cache by selection set and entity: one selection set below `node` applies to several types. */
+/** Cache of plans by selection set and entity: one selection set below the field `node` can apply to rows of several types. */
 export class PlanCache<T> {
   private readonly plans = new WeakMap<object, Map<Entity, T>>();
 
@@ -87,9 +91,9 @@ export function selectedFields(
     nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
     undefined,
     {
-      fragment: (name) => fragments[name],
-      narrow: () => undefined,
-      field(node) {
+      findFragment: (name) => fragments[name],
+      narrowParent: () => undefined,
+      visitField(node) {
         const nodesOfName = nodesByName.get(node.name.value);
         if (nodesOfName) nodesOfName.push(node);
         else nodesByName.set(node.name.value, [node]);
@@ -129,14 +133,14 @@ export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }:
 /** What must be read for the selection set of a connection. */
 export interface ConnectionPlan {
   columns: ColumnSet;
-  rows: boolean;
-  edges: boolean;
-  count: boolean;
+  needsRows: boolean;
+  needsEdges: boolean;
+  needsTotalCount: boolean;
   /** Whether `hasNextPage` is selected. */
-  next: boolean;
+  needsHasNextPage: boolean;
   /** Whether `hasPreviousPage` is selected. */
-  previous: boolean;
-  cursors: boolean;
+  needsHasPreviousPage: boolean;
+  needsCursors: boolean;
 }
 
 const connectionPlanCaches = planCachesPerApi<ConnectionPlan>();
@@ -149,12 +153,12 @@ export function connectionPlan(entity: Entity, info: Info, { api, policies }: Ap
     const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
     return {
       columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), policies.textOrder),
-      rows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
-      edges: connectionFields.has('edges'),
-      count: connectionFields.has('totalCount'),
-      next: pageInfo.has('hasNextPage'),
-      previous: pageInfo.has('hasPreviousPage'),
-      cursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
+      needsRows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
+      needsEdges: connectionFields.has('edges'),
+      needsTotalCount: connectionFields.has('totalCount'),
+      needsHasNextPage: pageInfo.has('hasNextPage'),
+      needsHasPreviousPage: pageInfo.has('hasPreviousPage'),
+      needsCursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
     };
   });
 }

@@ -24,7 +24,7 @@ type Info = GraphQLResolveInfo;
 
 /** A resolver class whose methods are added once all resources are loaded, because they refer to types of other resources. */
 export interface DeferredResolver {
-  /** Adds the methods; repeated calls do nothing. */
+  /** Adds the methods to the class. Repeated calls do nothing. */
   addMethods(): void;
 }
 
@@ -40,7 +40,7 @@ export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object)
     static addMethods(): void {
       if (Crud.hasMethods) return;
       Crud.hasMethods = true;
-      if (resourceOf(entity)!.queries ?? true) addQueries(Crud, entity);
+      if (resourceOf(entity)!.rootQueries ?? true) addQueries(Crud, entity);
       addMutations(Crud, entity);
       addFields(Crud, entity);
     }
@@ -49,7 +49,7 @@ export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object)
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { one, many, owned, description, dictionary, queries, only: exposure = queries } = resourceOf(entity)!;
+  const { singularName, pluralName, owned, description, lookupTableSize, rootQueries, only: exposure = rootQueries } = resourceOf(entity)!;
   const only = exposure === 'rest' ? { only: exposure } : undefined;
   addResolverMethod(
     target,
@@ -57,7 +57,7 @@ function addQueries(target: ClassType, entity: Entity): void {
     (id, context, info) => readRowById(entity, id, context, info),
     [Arg('id', () => ID, { description: 'The `id` or `nodeId` of the row.' }), Ctx(), Info()],
     Query(() => entity, {
-      name: one,
+      name: singularName,
       nullable: true,
       description: `${upperFirst(withArticle(nounFor(entity.name)))} by its \`id\` or \`nodeId\`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.`,
     }),
@@ -71,17 +71,17 @@ function addQueries(target: ClassType, entity: Entity): void {
       readPage(createListRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
     listParameters(types),
     Query(() => types.connection, {
-      name: many,
-      description: `The ${nounFor(many)}${owned ? ' of the viewer' : ''}. ${description}`,
+      name: pluralName,
+      description: `The ${nounFor(pluralName)}${owned ? ' of the viewer' : ''}. ${description}`,
     }),
-    dictionary === undefined
+    lookupTableSize === undefined
       ? only
       : {
           wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAllRows(entity, context, info),
-          ...listSize(dictionary),
+          ...listSize(lookupTableSize),
         },
   );
-  if (resourceOf(entity)!.grouped) addGroupedQuery(target, entity);
+  if (resourceOf(entity)!.groupPaths) addGroupedQuery(target, entity);
 }
 
 function addFields(target: ClassType, entity: Entity): void {

@@ -17,20 +17,21 @@ interface FieldOptions {
 
 /** Returns the options of a field in a creation input: whether it is required, and its default. */
 function creationOptions(field: FieldMeta): FieldOptions {
-  const { about: description, relation, blank } = field;
+  const { graphqlDescription: description, relation, blank } = field;
   if (field.default === defaultValues.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
     const defaultText = field.default === defaultValues.today ? 'Today' : 'Now';
     return { nullable: true, description: `${description} ${defaultText} if absent.` };
   }
   if (relation && field.default !== undefined) {
-    if (field.absent === undefined) throw new Error(`The default of ${field.name} is an id: say in \`absent\` what it stands for.`);
-    return { nullable: true, description: `${description} If absent, ${field.absent}.` };
+    if (field.defaultDescription === undefined)
+      throw new Error(`The default of ${field.name} is an id: say in \`defaultDescription\` what it stands for.`);
+    return { nullable: true, description: `${description} If absent, ${field.defaultDescription}.` };
   }
   return { nullable: field.null, description, defaultValue: field.default ?? (blank && !field.null ? '' : undefined) };
 }
 
-const patchOptions = ({ about: description }: FieldMeta): FieldOptions => ({ nullable: true, description });
+const patchOptions = ({ graphqlDescription: description }: FieldMeta): FieldOptions => ({ nullable: true, description });
 
 function createInputType(
   name: string,
@@ -100,7 +101,7 @@ export class RowVersion {
   @Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION }) declare readonly ifVersion?: string | null;
 }
 
-/** Returns the input type of one element of an update of many rows. */
+/** Returns the input type of one changed row in an update of many rows. */
 export function bulkChangeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
   const Change = { [name]: class {} }[name]!;

@@ -24,31 +24,31 @@ const ROW_MUTATION = { writesRows: true };
 const ATOMIC_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
-  const { metadata, one, mine } = resourceOf(entity)!;
-  if (metadata.create || metadata.update || mine) {
+  const { metadata, singularName, viewerMutation } = resourceOf(entity)!;
+  if (metadata.create || metadata.update || viewerMutation) {
     const Payload = createPayloadType<StoredRow>({
       entity,
       many: false,
       name: `${entity.name}Payload`,
       description: `The written ${nounFor(entity.name)}, or the errors in the input.`,
-      field: one,
+      field: singularName,
       type: () => entity,
-      read: ({ id, row }, context, info) =>
+      readRows: ({ id, row }, context, info) =>
         row && hasRequiredFields(entity, row, info, context) ? row : readRowById(entity, id, context, info),
     });
     if (metadata.create) addCreation(target, entity, metadata.create, Payload);
     if (metadata.update) addUpdate(target, entity, metadata.update, Payload);
-    if (mine) addOwnUpdate(target, entity, mine, Payload);
+    if (viewerMutation) addViewerUpdate(target, entity, viewerMutation, Payload);
   }
-  if (metadata.remove) addRemoval(target, entity, metadata.remove);
-  if (metadata.createMany) addMutationsOfMany(target, entity);
+  if (metadata.remove) addDeletion(target, entity, metadata.remove);
+  if (metadata.createMany) addBulkMutations(target, entity);
 }
 
 const nounPhrase = (entity: Entity) => withArticle(nounFor(entity.name));
 
 /** Returns the sentence of a description that says who may change or delete rows of a contributed resource, which have no owner. */
 const permissionNote = (entity: Entity) =>
-  resourceOf(entity)!.contributed
+  resourceOf(entity)!.pendingValues
     ? ' Rejected with FORBIDDEN unless the viewer is a superuser, or contributed it and its review is pending.'
     : '';
 
@@ -91,12 +91,12 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
       name,
       description: `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${permissionNote(entity)}`,
     }),
-    resourceOf(entity)!.mine ? { only: 'rest', ...ROW_MUTATION } : ROW_MUTATION,
+    resourceOf(entity)!.viewerMutation ? { only: 'rest', ...ROW_MUTATION } : ROW_MUTATION,
   );
 }
 
 /** Adds the update mutation of a resource with one row per user. It takes no id. */
-function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
+function addViewerUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Patch = patchInput(entity);
   addResolverMethod(
     target,
@@ -118,7 +118,7 @@ function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: 
   );
 }
 
-function addRemoval(target: ClassType, entity: Entity, name: string): void {
+function addDeletion(target: ClassType, entity: Entity, name: string): void {
   const description = `Deletes ${nounPhrase(entity)} and all rows below it.${permissionNote(entity)}`;
   addResolverMethod(
     target,
@@ -140,17 +140,17 @@ const versionArgument = (entity: Entity): ParameterDecorator[] =>
 const versionCondition = (version: string | null | undefined, ...basePath: InputPath) =>
   version == null ? {} : { version: { expected: version, path: [...basePath, 'ifVersion'] } };
 
-function addMutationsOfMany(target: ClassType, entity: Entity): void {
-  const { metadata, many } = resourceOf(entity)!;
-  const nouns = nounFor(many);
+function addBulkMutations(target: ClassType, entity: Entity): void {
+  const { metadata, pluralName } = resourceOf(entity)!;
+  const nouns = nounFor(pluralName);
   const Payload = createPayloadType<number[]>({
     entity,
     many: true,
-    name: `${upperFirst(many)}Payload`,
+    name: `${upperFirst(pluralName)}Payload`,
     description: `The written ${nouns}, in the order of the input, or the errors in the input.`,
-    field: many,
+    field: pluralName,
     type: () => [entity],
-    read: (ids, context, info) => loadRowsById(entity, ids, context, info),
+    readRows: (ids, context, info) => loadRowsById(entity, ids, context, info),
   });
   const idsOf = (rows: readonly StoredRow[]) => rows.map(({ id }) => id);
   const Create = creationInput(entity);

@@ -61,11 +61,11 @@ interface PayloadOptions<T> {
   /** Name of the payload's field for the written rows. */
   field: string;
   type: () => object;
-  read(written: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
+  readRows(written: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
 }
 
 /** Creates a payload type. Its resolver reads the written rows with the selected columns. */
-export function createPayloadType<T>({ entity, many, name, description, field, type, read }: PayloadOptions<T>): PayloadConstructor<T> {
+export function createPayloadType<T>({ entity, many, name, description, field, type, readRows }: PayloadOptions<T>): PayloadConstructor<T> {
   const Payload = {
     [name]: class {
       constructor(
@@ -79,7 +79,7 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
     Payload,
     field,
     function (this: { written: T | null }, context: Context, info: GraphQLResolveInfo) {
-      return this.written === null ? null : read(this.written, context, info);
+      return this.written === null ? null : readRows(this.written, context, info);
     },
     [Ctx(), Info()],
     Field(type, { nullable: true, description: 'The stored values; null if there are errors.' }),

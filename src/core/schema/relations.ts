@@ -3,7 +3,7 @@ import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { mayHideRows } from '../access/access';
-import { readPagesBelow, createListRequest } from '../read/connection';
+import { readPagesOfParents, createListRequest } from '../read/connection';
 import { createConnectionType, PageArgs, type Connection } from '../read/connectiontypes';
 import type { Context } from '../context';
 import type { ChildMeta, FieldMeta } from '../model/fields';
@@ -75,7 +75,7 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
 export function addChildField(target: ClassType, child: ChildMeta): void {
   if (!child.connection) return addChildList(target, child);
   addChildConnection(target, child);
-  if (resourceOf(child.target())!.grouped) addGroupedChildField(target, child);
+  if (resourceOf(child.target())!.groupPaths) addGroupedChildField(target, child);
 }
 
 function addChildList(target: ClassType, child: ChildMeta): void {
@@ -107,7 +107,7 @@ function addChildConnection(target: ClassType, child: ChildMeta): void {
     context.loaders
       .get<Connection>(info.fieldNodes, (ids) => {
         const request = createListRequest(entity, page, where, orderBy, context);
-        return readPagesBelow(request, child.referenceField, ids as number[], connectionPlan(entity, info, context), context);
+        return readPagesOfParents(request, child.referenceField, ids as number[], connectionPlan(entity, info, context), context);
       })
       .load(row[child.key]);
   addResolverMethod(

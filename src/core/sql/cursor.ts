@@ -57,7 +57,7 @@ type CursorValues = readonly unknown[];
 
 const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
 
-/** Returns alternative SQL conditions for a value that follows the given one in a term of the order; none if no value follows. */
+/** Returns alternative SQL conditions for the values that follow the given value in the order of a sort term; none if no value can follow it. */
 function laterConditions(term: BoundTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
@@ -76,8 +76,8 @@ export function atCursorSql(terms: readonly BoundTerm[], values: CursorValues, b
 }
 
 /**
- * Returns disjoint alternative conditions for the rows after the cursor: equal in the first terms and later in the next one. Each matches one range
- * of an index on the order.
+ * Returns alternative conditions for the rows after the cursor: equal values in the first terms and a later value in the next term. No row meets two
+ * of them, and each matches one range of an index on the sort order.
  */
 export function afterCursorAlternatives(terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string[] {
   const placeholders = bindValues(terms, values, bind);

@@ -11,18 +11,18 @@ export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: T
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
   if (field.through) {
-    const { table, via, column } = field.through;
-    return `(SELECT x."${column}" FROM "${table}" x WHERE x."id" = ${alias}."${via}")`;
+    const { table, referenceColumn, column } = field.through;
+    return `(SELECT x."${column}" FROM "${table}" x WHERE x."id" = ${alias}."${referenceColumn}")`;
   }
-  const { table, own, other, via = 'id' } = field.link!;
+  const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const links = `FROM "${table}" l`;
-  const where = `WHERE l."${own}" = ${alias}."${via}"${linkKindCondition(field.link!, 'l')}`;
+  const where = `WHERE l."${ownColumn}" = ${alias}."${keyColumn}"${linkKindCondition(field.link!, 'l')}`;
   const target = field.target!();
   const { ordering, table: targetTable } = resourceOf(target)!;
   const fields = ordering.map((name) => fieldOf(target, name)).filter(({ name }) => name !== 'id');
-  if (!fields.length) return `ARRAY(SELECT l."${other}" ${links} ${where} ORDER BY 1)`;
+  if (!fields.length) return `ARRAY(SELECT l."${otherColumn}" ${links} ${where} ORDER BY 1)`;
   const order = [...fields.map((one) => `o."${one.column}"${collateClause(target, one, textOrder)}`), 'o."id"'].join(', ');
-  return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
+  return `ARRAY(SELECT l."${otherColumn}" ${links} JOIN "${targetTable}" o ON o."id" = l."${otherColumn}" ${where} ORDER BY ${order})`;
 }
 
 /**
@@ -31,18 +31,18 @@ export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: T
  */
 export function containsIdSql(field: FieldMeta, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
-  if (field.shares) {
+  if (field.matchingColumns) {
     const table = resourceOf(field.target!())!.table;
-    return field.shares
+    return field.matchingColumns
       .map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "${table}" s WHERE s."id" = ${id})`)
       .join(' AND ');
   }
   if (field.through) {
-    const { table, via, column } = field.through;
-    return `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;
+    const { table, referenceColumn, column } = field.through;
+    return `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;
   }
-  const { table, own, other, via = 'id' } = field.link!;
-  return `${alias}."${via}" IN (SELECT l."${own}" FROM "${table}" l WHERE l."${other}" = ${id}${linkKindCondition(field.link!, 'l')})`;
+  const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
+  return `${alias}."${keyColumn}" IN (SELECT l."${ownColumn}" FROM "${table}" l WHERE l."${otherColumn}" = ${id}${linkKindCondition(field.link!, 'l')})`;
 }
 
 export const joinClauses = (joins: readonly SqlCondition[], bind: BindParameter): string =>

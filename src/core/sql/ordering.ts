@@ -40,7 +40,7 @@ export interface OrderField {
 }
 
 export interface OrderTerm extends Omit<OrderField, 'path'> {
-  /** Identifies the term in cursors. */
+  /** Identifies the sort term in cursors. */
   key: string;
   /** Returns the SQL expression of the term; the table alias is `t`. */
   sql: (bind: BindParameter) => string;
@@ -48,7 +48,7 @@ export interface OrderTerm extends Omit<OrderField, 'path'> {
   null: boolean;
 }
 
-/** A term whose SQL is final, because its values are bound as parameters of a statement. */
+/** A sort term whose SQL is final, because its values are bound as parameters of a statement. */
 export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
   sql: string;
 }
@@ -73,8 +73,8 @@ function describeAscending({ name, kind }: FieldMeta): string {
 }
 
 /**
- * Returns the input type `XOrder` of an entity X: a direction per scalar field or reference to a small table (`dictionary`), a nested order per other
- * reference.
+ * Returns the input type `XOrder` of an entity X: a direction per scalar field or reference to a small table (`lookupTableSize`), a nested order per
+ * other reference.
  */
 export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Order`;
@@ -86,8 +86,8 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
     // Sorting by the id of a reference is for REST only. In GraphQL, references are sorted by fields of the referenced row.
     Extensions({ field, only: field.object ? 'rest' : field.only })(Order.prototype, field.name);
     if (!field.object) continue;
-    const { dictionary, ordering } = resourceOf(field.target!())!;
-    if (dictionary) addElement(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
+    const { lookupTableSize, ordering } = resourceOf(field.target!())!;
+    if (lookupTableSize) addElement(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
     else addElement(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
@@ -98,7 +98,10 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
   return Order;
 }, createReferencedOrders);
 
-/** Creates the order types of referenced entities, which may refer back to this one. type-graphql must know all types before it builds the schema. */
+/**
+ * Creates the order types of referenced entities, which may refer back to this order type. type-graphql must know all types before it builds the
+ * schema.
+ */
 function createReferencedOrders(_Order: ClassType, entity: Entity): void {
   for (const { object, target } of fieldsOf(entity).filter(isOrderable)) if (object) orderInput(target!());
 }
@@ -156,7 +159,10 @@ export interface OrderContext {
   rowConditions?: ReferencedRowConditions;
 }
 
-/** Returns the conditions that referenced rows must meet. When a list is sorted by values of referenced rows, those of other rows count as null. */
+/**
+ * Returns the conditions that referenced rows must meet. When a list is sorted by values of referenced rows, values of rows that do not meet them
+ * count as null.
+ */
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
 function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {

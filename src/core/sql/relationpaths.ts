@@ -11,9 +11,9 @@ import { resourceOf } from '../model/registry';
 
 /** A relation as a semi-join, `key(outer) IN (keys(inner))`. PostgreSQL reads the inner rows once, and not once for every outer row. */
 interface KeyPath {
-  key(outer: string): string;
+  outerKey(outer: string): string;
   /** Returns a `SELECT … FROM …` of the keys of the related rows, which have the alias `inner`. */
-  keys(inner: string): string;
+  innerKeys(inner: string): string;
 }
 
 export interface Relation extends KeyPath {
@@ -33,51 +33,52 @@ const quotedTable = (target: Thunk) => `"${resourceOf(target())!.table}"`;
 /** Returns the path of a computed reference between rows with equal values in several columns, such as those of the same day. */
 const sharedColumnsPath = (columns: readonly string[], table: string): KeyPath => {
   const values = (alias: string) => columns.map((column) => `${alias}."${column}"`).join(', ');
-  return { key: (outer) => `(${values(outer)})`, keys: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
+  return { outerKey: (outer) => `(${values(outer)})`, innerKeys: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
 };
 
-function referencePath(entity: Entity, { target, column, link, through, shares, sql }: FieldMeta): KeyPath {
+function referencePath(entity: Entity, { target, column, link, through, matchingColumns, sql }: FieldMeta): KeyPath {
   const table = quotedTable(target!);
-  if (shares) return sharedColumnsPath(shares, table);
+  if (matchingColumns) return sharedColumnsPath(matchingColumns, table);
   if (link) {
-    const { table: links, own, other, via = 'id' } = link;
+    const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
     return {
-      key: (outer) => `${outer}."${via}"`,
-      keys: (inner) =>
-        `SELECT l."${own}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${other}"${linkKindCondition(link, 'l')}`,
+      outerKey: (outer) => `${outer}."${keyColumn}"`,
+      innerKeys: (inner) =>
+        `SELECT l."${ownColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${otherColumn}"${linkKindCondition(link, 'l')}`,
     };
   }
   if (through)
     return {
-      key: (outer) => `${outer}."${through.via}"`,
-      keys: (inner) => `SELECT x."id" FROM "${through.table}" x JOIN ${table} ${inner} ON ${inner}."id" = x."${through.column}"`,
+      outerKey: (outer) => `${outer}."${through.referenceColumn}"`,
+      innerKeys: (inner) => `SELECT x."id" FROM "${through.table}" x JOIN ${table} ${inner} ON ${inner}."id" = x."${through.column}"`,
     };
-  if (column) return { key: (outer) => `${outer}."${column}"`, keys: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
+  if (column) return { outerKey: (outer) => `${outer}."${column}"`, innerKeys: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
   // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
   const pairsSql = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
   return {
-    key: (outer) => `${outer}."id"`,
-    keys: (inner) => `WITH v AS MATERIALIZED (${pairsSql}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
+    outerKey: (outer) => `${outer}."id"`,
+    innerKeys: (inner) => `WITH v AS MATERIALIZED (${pairsSql}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
   };
 }
 
-function childPath(target: Thunk, { column, link, through, shares, name }: FieldMeta, key: (outer: string) => string): KeyPath {
+function childPath(target: Thunk, { column, link, through, matchingColumns, name }: FieldMeta, key: (outer: string) => string): KeyPath {
   const table = quotedTable(target);
-  if (shares) return sharedColumnsPath(shares, table);
-  if (column) return { key, keys: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
+  if (matchingColumns) return sharedColumnsPath(matchingColumns, table);
+  if (column) return { outerKey: key, innerKeys: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
   if (through) {
-    const { table: middleTable, via, column: middleColumn } = through;
+    const { table: middleTable, referenceColumn, column: middleColumn } = through;
     return {
-      key,
-      keys: (inner) => `SELECT x."${middleColumn}" FROM "${middleTable}" x JOIN ${table} ${inner} ON ${inner}."${via}" = x."id"`,
+      outerKey: key,
+      innerKeys: (inner) =>
+        `SELECT x."${middleColumn}" FROM "${middleTable}" x JOIN ${table} ${inner} ON ${inner}."${referenceColumn}" = x."id"`,
     };
   }
   if (!link) throw new Error(`rows cannot be found by ${name}`);
-  const { table: links, own, other, via = 'id' } = link;
+  const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
   return {
-    key,
-    keys: (inner) =>
-      `SELECT l."${other}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${via}" = l."${own}"${linkKindCondition(link, 'l')}`,
+    outerKey: key,
+    innerKeys: (inner) =>
+      `SELECT l."${otherColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${keyColumn}" = l."${ownColumn}"${linkKindCondition(link, 'l')}`,
   };
 }
 

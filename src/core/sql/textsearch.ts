@@ -19,11 +19,11 @@ const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** Returns the SQL expression of the field's case-folded text, for case-insensitive comparison. */
 export const foldedExpression = (field: FieldMeta, alias: string): string =>
-  field.searched ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
+  field.indexedForSearch ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
 
 function foldedLikeCondition(field: FieldMeta, part: MatchPosition, text: string): SqlCondition {
   const like: SqlCondition = (alias, bind) => `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
-  if (part !== 'contains' || !field.searched || hasTrigram(text)) return like;
+  if (part !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return like;
   // A text without a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
   // whole index. It also makes the planner expect many rows, because short texts match often.
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
@@ -34,7 +34,7 @@ export function textMatchCondition(field: FieldMeta, part: MatchPosition, text: 
   if (insensitive) return insensitiveMatch;
   const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
   // Every exact match is also a match in the case-folded copy, whose trigram index makes the search fast.
-  return field.searched && hasTrigram(text)
+  return field.indexedForSearch && hasTrigram(text)
     ? (alias, bind) => `(${insensitiveMatch(alias, bind)} AND ${exactMatch(alias, bind)})`
     : exactMatch;
 }
@@ -54,7 +54,7 @@ const MAX_SEARCH_WORDS = 10;
 /** Fields with longer texts are searched by trigram similarity, because comparing each of their words by edit distance is too slow. */
 const MAX_EDIT_DISTANCE_TEXT_CHARACTERS = 200;
 
-/** Trims a search term, unless it is blank. */
+/** Removes whitespace around a search term. A term that consists of whitespace is not changed. */
 const trimTerm = (text: string): string => text.trim() || text;
 
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
@@ -64,7 +64,8 @@ const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u
  * trigram similarity, if PostgreSQL has the extension pg_trgm.
  */
 function similarWordCondition(field: FieldMeta, word: string): SqlCondition {
-  if (field.searched) return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
+  if (field.indexedForSearch)
+    return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
   const compare = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';
   return (alias, bind) => `${compare}(${foldedExpression(field, alias)}, search_fold(${bind(word)}))`;
 }

@@ -33,7 +33,7 @@ export type FilterValue = any;
 
 type Where = Record<string, FilterValue>;
 
-const NEVER = disjunction([]);
+const MATCHES_NO_ROW = disjunction([]);
 const WHOLE_NUMBER = /^-?\d+$/;
 /** Matches no row, because ids start at 1. */
 const NO_ROW_ID = 0;
@@ -54,8 +54,8 @@ function fieldCondition(field: FieldMeta, comparison: (column: string, bind: (va
   // REST stores an omitted choice as an empty string, which counts as null.
   if (field.enum && field.null && field.blank) return (alias, bind) => comparison(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
   if (!field.through) return (alias, bind) => comparison(fieldSqlExpression(field, alias), bind);
-  const { table, via, column } = field.through;
-  return (alias, bind) => `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparison(`x."${column}"`, bind)})`;
+  const { table, referenceColumn, column } = field.through;
+  return (alias, bind) => `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparison(`x."${column}"`, bind)})`;
 }
 
 const nullCondition = (field: FieldMeta): SqlCondition => fieldCondition(field, (column) => `${column} IS NULL`);
@@ -63,7 +63,7 @@ const nullCondition = (field: FieldMeta): SqlCondition => fieldCondition(field, 
 function equalCondition(field: FieldMeta, value: unknown, insensitive: boolean): SqlCondition {
   if (value === null) return nullCondition(field);
   const [parameter] = validParameters(field, [value]);
-  if (parameter === undefined) return NEVER;
+  if (parameter === undefined) return MATCHES_NO_ROW;
   return insensitive
     ? equalsAnyFoldedCondition(field, [parameter as string])
     : fieldCondition(field, (column, bind) => `${column} = ${bind(parameter)}`);
@@ -71,7 +71,7 @@ function equalCondition(field: FieldMeta, value: unknown, insensitive: boolean):
 
 function inCondition(field: FieldMeta, values: readonly unknown[], insensitive: boolean): SqlCondition {
   const parameters = validParameters(field, values);
-  if (!parameters.length) return NEVER;
+  if (!parameters.length) return MATCHES_NO_ROW;
   return insensitive
     ? equalsAnyFoldedCondition(field, parameters as string[])
     : fieldCondition(field, (column, bind) => `${column} = ANY(${bind(parameters)})`);
@@ -82,7 +82,7 @@ const COMPARISONS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: 
 function searchCondition(field: FieldMeta, text: string, path: string): SqlCondition {
   if ([...text].length > MAX_SEARCH_CHARACTERS)
     throw invalidArgumentError(path, `Ensure this value has no more than ${MAX_SEARCH_CHARACTERS} characters.`);
-  return text.includes('\0') ? NEVER : searchMatchCondition({ field, text });
+  return text.includes('\0') ? MATCHES_NO_ROW : searchMatchCondition({ field, text });
 }
 
 /** Compiles one operator of a filter. `eq` and `ne` can compare with null; other operators ignore null. */
@@ -108,24 +108,24 @@ export function operatorCondition(
     case 'contains':
     case 'startsWith':
     case 'endsWith':
-      return value.includes('\0') ? NEVER : textMatchCondition(field, operator satisfies MatchPosition, value, insensitive);
+      return value.includes('\0') ? MATCHES_NO_ROW : textMatchCondition(field, operator satisfies MatchPosition, value, insensitive);
     default:
       return fieldCondition(field, (column, bind) => `${column} ${COMPARISONS[operator]} ${bind(value)}`);
   }
 }
 
 function linkedToAnyCondition(field: FieldMeta, ids: readonly unknown[]): SqlCondition {
-  const { table, own, other, via = 'id' } = field.link!;
+  const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const kindCondition = linkKindCondition(field.link!, 'l');
   return (alias, bind) =>
-    `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${own}" = ${alias}."${via}" AND l."${other}" = ANY(${bind(ids)}::int[])${kindCondition})`;
+    `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition})`;
 }
 
-function eachJoin(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
-  const { table, own, other, via = 'id' } = field.link!;
+function joinOfEachFilter(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
+  const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const kindCondition = linkKindCondition(field.link!, name);
   return (alias, bind) =>
-    `JOIN "${table}" ${name} ON ${name}."${own}" = ${alias}."${via}" AND ${name}."${other}" = ANY(${bind(ids)}::int[])${kindCondition}`;
+    `JOIN "${table}" ${name} ON ${name}."${ownColumn}" = ${alias}."${keyColumn}" AND ${name}."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition}`;
 }
 
 /** Compiles one `where` argument and counts its conditions. */
@@ -161,7 +161,7 @@ class WhereCompiler {
     });
   }
 
-  /** Replaces node ids in an id filter with numeric ids. In REST, ids are already numeric, and invalid ones are reported elsewhere. */
+  /** Replaces global ids (`nodeId`) in an id filter by numeric ids. In REST, ids are already numeric, and invalid ids are reported elsewhere. */
   private resolveIds(entity: Entity, field: FieldMeta, filter: Where, path: string): Where {
     const type = field.name === 'id' ? entity.name : field.target?.().name;
     if (type === undefined || !this.context.policies.acceptsNodeIds) return filter;
@@ -198,7 +198,7 @@ class WhereCompiler {
       conditions.push(this.countCondition(negation(linkedToAnyCondition(field, validParameters(field, filter.notIn)))));
     if (filter.each != null) {
       if (nesting > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
-      this.joins.push(this.countCondition(eachJoin(field, validParameters(field, filter.each), `j${this.joins.length}`)));
+      this.joins.push(this.countCondition(joinOfEachFilter(field, validParameters(field, filter.each), `j${this.joins.length}`)));
     }
     return conditions;
   }
@@ -224,7 +224,7 @@ class WhereCompiler {
     return this.countCondition((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
       const targetAlias = `${alias}r`;
-      return `${relation.key(alias)} IN (${relation.keys(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
+      return `${relation.outerKey(alias)} IN (${relation.innerKeys(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
     });
   }
 

@@ -17,7 +17,7 @@ export interface RowDraft {
   readonly input: FieldValues;
   /** Id of an existing row; absent for a new one. */
   id?: number;
-  /** Complete input of the row, with its child rows and, for an existing part, its `id`. */
+  /** Complete input of the row, with its child rows. If the row is an existing part of its parent row, the input contains its `id`. */
   readonly fullInput?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
   readonly parent?: { readonly draft: RowDraft; readonly referenceField: string };
@@ -27,15 +27,15 @@ export interface RowDraft {
   currentValues?: Row;
 }
 
-/** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference it. */
+/** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference the parent row by its id. */
 export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
   childrenOf(entity).filter(({ target, referenceField, key, readOnly }) => {
     const { owned, metadata } = resourceOf(target())!;
     return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), referenceField).readOnly;
   });
 
-/** Replaces node ids in a reference with numeric ids. Invalid ids remain unchanged, so that validation reports them. */
-function resolveIds({ target }: FieldMeta, value: unknown): unknown {
+/** Replaces global ids (`nodeId`) in a reference by numeric ids. Invalid ids remain unchanged, so that validation reports them. */
+function resolveNodeIds({ target }: FieldMeta, value: unknown): unknown {
   if (!target || value == null) return value;
   const resolveId = (id: unknown) => String(resolveRowId(target().name, id) ?? id);
   return Array.isArray(value) ? value.map(resolveId) : resolveId(value);
@@ -44,7 +44,7 @@ function resolveIds({ target }: FieldMeta, value: unknown): unknown {
 const writableValues = (entity: Entity, input: FieldValues): FieldValues =>
   Object.fromEntries(
     fieldsOf(entity).flatMap((field) =>
-      field.readOnly || input[field.name] === undefined ? [] : [[field.name, resolveIds(field, input[field.name])]],
+      field.readOnly || input[field.name] === undefined ? [] : [[field.name, resolveNodeIds(field, input[field.name])]],
     ),
   );
 
@@ -88,7 +88,9 @@ export function rejectTooManyRows(count: number, argument: string): void {
     throw invalidArgumentError(argument, `A mutation can write at most ${MAX_ROWS_PER_MUTATION} rows; this one has ${count}.`);
 }
 
-/** Groups drafts that one statement can write: those of one entity at the same depth, parents first. */
+/**
+ * Groups drafts so that one statement can write each group: drafts of one entity at the same depth of the input. Groups of parent rows come first.
+ */
 export function groupByLevel(drafts: readonly RowDraft[]): RowDraft[][] {
   const levels = new Map<string, RowDraft[]>();
   for (const draft of drafts) {

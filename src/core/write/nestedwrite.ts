@@ -17,9 +17,9 @@ import { fieldsOfAffectedRules } from './rules';
 import { deleteRows, lockParts, type StoredRow, type WriteContext } from './statements';
 import { validateDrafts } from './validation';
 import { requireRows, lockReferencedRows, parseRowIds } from './rowreferences';
-import { runBeginHooks, insertLevel, runInTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
+import { runTransactionStartHooks, insertLevel, runInTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
 
-/** Whether the input contains a list of parts. */
+/** Whether the input contains a list of parts, which are child rows that are saved together with their parent row. */
 export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
 
 interface StoredPart {
@@ -53,7 +53,7 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   const root = drafts[0]!;
   root.id = id;
   const levels = groupByLevel(drafts);
-  for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
+  for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
   const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFields(entity)];
   let parts: readonly StoredPart[];
   try {
@@ -102,7 +102,7 @@ async function lockPartsBelow(
   return parts;
 }
 
-/** Assigns stored parts to the drafts that reference them by id. Throws for ids that are not parts of this tree. */
+/** Assigns stored parts to the drafts that reference them by id. Throws for ids of rows that do not belong to the saved tree. */
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {

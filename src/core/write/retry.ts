@@ -14,10 +14,11 @@ const CONCURRENCY_FAILURE_CODES = ['40P01', '40001'];
 
 /**
  * Runs `work` with retries. The first attempt may leave checks to the constraints of the database; retries must make these checks themselves, to find
- * the invalid values. Part of an atomic operation is not retried after a deadlock, because the transaction still holds the locks of earlier parts.
+ * the invalid values. Writes of an atomic operation are not retried after a deadlock or serialization failure, because the transaction still holds
+ * the locks of its earlier writes.
  */
-export async function withRetries<T>({ atomic }: Context, work: (isFirstAttempt: boolean) => Promise<T>): Promise<T> {
-  const maxConcurrencyAttempts = atomic ? 1 : MAX_ATTEMPTS;
+export async function withRetries<T>({ atomicState }: Context, work: (isFirstAttempt: boolean) => Promise<T>): Promise<T> {
+  const maxConcurrencyAttempts = atomicState ? 1 : MAX_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1)
     try {
       return await work(attempt === 1);

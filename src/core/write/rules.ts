@@ -25,7 +25,7 @@ export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[
   ),
 ];
 
-/** Checks the rules of the rows to be written, except those that `isSkipped` excludes, and returns the violations. */
+/** Checks the rules of the rows to be written and returns the violations. Does not check the rules that `isSkipped` excludes. */
 export async function findRuleViolations(
   drafts: readonly RowDraft[],
   context: Context,
@@ -39,7 +39,7 @@ export async function findRuleViolations(
         .map((draft) => ({ draft, values: valuesOf(draft, context) }))
         .filter(({ values }) => rule.fields.every((name) => values[name] != null));
       if (rows.length === 0) continue;
-      const isBroken = await rule.broken(
+      const isBroken = await rule.violatedBy(
         rows.map(({ values }) => values),
         context,
       );

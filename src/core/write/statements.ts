@@ -57,9 +57,12 @@ const storedColumns = memoizePerEntity((entity): ReadonlyMap<string, string> => 
   return new Map(fieldsOf(entity).flatMap(({ name }): [string, string][] => (attributes[name] ? [[name, attributes[name].field]] : [])));
 });
 
-/** Whether RETURNING returns the final row. False for public rows, which may not be visible, and if links or hooks may change the row later. */
+/**
+ * Whether the RETURNING clause of a write returns the final row. False for public rows, which the viewer may not be able to see, and if links or
+ * hooks may change the row later.
+ */
 const returnsWholeRow = (entity: Entity, values: FieldValues): boolean =>
-  resourceOf(entity)!.owned && !hooksOf(entity).after && !writesLinks(entity, [{ input: values }]);
+  resourceOf(entity)!.owned && !hooksOf(entity).afterRowsWritten && !writesLinks(entity, [{ input: values }]);
 
 const returningColumns = (entity: Entity, wholeRow: boolean): string[] => (wholeRow ? [...storedColumns(entity).values()] : ['id']);
 
@@ -260,16 +263,17 @@ export async function writeLinks(entity: Entity, rows: readonly WrittenRow[], re
     if (!link || readOnly) continue;
     const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);
     if (rowsWithLinks.length === 0) continue;
-    const { table, own, other } = link;
+    const { table, ownColumn, otherColumn } = link;
     const linkModel = writing.context.session.database.sequelize.model(linkModelName(table));
-    if (replace) await linkModel.destroy({ where: { [toCamelCase(own)]: rowsWithLinks.map(({ id }) => id) }, ...callOptions(writing) });
+    if (replace)
+      await linkModel.destroy({ where: { [toCamelCase(ownColumn)]: rowsWithLinks.map(({ id }) => id) }, ...callOptions(writing) });
     const pairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
     const { bind, values } = createParameters();
     const from = `unnest(${bind(pairs.map(({ id }) => id))}::int[], ${bind(pairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;
     const [column, value] = owner === undefined ? ['', ''] : [`"${OWNER_FIELD.column}", `, `${bind(owner)}::int, `];
     await runStatement(
       writing,
-      `INSERT INTO "${table}" (${column}"${own}", "${other}") SELECT DISTINCT ${value}"own", "other" FROM ${from}`,
+      `INSERT INTO "${table}" (${column}"${ownColumn}", "${otherColumn}") SELECT DISTINCT ${value}"own", "other" FROM ${from}`,
       values,
     );
   }

@@ -16,10 +16,10 @@ export const uniqueFields = (entity: Entity): FieldMeta[] =>
  * Returns Django REST framework's message for duplicates. It contains only fields that the API of the request exposes, by their names in that API.
  */
 export function uniqueMessage(entity: Entity, api: Context['api']): string {
-  const isVisible = ({ hidden, only = api }: FieldMeta) => only === api && !(api === 'rest' && hidden);
-  const nameIn = ({ rest, object, name }: FieldMeta) => (api === 'rest' ? rest : (object ?? name));
-  const fields = (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name)).filter(isVisible);
-  const names = fields.map(nameIn).sort();
+  const isExposed = ({ hidden, only = api }: FieldMeta) => only === api && !(api === 'rest' && hidden);
+  const nameInApi = ({ rest, object, name }: FieldMeta) => (api === 'rest' ? rest : (object ?? name));
+  const fields = (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name)).filter(isExposed);
+  const names = fields.map(nameInApi).sort();
   return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;
 }
 

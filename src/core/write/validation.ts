@@ -16,7 +16,7 @@ import { findRuleViolations, rulesOf } from './rules';
 import type { FieldRule } from '../model/registry';
 import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 
-/** Returns those of the ids that the viewer may reference: ids of own rows of an owned resource, or of visible rows of a public one. */
+/** Returns which of the ids the viewer may reference: the ids of own rows of an owned resource, or of visible rows of a public resource. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
   const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
   // Without ids, no rows are read, so the access token needs no read scope. For anonymous clients, `referenceableRowConditions` throws.
@@ -58,15 +58,15 @@ const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: 
 export const validateDrafts = (drafts: readonly RowDraft[], context: Context, trustKeys = false): Promise<void> =>
   new Validation(drafts, context, trustKeys).run();
 
-/** One validation run. */
+/** One run of the validation: collects the issues of all rows, and the lookups in the database that the checks need. */
 class Validation {
   private readonly issues = new Map<RowDraft, IssuesByField>();
-  /** Ids of stored rows that new rows conflict with. */
+  /** Ids of stored rows with which the rows of the write conflict. */
   private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
-  /** Pending lookups that always run. */
+  /** Lookups in the database that always run. They have already started. */
   private readonly lookups: Promise<void>[] = [];
-  /** Lookups that check what foreign keys and unique constraints enforce anyway. They run only if there are other issues. */
+  /** Lookups in the database of what foreign keys and unique constraints enforce anyway. They run only if there are other issues. */
   private readonly deferredLookups: (() => Promise<void>)[] = [];
 
   constructor(
@@ -127,8 +127,8 @@ class Validation {
         const valueIssues = field.findIssues(value, this.context.services.timeZone);
         addIssues(...valueIssues);
         if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));
-        if (!valueIssues.length && field.inspect)
-          lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
+        if (!valueIssues.length && field.checkSlowly)
+          lookups.push(field.checkSlowly(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
       }
     }
   }

@@ -68,8 +68,11 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
   return drafts.length === 1 ? rows : rows.map(toStoredRow);
 }
 
-export const runBeginHooks = async (entity: Entity, rows: readonly PendingWrite[], { context, transaction }: WriteContext): Promise<void> =>
-  hooksOf(entity).begin?.(rows, context, transaction);
+export const runTransactionStartHooks = async (
+  entity: Entity,
+  rows: readonly PendingWrite[],
+  { context, transaction }: WriteContext,
+): Promise<void> => hooksOf(entity).onTransactionStart?.(rows, context, transaction);
 
 /** A row for which hooks have run, whose side effects may have to be undone. */
 export interface PreparedRow {
@@ -85,7 +88,7 @@ export async function runInTransaction<T>(
   work: (writing: WriteContext) => Promise<T>,
 ): Promise<T> {
   const undo = async () => {
-    for (const { entity, values } of preparedRows) await hooksOf(entity).undo?.(values, context);
+    for (const { entity, values } of preparedRows) await hooksOf(entity).undoSideEffects?.(values, context);
   };
   try {
     const result = await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
@@ -102,7 +105,7 @@ async function insertDrafts(drafts: readonly RowDraft[], context: Context): Prom
   const preparedRows: PreparedRow[] = [];
   await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
     const levels = groupByLevel(drafts);
-    for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
+    for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
     for (const level of levels) await insertLevel(level, storedByDraft, preparedRows, writing);
   });
   return storedByDraft;
@@ -122,16 +125,16 @@ export async function insertLevel(
   for (const { input, parent } of level) {
     const values = withDefaults(entity, input, context);
     if (parent) values[parent.referenceField] = storedByDraft.get(parent.draft)!.id;
-    hooks.complete?.(values, context);
+    hooks.addDerivedValues?.(values, context);
     preparedRows.push({ entity, values });
-    await hooks.before?.(values, context, transaction);
+    await hooks.beforeRowWrite?.(values, context, transaction);
     rows.push(values);
   }
   const insertedRows = await insertRows(entity, rows, writing);
   level.forEach((draft, index) => storedByDraft.set(draft, insertedRows[index]!));
   const writtenRows = rows.map((values, index): WrittenRow => ({ id: insertedRows[index]!.id, values }));
   await writeLinks(entity, writtenRows, false, writing);
-  await hooks.after?.(writtenRows, context, transaction);
+  await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
 
 /** Updates existing rows of one entity and returns the rows that were written; see `updateRows` for `onlyChanged`. */
@@ -145,13 +148,13 @@ export async function updateLevel(
   const { context, transaction } = writing;
   const hooks = hooksOf(entity);
   for (const { id, values } of rows) {
-    hooks.complete?.(values, context, id);
+    hooks.addDerivedValues?.(values, context, id);
     preparedRows.push({ entity, values });
-    await hooks.before?.(values, context, transaction, id);
+    await hooks.beforeRowWrite?.(values, context, transaction, id);
   }
   const updatedRows = await updateRows(entity, rows, writing, onlyChanged);
   await writeLinks(entity, rows, true, writing);
-  await hooks.after?.(rows, context, transaction);
+  await hooks.afterRowsWritten?.(rows, context, transaction);
   return updatedRows;
 }
 
@@ -186,7 +189,7 @@ async function updateDrafts(
   const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await requireWritable(entity, changes, ids, context);
-  // Rows need not be read before an update that only writes columns and compares no values, because it reports missing rows itself.
+  // An update that only writes columns and compares no values need not read the rows first, because the UPDATE statement reports missing rows.
   const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
@@ -204,7 +207,7 @@ async function updateDrafts(
     });
     const preparedRows: PreparedRow[] = [];
     return runInTransaction(entity, preparedRows, context, async (writing) => {
-      await runBeginHooks(entity, drafts, writing);
+      await runTransactionStartHooks(entity, drafts, writing);
       if (locksFirst) {
         const rows = await lockReferencedRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
         await revalidateRules(refreshChangedDrafts(drafts, rows, fieldsOfRules), context);
@@ -228,8 +231,8 @@ function comparedFields(entity: Entity, drafts: readonly RowDraft[]): string[] {
 
 /** Whether hooks of the resource run before rows are written. */
 const hasPreWriteHooks = (entity: Entity): boolean => {
-  const { begin, before } = hooksOf(entity);
-  return Boolean(begin ?? before);
+  const { onTransactionStart, beforeRowWrite } = hooksOf(entity);
+  return Boolean(onTransactionStart ?? beforeRowWrite);
 };
 
 /** Whether the write only updates columns of the rows themselves. */
@@ -269,13 +272,13 @@ export async function executeDeletions(
   await withRetries(context, () =>
     context.session.transaction(async (transaction) => {
       const writing: WriteContext = { context, transaction };
-      await runBeginHooks(
+      await runTransactionStartHooks(
         entity,
         ids.map((id) => ({ id })),
         writing,
       );
       if (ids.length > 1 || hasExpectedVersions(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
-      // Rows that were locked above exist; a single row was not locked and may be missing.
+      // Rows that were locked above certainly exist. A single row was not locked, so it may be missing.
       if ((await deleteRows(entity, ids, writing)) < ids.length) requireRows(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );

@@ -35,10 +35,10 @@ export class FieldCollector {
     const fieldByKey = new Map<string, SelectedField & { nodes: FieldNode[] }>();
     const sets = parents.flatMap(({ selectionSet }) => selectionSet ?? []);
     visitFields(sets, type, {
-      fragment: (name) => this.fragments.get(name),
-      narrow: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      findFragment: (name) => this.fragments.get(name),
+      narrowParent: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcluded(selection, this.variables),
-      field: (node, parent) => {
+      visitField: (node, parent) => {
         const name = node.name.value;
         const key = node.alias?.value ?? name;
         const fieldWithKey = fieldByKey.get(key);

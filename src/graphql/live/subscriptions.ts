@@ -32,17 +32,17 @@ const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 function isConditional({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
   let hasDirective = false;
   visitFields([selectionSet], undefined, {
-    fragment: (name) =>
+    findFragment: (name) =>
       definitions.find(
         (definition): definition is FragmentDefinitionNode =>
           definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
       ),
-    narrow: () => undefined,
+    narrowParent: () => undefined,
     isSkipped({ directives = [] }) {
       hasDirective ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
       return hasDirective;
     },
-    field: () => undefined,
+    visitField: () => undefined,
   });
   return hasDirective;
 }

@@ -6,7 +6,7 @@ import { Language } from '../language';
 import { UserProfile } from '../userprofile';
 
 const ENGLISH = 'en';
-/** Languages with enough entries. Searches in other languages include English. */
+/** Codes of the languages with enough entries. Searches in other languages also search English names. */
 const COMPLETE_LANGUAGES: readonly string[] = [ENGLISH, 'de'];
 
 interface LanguageRow {
@@ -40,7 +40,10 @@ const withEnglish = (language: LanguageRow | undefined, context: Context): numbe
 export const exerciseLanguages = (code: string | null | undefined, context: Context): number[] =>
   withEnglish(requestedLanguage(code, context), context);
 
-/** Returns the language with the code; without one, the language of the request, plus English if that has few entries or the profile asks for it. */
+/**
+ * Returns the language with the code. Without a code, returns the language of the request, plus English if that language has few entries or the
+ * profile asks for English.
+ */
 export async function ingredientLanguages(code: string | null | undefined, context: Context): Promise<number[]> {
   const language = requestedLanguage(code, context);
   if (code) return uniqueIds([language]);

@@ -1,6 +1,9 @@
-/** Filters search results by comparing in upper case, as REST compatibility requires; the search itself compares in lower case. */
+/** Filters search results by comparing in upper case, as REST compatibility requires. The search itself compares in lower case, which finds more. */
 
-/** Upper-case letters that another letter equals in lower case but not in upper case: both the Kelvin sign and K become k. */
+/**
+ * Capital letters that have the same lower case as another capital letter: the Kelvin sign and K both become k. Only names and terms with such
+ * letters need the comparison.
+ */
 const SHARED_LOWER_CASE = /[\u0130\u03f4\u1e9e\u2126\u212a\u212b]/u;
 
 /** Converts a text to upper case letter by letter. Letters whose upper case consists of several letters, such as ß, are not changed. */

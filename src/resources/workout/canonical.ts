@@ -197,7 +197,7 @@ export class CanonicalWorkout extends LazyParts {
 const MUSCLES_SELECTION = `muscles { front { ...muscle } back { ...muscle } frontsecondary: frontSecondary { ...muscle }
   backsecondary: backSecondary { ...muscle } }`;
 
-/** Selection set of the REST representation. */
+/** GraphQL selection set from which REST builds its canonical representation of a workout. */
 export const CANONICAL_SELECTION = `obj: workout { ...workout } day_list: days {
   obj: day { ...day }
   set_list: sets {

@@ -4,7 +4,7 @@ import { parseIdArgument } from '../../core/operation/idargument';
 import type { Context } from '../../core/context';
 import { crud } from '../../core/schema/crud';
 import { notFoundError } from '../../core/model/errors';
-import { Day, defaultValues, Id, Text, type RowFields, type RowOf } from '../../core/model/fields';
+import { DateField, defaultValues, Id, TextField, type RowFields, type RowOf } from '../../core/model/fields';
 import { Children, Owner } from '../../core/model/relationfields';
 import { loadRowForCalculation } from '../../core/read/loaders';
 import { Needs } from '../../core/read/queryplan';
@@ -21,16 +21,16 @@ import { WorkoutSession } from '../workoutsession';
 @Resource({
   rest: 'workout',
   position: 1,
-  dump: 'manager.workout',
+  dumpModel: 'manager.workout',
   description: 'A training plan, made of training days.',
   owned: true,
-  group: 'training',
+  scopeGroup: 'training',
   ordering: ['-createdOn'],
   filters: ['name', 'createdOn'],
 })
 export class Workout extends Model<Workout> {
   @Id() declare id: number;
-  @Day({
+  @DateField({
     label: 'Creation date',
     storedAs: 'creation_date',
     note: 'The day on which it was made.',
@@ -38,7 +38,7 @@ export class Workout extends Model<Workout> {
     default: defaultValues.today,
   })
   declare createdOn: string;
-  @Text({
+  @TextField({
     label: 'Description',
     storedAs: 'comment',
     help: 'A short description or goal of the workout, e.g. "Focus on back".',
@@ -77,7 +77,7 @@ export default class WorkoutResolver extends crud(Workout) {
   @Extensions({
     only: 'rest',
     cost: { weight: 50 },
-    action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'], whenMissing: MISSING_EXERCISE_MESSAGE },
+    action: { name: 'log_data', selection: LOG_DATA_SELECTION, keyValueLists: ['logs'], bodyWhenMissing: MISSING_EXERCISE_MESSAGE },
   })
   async logData(
     @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,

@@ -40,8 +40,8 @@ export async function loadLogData(workoutId: number, exerciseId: number, context
   return { chart: chartLines(logs), days: groupByDay(logs) };
 }
 
-/** REST response if the exercise id is missing. */
+/** Body of the REST response if the exercise id is missing. */
 export const MISSING_EXERCISE_MESSAGE = "Please provide an exercise ID in the 'id' GET parameter";
 
-/** Selection set of the REST representation. */
+/** GraphQL selection set from which REST builds the response with the logs and the chart. */
 export const LOG_DATA_SELECTION = 'chart_data: chart { date weight reps } logs: days { key: date value: logs { ...workoutlog } }';

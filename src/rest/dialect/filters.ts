@@ -215,15 +215,15 @@ export function parseOrdering(
   const order = terms.flatMap((term): OrderBy[] => {
     const descending = term.startsWith('-');
     const key = descending ? term.slice(1) : term;
-    const field = fields.find((candidate) => candidate.ordered && candidate.rest === key);
+    const field = fields.find((candidate) => candidate.sortable && candidate.rest === key);
     if (!field || orderedFields.has(field)) return [];
     orderedFields.add(field);
     const direction: Direction = descending ? 'DESC' : 'ASC';
-    const { ordering = [], dictionary } = (field.relation && findResource(field.relation.type)) ?? {};
+    const { ordering = [], lookupTableSize } = (field.relation && findResource(field.relation.type)) ?? {};
     const targetOrdering = ordering.filter((name) => !/^-?id$/.test(name));
     if (!targetOrdering.length) return [{ [field.name]: direction }];
     const { object } = field.relation!;
-    if (dictionary) return [{ [object]: direction }];
+    if (lookupTableSize) return [{ [object]: direction }];
     return targetOrdering.map((name) => ({
       [object]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
     }));

@@ -120,7 +120,10 @@ export interface InputError {
   message: string;
 }
 
-/** Adds the errors of slow checks (`FieldMetadata.inspect`) to `errors`. If the mutation has run, its messages are used instead of checking again. */
+/**
+ * Adds the errors of slow checks (`FieldMetadata.checkSlowly`) to `errors`. If the mutation has run, its messages are used instead of checking
+ * again.
+ */
 export async function addInspectionErrors(
   fields: readonly FieldMetadata[],
   input: Values,
@@ -128,9 +131,9 @@ export async function addInspectionErrors(
   mutationErrors?: readonly InputError[],
 ): Promise<void> {
   for (const field of fields) {
-    if (!field.inspect || input[field.name] == null) continue;
+    if (!field.checkSlowly || input[field.name] == null) continue;
     const mutationMessages = mutationErrors?.filter(({ path }) => path[1] === field.name).map(({ message }) => message);
-    const messages = mutationMessages ?? (await field.inspect(input[field.name]));
+    const messages = mutationMessages ?? (await field.checkSlowly(input[field.name]));
     if (messages.length) errors[field.rest] = messages;
   }
 }

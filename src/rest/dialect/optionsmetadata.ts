@@ -43,7 +43,8 @@ export class OptionsMetadata {
 
   private async permittedWriteMethod(route: ResourceRoute, request: RestRequest): Promise<'POST' | 'PUT' | undefined> {
     const { create, update, resource } = route.endpoint;
-    if (!request.signedIn || (resource.group && request.context.authentication.missingScope?.(resource.group, 'write'))) return undefined;
+    if (!request.signedIn || (resource.scopeGroup && request.context.authentication.missingScope?.(resource.scopeGroup, 'write')))
+      return undefined;
     if (route.kind === 'list') return create && permitsMethod(route, 'POST') ? 'POST' : undefined;
     if (!update || !permitsMethod(route, 'PUT')) return undefined;
     return (await lookupKnownIds(route.endpoint, request, { self: [route.id] })).self!.length ? 'PUT' : undefined;

@@ -84,7 +84,7 @@ export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [sharedParameter(
 const COMMA_SEPARATED = { style: 'form', explode: false };
 
 function orderingParameter({ fields, resource }: Endpoint): Parameter {
-  const columns = fields.filter(({ ordered }) => ordered).map(({ rest }) => rest);
+  const columns = fields.filter(({ sortable }) => sortable).map(({ rest }) => rest);
   const defaultOrder = resource.ordering.map((term) => {
     const name = term.replace(/^-/, '');
     const key = fields.find((field) => field.name === name)?.rest ?? toSnakeCase(name);

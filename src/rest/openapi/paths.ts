@@ -218,11 +218,11 @@ export class PathItemsBuilder {
   }
 
   private action(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionMetadata>): Path {
-    const { whenInvalid, whenMissing } = action.metadata;
+    const { bodyWhenInvalid, bodyWhenMissing } = action.metadata;
     const value = this.responseSchemas.value(action);
     const alternatives = [
-      ...(whenInvalid ? [invalidParametersSchema(whenInvalid)] : []),
-      ...(whenMissing === undefined ? [] : [{ description: 'Returned if a parameter is missing.', const: whenMissing }]),
+      ...(bodyWhenInvalid ? [invalidParametersSchema(bodyWhenInvalid)] : []),
+      ...(bodyWhenMissing === undefined ? [] : [{ description: 'Returned if a parameter is missing.', const: bodyWhenMissing }]),
     ];
     return {
       parameters: [sharedParameter('id')],
@@ -232,7 +232,7 @@ export class PathItemsBuilder {
         parameters: fieldParameters(action.field),
         responses: {
           200: jsonResponse('The result.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
-          ...errorResponses(...(action.field.args.length && !whenInvalid ? [400] : [])),
+          ...errorResponses(...(action.field.args.length && !bodyWhenInvalid ? [400] : [])),
         },
       },
       options: optionsOperation(endpoint.view.rest, endpoint.view.rest, name),
@@ -261,10 +261,10 @@ export class PathItemsBuilder {
   }
 
   /** Returns the methods of the route's Allow header that the view permits to at least some clients. */
-  private permittedMethods({ view: { permits } }: Endpoint, path: string): readonly string[] {
+  private permittedMethods({ view: { permittedMethods } }: Endpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allow = route && route !== 'redirect' ? route.allow : [];
-    return allow.filter((method) => permits?.includes(method) ?? true);
+    return allow.filter((method) => permittedMethods?.includes(method) ?? true);
   }
 }
 

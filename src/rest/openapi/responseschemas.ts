@@ -48,8 +48,11 @@ export class ResponseSchemas {
   }
 
   /** Returns the schema of the response of a computed endpoint: that of its GraphQL field, transformed as its metadata says. */
-  value({ field, metadata: { selection, key, maps = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
-    const value = withMapProperties(this.nonNullValue(field, selection === undefined ? undefined : parseSelectionSet(selection)), maps);
+  value({ field, metadata: { selection, key, keyValueLists = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
+    const value = withMapProperties(
+      this.nonNullValue(field, selection === undefined ? undefined : parseSelectionSet(selection)),
+      keyValueLists,
+    );
     const required = isNonNullType(field.type);
     if (key === undefined) return required ? value : nullableSchema(value);
     // If the value is null, the body is an object without the key.

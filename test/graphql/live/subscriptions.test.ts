@@ -216,10 +216,10 @@ test('reads the change log only for subscribers of the changed catalogue type', 
   const readings = async (expected: number, act: () => Promise<unknown>) => {
     await settled();
     asked.mockClear();
-    const { notifications } = one.services.listener;
+    const { notificationCount } = one.services.listener;
     const count = () => asked.mock.calls.filter(([text]) => text.includes('change_log')).length;
     await act();
-    await until('the change is known and read', () => one.services.listener.notifications > notifications && count() >= expected);
+    await until('the change is known and read', () => one.services.listener.notificationCount > notificationCount && count() >= expected);
     await settled();
     return count();
   };

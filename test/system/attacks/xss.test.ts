@@ -129,8 +129,10 @@ test('escapes markup that was written to the database directly', async () => {
   const payload = (id: number, length: number) => `${id}${MARKUP[0]}${MARKUP[1]}`.slice(0, length);
   for (const endpoint of endpoints) {
     const entity = entityOf(endpoint);
-    const { table, visible } = resourceOf(entity)!;
-    const stored = fieldsOf(entity).filter(({ kind, column }) => ['string', 'url', 'image'].includes(kind) && column && !visible?.[column]);
+    const { table, publishedValues } = resourceOf(entity)!;
+    const stored = fieldsOf(entity).filter(
+      ({ kind, column }) => ['string', 'url', 'image'].includes(kind) && column && !publishedValues?.[column],
+    );
     for (const { column, maxLength = 100 } of stored) {
       if (maxLength < 20) continue;
       for (const { id } of await fitgraph.sql(`SELECT "id" FROM "${table}"`))

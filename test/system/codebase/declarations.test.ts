@@ -3,7 +3,7 @@
  * fields that the interface shows.
  */
 import { Model } from 'sequelize-typescript';
-import { Day, Id, Whole } from '../../../src/core/model/fields';
+import { DateField, Id, IntegerField } from '../../../src/core/model/fields';
 import { declareIndexes } from '../../setup/declaredindexes';
 import type { ResourceOptions } from '../../../src/core/model/registry';
 import { Owner } from '../../../src/core/model/relationfields';
@@ -23,10 +23,12 @@ function declare(name: string, options: Partial<ResourceOptions>, isOwnerHidden 
   };
   const declared = classes[name]!;
   Id()(declared.prototype, 'id');
-  Day()(declared.prototype, 'date');
-  Whole()(declared.prototype, 'pulse');
+  DateField()(declared.prototype, 'date');
+  IntegerField()(declared.prototype, 'pulse');
   Owner(() => User, { hidden: isOwnerHidden })(declared.prototype, 'userId');
-  Resource({ rest: name.toLowerCase(), description: 'The pulse of a user on one day.', owned: true, group: 'body', ...options })(declared);
+  Resource({ rest: name.toLowerCase(), description: 'The pulse of a user on one day.', owned: true, scopeGroup: 'body', ...options })(
+    declared,
+  );
   return declared;
 }
 

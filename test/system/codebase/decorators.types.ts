@@ -4,16 +4,16 @@
  */
 import { Model } from 'sequelize-typescript';
 import {
-  Choose,
-  Clock,
-  Day,
-  Decimal,
-  Flag,
+  ChoiceField,
+  TimeField,
+  DateField,
+  DecimalField,
+  BooleanField,
   Id,
-  Moment,
-  Text,
-  Uuid,
-  Whole,
+  DateTimeField,
+  TextField,
+  UuidField,
+  IntegerField,
   type RowFields,
   type RowOf,
 } from '../../../src/core/model/fields';
@@ -23,15 +23,15 @@ import { User } from '../../../src/resources/user';
 
 export class Fitting extends Model {
   @Id() declare id: number;
-  @Text({ max: 10 }) declare text: string;
-  @Text({ max: 10, null: true }) declare textOrNull: string | null;
-  @Whole() declare whole: number;
-  @Decimal({ digits: 5, places: 2 }) declare decimal: string;
-  @Flag() declare flag: boolean;
-  @Uuid() declare uuid: string;
-  @Day() declare day: string;
-  @Clock({ null: true }) declare clock: string | null;
-  @Moment() declare moment: string;
+  @TextField({ max: 10 }) declare text: string;
+  @TextField({ max: 10, null: true }) declare textOrNull: string | null;
+  @IntegerField() declare whole: number;
+  @DecimalField({ digits: 5, places: 2 }) declare decimal: string;
+  @BooleanField() declare flag: boolean;
+  @UuidField() declare uuid: string;
+  @DateField() declare day: string;
+  @TimeField({ null: true }) declare clock: string | null;
+  @DateTimeField() declare moment: string;
   @Ref(() => User) declare userRefId: number;
   @Ref(() => User, { null: true }) declare otherId: number | null;
   @Owner(() => User) declare userId: number;
@@ -41,23 +41,23 @@ export class Unfitting extends Model {
   // @ts-expect-error a key is a number
   @Id() declare id: string;
   // @ts-expect-error a text is no number
-  @Text({ max: 10 }) declare text: number;
+  @TextField({ max: 10 }) declare text: number;
   // @ts-expect-error it may be null
-  @Text({ max: 10, null: true }) declare textOrNull: string;
+  @TextField({ max: 10, null: true }) declare textOrNull: string;
   // @ts-expect-error whole numbers are no texts
-  @Whole() declare whole: string;
+  @IntegerField() declare whole: string;
   // @ts-expect-error decimals are texts, which keep their precision
-  @Decimal({ digits: 5, places: 2 }) declare decimal: number;
+  @DecimalField({ digits: 5, places: 2 }) declare decimal: number;
   // @ts-expect-error a decimal has digits
-  @Decimal({ places: 2 }) declare unlimited: string;
+  @DecimalField({ places: 2 }) declare unlimited: string;
   // @ts-expect-error a flag is no text
-  @Flag() declare flag: string;
+  @BooleanField() declare flag: string;
   // @ts-expect-error a day is a text
-  @Day() declare day: Date;
+  @DateField() declare day: Date;
   // @ts-expect-error a moment is a text
-  @Moment() declare moment: Date;
+  @DateTimeField() declare moment: Date;
   // @ts-expect-error a choice has choices
-  @Choose({}) declare choice: string;
+  @ChoiceField({}) declare choice: string;
   // @ts-expect-error a reference is a key
   @Ref(() => User) declare parent: User;
   // @ts-expect-error an optional reference may be null

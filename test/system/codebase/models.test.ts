@@ -33,12 +33,12 @@ test('indexes that Sequelize cannot describe follow from the resources or are li
   const searched = allEntities().flatMap((entity) =>
     fieldsOf(entity).flatMap((field) => {
       const name = `${resourceOf(entity)!.table}_${field.column}`;
-      return field.searched ? [`${name}_search`, `${name}_words`] : [];
+      return field.indexedForSearch ? [`${name}_search`, `${name}_words`] : [];
     }),
   );
   const single = allEntities().flatMap((entity) => {
     const resource = resourceOf(entity)!;
-    return resource.single ? [`${resource.table}_one_${fieldOf(entity, resource.single.flag).column}`] : [];
+    return resource.singleFlag ? [`${resource.table}_one_${fieldOf(entity, resource.singleFlag.flag).column}`] : [];
   });
   expect(searched.length).toBeGreaterThan(0);
   expect(single.length).toBeGreaterThan(0);

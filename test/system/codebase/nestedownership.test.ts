@@ -44,7 +44,7 @@ function ownedSelection(type: GraphQLObjectType, depth: number): string {
 test.each(
   ownedTypes()
     .filter(isListed)
-    .map((entity): [string, string] => [entity.name, resourceOf(entity)!.many]),
+    .map((entity): [string, string] => [entity.name, resourceOf(entity)!.pluralName]),
 )('nested fields of %s return only rows of the viewer', async (name, many) => {
   const { text, data } = await ann.query(`{ rows: ${many} { nodes { ${ownedSelection(schema.getType(name) as GraphQLObjectType, 2)} } } }`);
   expect(data.rows.nodes).toHaveLength(1);
@@ -76,8 +76,8 @@ test('more than ten owned types can be filtered by other owned rows', () => {
 test.each(leading.map(({ name, ways }): [string, typeof ways] => [name, ways]))(
   'nested filters of %s do not reveal rows of other users',
   async (name, ways) => {
-    const { many } = resourceOf(findEntity(name)!)!;
-    const document = `query ($where: ${name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
+    const { pluralName } = resourceOf(findEntity(name)!)!;
+    const document = `query ($where: ${name}Where) { rows: ${pluralName}(where: $where) { totalCount nodes { id } } }`;
     for (const { path, type } of ways) {
       const ask = async (id: number) =>
         (await ann.query(document, { where: path.reduceRight<object>((where, key) => ({ [key]: where }), { id: { eq: String(id) } }) }))

@@ -63,7 +63,7 @@ test('both users have a row of every owned type', () => {
 });
 
 describe.each(types)('%s', (_name, entity) => {
-  const { one, many, metadata } = resourceOf(entity)!;
+  const { singularName, pluralName, metadata } = resourceOf(entity)!;
   const foreign = () => bobs.get(entity)!;
   const own = () => annas.get(entity)!;
   let before: unknown;
@@ -79,7 +79,7 @@ describe.each(types)('%s', (_name, entity) => {
   };
 
   test('lists only rows of the viewer', async () => {
-    const { text, data } = await ann.query(`{ rows: ${many}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`);
+    const { text, data } = await ann.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`);
     expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(own()) }], edges: [{ node: { id: String(own()) } }] });
     expectNothingOf(bobs, { text } as Answer);
     for (const rest of restOf(entity)) {
@@ -90,7 +90,7 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('does not find a foreign row by its id', async () => {
-    await expectUnknown((id) => asked(`query ($id: ID!) { row: ${one}(id: $id) { id } }`, { id }, 'NOT_FOUND'), foreign(), 200);
+    await expectUnknown((id) => asked(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id }, 'NOT_FOUND'), foreign(), 200);
     for (const rest of restOf(entity)) {
       await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreign(), 404);
       await expectUnknown((id) => ann.head(`/${rest}/${id}/`), foreign(), 404);
@@ -106,7 +106,7 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('does not find a foreign row by filters of its id or its parents', async () => {
-    const document = `query ($where: ${entity.name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
+    const document = `query ($where: ${entity.name}Where) { rows: ${pluralName}(where: $where) { totalCount nodes { id } } }`;
     const id = { name: 'id', target: () => entity };
     const named = fieldsOf(entity).filter((field) => field.relation?.owned && !field.relation.many && field.name !== 'userId');
     for (const { name, target } of [id, ...named]) {
@@ -136,9 +136,9 @@ describe.each(types)('%s', (_name, entity) => {
       await expectUnknown((id) => missing(remove, { id }, ['id'], id, entity.name), foreign(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
-    const { rest, routes, permits } = metadata.views[0]!;
+    const { rest, routes, permittedMethods } = metadata.views[0]!;
     expect(routes).toBe('all');
-    const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
+    const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreign(), status('PUT'));
     await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, metadata.create ? body : {}), foreign(), status('PATCH'));
     await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreign(), status('PATCH'));
@@ -255,8 +255,8 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('rejects anonymous requests', async () => {
     const { anyone } = fitgraph;
-    expect((await anyone.query(`{ ${many} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anyone.query(`{ ${one}(id: ${foreign()}) { id } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anyone.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anyone.query(`{ ${singularName}(id: ${foreign()}) { id } }`)).code).toBe('UNAUTHENTICATED');
     expect((await anyone.query(`mutation { ${metadata.update}(id: ${foreign()}, input: {}) { errors { path } } }`)).code).toBe(
       'UNAUTHENTICATED',
     );

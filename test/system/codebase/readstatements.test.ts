@@ -46,7 +46,7 @@ function everything(type: GraphQLObjectType, depth: number): string {
     .flatMap((field) => {
       const named = getNamedType(field.type);
       // Actions that validate a form return an error without input.
-      if (field.extensions.action?.whenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
+      if (field.extensions.action?.bodyWhenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
@@ -128,26 +128,34 @@ const queried = () => allEntities().filter((entity) => growing().includes(entity
 const requests: Request[] = [
   ...growing().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
   ...queried().flatMap((entity) => {
-    const { many } = resourceOf(entity)!;
+    const { pluralName } = resourceOf(entity)!;
     const list = (selection: string) =>
-      hasPages(entity) ? `{ page: ${many}(first: 1000) { totalCount nodes { ${selection} } } }` : `{ rows: ${many} { ${selection} } }`;
+      hasPages(entity)
+        ? `{ page: ${pluralName}(first: 1000) { totalCount nodes { ${selection} } } }`
+        : `{ rows: ${pluralName} { ${selection} } }`;
     return [
-      graphql(`${many} without relations`, list(everything(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
-      graphql(`${many} with all relations`, list(everything(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
+      graphql(`${pluralName} without relations`, list(everything(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
+      graphql(`${pluralName} with all relations`, list(everything(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
     ];
   }),
   ...queried()
     .filter(hasPages)
     .flatMap((entity) => {
-      const { many } = resourceOf(entity)!;
+      const { pluralName } = resourceOf(entity)!;
       const conditions = everyCondition(entity);
-      const document = `query ($where: ${entity.name}Where, $orderBy: [${entity.name}Order!]) { page: ${many}(first: 1000, where: $where, orderBy: $orderBy) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } } }`;
+      const document = `query ($where: ${entity.name}Where, $orderBy: [${entity.name}Order!]) { page: ${pluralName}(first: 1000, where: $where, orderBy: $orderBy) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } } }`;
       const parts = Math.ceil(conditions.length / AT_ONCE);
       return Array.from({ length: parts }, (_, part) => {
         const some = conditions.slice(part * AT_ONCE, (part + 1) * AT_ONCE);
         const variables = { where: { or: [...some, { id: { isNull: false } }] }, orderBy: everyOrder(entity) };
         // Authentication, and the list with its count.
-        return graphql(`${many} with all filters and orders, ${part + 1} of ${parts}`, document, ({ page }) => page.edges, 2, variables);
+        return graphql(
+          `${pluralName} with all filters and orders, ${part + 1} of ${parts}`,
+          document,
+          ({ page }) => page.edges,
+          2,
+          variables,
+        );
       });
     }),
   ...Object.values((schema.getType('User') as GraphQLObjectType).getFields())

@@ -33,7 +33,7 @@ jest.mock('../../../src/core/access/access', (): Access => {
     visibleRowConditions: withoutConditions(access.visibleRowConditions),
     referenceableRowConditions: withoutConditions(access.referenceableRowConditions),
     writableRowConditions: withoutConditions(access.writableRowConditions),
-    changeOwnerId: (...asked) => mockReadsChangesOf ?? access.changeOwnerId(...asked),
+    ownerIdOfChanges: (...asked) => mockReadsChangesOf ?? access.ownerIdOfChanges(...asked),
   };
 });
 
@@ -64,7 +64,7 @@ test('users see all rows when row-level security is off too', async () => {
   const open = await Fitgraph.start({ beside: fitgraph, environment: { ROW_SECURITY: 'off' } });
   try {
     for (const [, entity] of types) {
-      const { rows } = await ann.at(open.url).ask(`{ rows: ${resourceOf(entity)!.many} { nodes { id } } }`);
+      const { rows } = await ann.at(open.url).ask(`{ rows: ${resourceOf(entity)!.pluralName} { nodes { id } } }`);
       expect(rows.nodes).toHaveLength(2);
     }
   } finally {
@@ -86,7 +86,7 @@ test('a profile can be read and changed by its user only', async () => {
 });
 
 describe.each(types)('%s', (_name, entity) => {
-  const { one, many, metadata } = resourceOf(entity)!;
+  const { singularName, pluralName, metadata } = resourceOf(entity)!;
   const own = () => annas.get(entity)!;
   const foreign = () => bobs.get(entity)!;
   let before: unknown;
@@ -98,7 +98,7 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('lists only rows of the viewer', async () => {
     const { text, data } = await ann.query(
-      `{ rows: ${many}(first: 1000) { totalCount nodes { id } } given: ${many}(where: { id: { in: [${own()}, ${foreign()}] } }) { totalCount nodes { id } } }`,
+      `{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } given: ${pluralName}(where: { id: { in: [${own()}, ${foreign()}] } }) { totalCount nodes { id } } }`,
     );
     const mine = { totalCount: 1, nodes: [{ id: String(own()) }] };
     expect(data).toEqual({ rows: mine, given: mine });
@@ -111,23 +111,23 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('shows no rows to anonymous clients', async () => {
-    const { text, data } = await fitgraph.anyone.query(`{ rows: ${many}(first: 1000) { totalCount nodes { id } } }`);
+    const { text, data } = await fitgraph.anyone.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } }`);
     expect(data.rows).toEqual({ totalCount: 0, nodes: [] });
     expectNothingOf(annas, text);
-    expect((await fitgraph.anyone.query(`{ ${one}(id: ${foreign()}) { id } }`)).code).toBe('NOT_FOUND');
+    expect((await fitgraph.anyone.query(`{ ${singularName}(id: ${foreign()}) { id } }`)).code).toBe('NOT_FOUND');
   });
 
   test('does not find a foreign row by its ids', async () => {
     expect((await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, foreign()) })).code).toBe(
       'NOT_FOUND',
     );
-    expect((await ann.query(`query ($id: ID!) { row: ${one}(id: $id) { id } }`, { id: foreign() })).code).toBe('NOT_FOUND');
+    expect((await ann.query(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id: foreign() })).code).toBe('NOT_FOUND');
     for (const { rest } of metadata.views) expect((await ann.get(`/${rest}/${foreign()}/`)).status).toBe(404);
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
     const input = metadata.create ? inputOf(entity, 2, parentsIn(annas)) : {};
-    const { rest, permits } = metadata.views[0]!;
+    const { rest, permittedMethods } = metadata.views[0]!;
     if (metadata.update) {
       const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { errors { code } } }`;
       expect((await ann.ask(update, { id: foreign(), input })).row.errors).toEqual(UNKNOWN);
@@ -140,7 +140,7 @@ describe.each(types)('%s', (_name, entity) => {
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.removeMany}(rows: $rows) { errors { code } } }`;
       expect((await ann.ask(remove, { rows: [{ id: own() }, { id: foreign() }] })).row.errors).toEqual(UNKNOWN);
     }
-    const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
+    const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     const body = bodyOf(entity, 2, parentsIn(annas));
     expect((await ann.put(`/${rest}/${foreign()}/`, body)).status).toBe(status('PUT'));
     expect((await ann.patch(`/${rest}/${foreign()}/`, metadata.create ? body : {})).status).toBe(status('PATCH'));

@@ -69,7 +69,7 @@ test('link tables have exactly the expected columns', async () => {
     for (const { link } of fieldsOf(entity)) {
       if (!link) continue;
       const owner = resourceOf(entity)!.owned ? ['user_id'] : [];
-      const expected = [link.own, link.other, ...Object.keys(link.fixed ?? {}), ...owner].sort();
+      const expected = [link.ownColumn, link.otherColumn, ...Object.keys(link.discriminators ?? {}), ...owner].sort();
       expect((await columnsOf(link.table)).map(({ column }) => column)).toEqual(expected);
     }
 });
@@ -188,7 +188,7 @@ test('every table of owned rows has a policy that compares the owner with the vi
        FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relrowsecurity AND p.polpermissive AND c.relname <> 'change' ORDER BY 1`,
   );
   const owned = allEntities().filter((entity) => resourceOf(entity)!.owned);
-  const expected = new Map(owned.map((entity) => [resourceOf(entity)!.table, resourceOf(entity)!.owner]));
+  const expected = new Map(owned.map((entity) => [resourceOf(entity)!.table, resourceOf(entity)!.ownerColumn]));
   for (const entity of owned) for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
   for (const table of ['idempotency_key', 'idempotency_usage']) expected.set(table, 'user_id');
   const said = (owner: string) => expect.stringMatching(new RegExp(`^\\(${owner} = \\( SELECT .*current_setting\\('fitgraph.viewer'`));

@@ -31,7 +31,7 @@ const SHARED = '1';
 describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.field.name}`, edge]))(
   '%s',
   (_name, { type, field, target }) => {
-    const { one, many } = resourceOf(findEntity(type.name)!)!;
+    const { singularName, pluralName } = resourceOf(findEntity(type.name)!)!;
     /** The reference from the owned row to the public one. */
     const back = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.many)!;
     const own = () => String(annas.get(findEntity(target)!));
@@ -42,35 +42,35 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
 
     test('returns and counts only rows of the viewer', async () => {
       const lists = [
-        `{ a: ${one}(id: ${SHARED}) { ${shown()} } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${shown()} } }`,
         `{ a: node(nodeId: "${nodeIdOf(type.name, SHARED)}") { ... on ${type.name} { ${shown()} } } }`,
-        `{ a: ${one}(id: ${SHARED}) { ${shown('(first: 1, offset: 0)')} } }`,
-        `{ a: ${one}(id: ${SHARED}) { ${shown('(last: 5)')} } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${shown('(first: 1, offset: 0)')} } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${shown('(last: 5)')} } }`,
       ];
       for (const document of lists) {
         expect((await ann.ask(document)).a.shown).toEqual(only(own()));
         expect((await bob.ask(document)).a.shown).toEqual(only(foreign()));
         expect((await carl.ask(document)).a.shown).toEqual(none);
       }
-      const page = `{ rows: ${many}(where: { id: { eq: ${SHARED} } }) { nodes { ${shown()} } } }`;
+      const page = `{ rows: ${pluralName}(where: { id: { eq: ${SHARED} } }) { nodes { ${shown()} } } }`;
       expect((await ann.ask(page)).rows.nodes).toEqual([{ shown: only(own()) }]);
       expect((await carl.ask(page)).rows.nodes).toEqual([{ shown: none }]);
       for (const args of ['offset: 1', `where: { id: { eq: ${foreign()} } }`, `where: { not: { id: { eq: ${own()} } } }`])
-        expect((await ann.ask(`{ a: ${one}(id: ${SHARED}) { shown: ${field.name}(${args}) { nodes { id } } } }`)).a.shown.nodes).toEqual(
-          [],
-        );
+        expect(
+          (await ann.ask(`{ a: ${singularName}(id: ${SHARED}) { shown: ${field.name}(${args}) { nodes { id } } } }`)).a.shown.nodes,
+        ).toEqual([]);
     });
 
     test('returns only rows of the viewer when nested repeatedly', async () => {
       const object = back().object;
-      const { many: owns } = resourceOf(findEntity(target)!)!;
+      const { pluralName: owns } = resourceOf(findEntity(target)!)!;
       const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${shown()} } } } } } } }`;
       const answer = await ann.query(document);
       expect(answer.data.rows.nodes).toEqual([{ up: { down: { totalCount: 1, nodes: [{ id: own(), up: { shown: only(own()) } }] } } }]);
       expect(answer.text).not.toContain(foreign());
     });
 
-    const list = `query ($where: ${type.name}Where) { rows: ${many}(where: $where, first: 1000) { totalCount nodes { id } } }`;
+    const list = `query ($where: ${type.name}Where) { rows: ${pluralName}(where: $where, first: 1000) { totalCount nodes { id } } }`;
     const found = async (person: Person, where: object): Promise<string> => (await person.query(list, { where })).text;
 
     test('does not reveal rows of other users to filters', async () => {
@@ -111,7 +111,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
 
     test('fails as UNAUTHENTICATED for anonymous clients and keeps public fields readable', async () => {
       const { data, errors } = await fitgraph.anyone.query(
-        `{ a: ${one}(id: ${SHARED}) { id ${shown()} } b: ${one}(id: ${SHARED}) { id } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { id ${shown()} } b: ${singularName}(id: ${SHARED}) { id } }`,
       );
       expect(data).toEqual({ a: { id: SHARED, shown: null }, b: { id: SHARED } });
       expect(errors).toMatchObject([{ path: ['a', 'shown'], extensions: { code: 'UNAUTHENTICATED' } }]);

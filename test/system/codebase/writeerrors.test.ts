@@ -63,7 +63,7 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
   const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.update}(id: $id, input: $input) ${ERRORS} }`;
   const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${ERRORS} }`;
   const made = async (number: number) => {
-    const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.one} { id } errors`), {
+    const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.singularName} { id } errors`), {
       input: input(entity, number),
     });
     expect(wrong(answer)).toEqual([]);
@@ -124,7 +124,7 @@ test('every writable reference has a foreign key, with the owner if the target i
         WHERE a.attrelid = conrelid AND a.attnum = ANY(conkey)) AS "columns", confrelid::regclass::text AS "of", condeferred AS "late"
       FROM pg_constraint WHERE contype = 'f'`,
   );
-  for (const entity of allEntities().filter((one) => resourceOf(one)!.writes.length))
+  for (const entity of allEntities().filter((one) => resourceOf(one)!.writeOperations.length))
     for (const { column, relation, target, stored, readOnly } of fieldsOf(entity)) {
       if (!relation || !stored || readOnly) continue;
       const { table, owned } = resourceOf(target!())!;

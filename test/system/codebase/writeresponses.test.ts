@@ -125,7 +125,7 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
     random = randomFor(`rows of ${name} over REST`);
     number = 1_000;
     const { metadata } = resourceOf(entity)!;
-    const { rest, permits = ['PUT'] } = metadata.views[0]!;
+    const { rest, permittedMethods = ['PUT'] } = metadata.views[0]!;
     const path = `/${rest}/`;
     const compare = async (answer: Answer) => {
       if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
@@ -136,7 +136,7 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
       if (made) await compare(made);
       const id = (made ? made.body.id : annas.get(entity)) as number;
       await compare(await accepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
-      if (permits.includes('PUT'))
+      if (permittedMethods.includes('PUT'))
         await compare(await accepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
     }
   },
@@ -162,7 +162,7 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
   random = randomFor(`rows of ${name} over GraphQL`);
   // The REST tests use the lower numbers.
   number = 2_000;
-  const { metadata, one: row } = resourceOf(entity)!;
+  const { metadata, singularName: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {
     const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
     const create = `mutation ($input: ${name}Input!) { made: ${metadata.create}(input: $input) ${payload} }`;

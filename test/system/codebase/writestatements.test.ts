@@ -61,8 +61,8 @@ test('four types have bulk writes', () =>
 test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for bulk writes',
   async (name, entity) => {
-    const { many, metadata } = resourceOf(entity)!;
-    const shown = `{ shown: ${many} { id } errors { path message } }`;
+    const { pluralName, metadata } = resourceOf(entity)!;
+    const shown = `{ shown: ${pluralName} { id } errors { path message } }`;
     const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${shown} }`;
     const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${shown} }`;
     const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.removeMany}(rows: $rows) { deletedIds } }`;
@@ -111,8 +111,8 @@ test('at least five types can be created with nested rows', () => expect(trunks.
 test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for nested creations',
   async (name, entity) => {
-    const { one, metadata } = resourceOf(entity)!;
-    const create = `mutation ($input: ${name}Input!) { rows: ${metadata.create}(input: $input) { shown: ${one} { id } errors { path message } } }`;
+    const { singularName, metadata } = resourceOf(entity)!;
+    const create = `mutation ($input: ${name}Input!) { rows: ${metadata.create}(input: $input) { shown: ${singularName} { id } errors { path message } } }`;
     const perWidth = rowsIn(tree(entity, 2)) - rowsIn(tree(entity, 1));
     const answers: GraphQLAnswer[] = [];
     for (const size of SIZES) {

@@ -93,8 +93,8 @@ export class FormBuilder {
       return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
     if (SAFE_METHODS.includes(request.method)) return undefined;
     const { data } = await endpoint.detail(request.context.resolverContext, { id });
-    const { version } = endpoint.resource;
-    return data?.row ? { row: data.row, ...(version && { version: data.row[version] }) } : undefined;
+    const { versionField } = endpoint.resource;
+    return data?.row ? { row: data.row, ...(versionField && { version: data.row[versionField] }) } : undefined;
   }
 
   async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: RelationChoicesOf): Promise<Forms> {

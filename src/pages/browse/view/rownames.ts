@@ -67,7 +67,7 @@ function textAt(row: Row, path: string): string {
 /** Returns the rule for the names of rows. Names omit the relation `parent`, which has the same value in all rows. */
 export function nameRuleOf(
   type: GraphQLObjectType,
-  { names: declaredNames, apart, ordering }: ResourceMetadata,
+  { labelPaths: declaredNames, distinguishingPath, ordering }: ResourceMetadata,
   parent?: FieldMetadata,
 ): NameRule {
   const ownNames = declaredNames?.filter((path) => pathOf(path)[0] !== parent?.relation?.object);
@@ -76,13 +76,15 @@ export function nameRuleOf(
   const namePaths = names ?? (field ? [field.name] : []);
   return {
     paths: namePaths.map(pathOf),
-    selection: [...namePaths, ...(apart === undefined ? [] : [apart])].map((path) => selectionOfPath(pathOf(path))).join(' '),
+    selection: [...namePaths, ...(distinguishingPath === undefined ? [] : [distinguishingPath])]
+      .map((path) => selectionOfPath(pathOf(path)))
+      .join(' '),
     nameOf: (row) =>
       namePaths
         .map((path) => textAt(row, path))
         .filter(Boolean)
         .join(', '),
-    distinctionOf: (row) => (apart === undefined ? '' : textAt(row, apart)),
+    distinctionOf: (row) => (distinguishingPath === undefined ? '' : textAt(row, distinguishingPath)),
   };
 }
 
@@ -120,7 +122,9 @@ function createRowSearch(
   const nameRule = nameRuleOf(type, resource);
   const { paths, selection: nameSelection } = nameRule;
   if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
-  const textPaths = [...paths, ...(resource.apart === undefined ? [] : [pathOf(resource.apart)])].filter((path) => isTextPath(type, path));
+  const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [pathOf(resource.distinguishingPath)])].filter((path) =>
+    isTextPath(type, path),
+  );
   let run: RunOperation | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
   const rows: RowSearch['rows'] = async (context, where, first) => {

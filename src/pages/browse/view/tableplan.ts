@@ -61,11 +61,11 @@ export class TablePlan {
     this.hasImages = isListType(getNullableType(type.getFields()[IMAGES_FIELD]?.type));
     const nameField = paths.length === 1 && paths[0]!.length === 1 ? visibleFields.find(({ name }) => name === paths[0]![0]) : undefined;
     this.columns = [
-      { key: nameField?.rest ?? '', label: nameField ? labelOf(nameField) : singularLabelOf(type), sortable: nameField?.ordered ?? false },
+      { key: nameField?.rest ?? '', label: nameField ? labelOf(nameField) : singularLabelOf(type), sortable: nameField?.sortable ?? false },
       ...this.columnFields.map((field) => ({
         key: field.rest,
         label: labelOf(field),
-        sortable: field.ordered,
+        sortable: field.sortable,
         cellClass: cellClassOf(field),
       })),
       ...this.childLists.map(({ name }) => ({ key: name, label: fieldWords(name), sortable: false })),

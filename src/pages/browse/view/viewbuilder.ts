@@ -115,7 +115,7 @@ export class ViewBuilder {
     return {
       ...rowView,
       filters: await this.forms.addSearchResults(filterControlsOf(viewMetadata.filters, fields, relationChoicesOf), filterValue, request),
-      sortableKeys: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
+      sortableKeys: fields.filter(({ hidden, sortable }) => !hidden && sortable).map(({ rest: key }) => key),
       window: parsePageWindow(request.query, request.maxLimit),
     };
   }
