@@ -20,7 +20,7 @@ export interface RequestExamples {
 const EXAMPLE_ROWS = 2;
 const LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
 const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROWS}) { totalCount nodes { id name } } }`;
-/** Filter for one row per exercise: exercises have a row for each language. */
+/** Filter for English texts. Without it, lists would show the same exercise in every language, because each translation is a row. */
 const IN_ENGLISH = 'where: { language: { shortName: { eq: "en" } } }';
 const EXERCISES_QUERY = `{ exercises(${IN_ENGLISH}, first: ${EXAMPLE_ROWS}) { totalCount nodes { name category { name } } } }`;
 const FIGURE_QUERY = `{ exercises(${IN_ENGLISH}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;

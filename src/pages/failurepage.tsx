@@ -20,7 +20,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Temporarily unavailable',
 };
 
-/** A longer `Accept` header is not parsed; browsers send about 200 characters. */
+/** Maximum length of the `Accept` header. A longer one is not parsed; browsers send about 200 characters. */
 const MAX_ACCEPT_CHARACTERS = 4000;
 const JSON_URL = /[?&]format=json(?:&|$)|\.json\/?(?:\?|$)/;
 const LOCAL_URL = /^\/(?![/\\])/;

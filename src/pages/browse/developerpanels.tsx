@@ -6,7 +6,7 @@ import { EXPORT_PATH } from '../exportpath';
 import { urlWith, pageEnvelope } from './listcontrols';
 import { TAB_GROUP } from './tabs';
 
-/** Headers of a request that returns the response of this page as JSON. */
+/** HTTP headers that a client has to send to get the response on this page as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
   const { baseUrl, method, signedIn, kinds } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
@@ -25,7 +25,7 @@ function RequestHeaders({ view }: { view: HtmlView }) {
   );
 }
 
-/** Returns the URL of the list as CSV, with all rows instead of one page; undefined for other pages. */
+/** Returns the URL that exports all rows of the list as CSV, not only those of the current page; undefined if the page shows no list. */
 export function csvUrlOf(view: HtmlView): string | undefined {
   if (!view.graphql || !pageEnvelope(view)) return undefined;
   const { first: _size, offset: _start, ...variables } = view.graphql.variables;
@@ -35,7 +35,7 @@ export function csvUrlOf(view: HtmlView): string | undefined {
 
 const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
-/** Links to other endpoints with the same rows. */
+/** Links to the other REST endpoints that return the same rows, in a different representation. */
 function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) {
   if (siblings.length === 0 || action !== undefined) return null;
   const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;

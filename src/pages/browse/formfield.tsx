@@ -25,7 +25,7 @@ export interface FormFieldProps {
 
 type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
 
-/** Fields with a larger maximum length are edited in a textarea. */
+/** Fields with a maximum length above this number of characters are edited in a textarea instead of a single-line input. */
 const MAX_INPUT_LENGTH = 120;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 const TIME_PATTERN = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
@@ -115,7 +115,10 @@ function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { 
   );
 }
 
-/** Radio buttons for the rows that match a typed name. They follow the text input, because the last of several values with the same key counts. */
+/**
+ * Radio buttons for the rows that match a typed name. They have the same key as the text input and follow it, so that the chosen row takes
+ * precedence over the typed name: the server uses the last value of a key.
+ */
 function MatchingRows({ control: { key, label, matches = [] } }: { control: FormControl }) {
   if (matches.length === 0) return null;
   return (

@@ -179,7 +179,7 @@ export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singular
 
 export function WriteForms({ view }: { view: HtmlView }) {
   const { forms, removable, lockedMethods, kind, status } = view;
-  // With status 403, the error message already asks the visitor to sign in.
+  // Asks the visitor to sign in, except on pages with status 403, whose error message does so already.
   if (lockedMethods.length > 0 && status !== 403)
     return (
       <p class="locked">

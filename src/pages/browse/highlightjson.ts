@@ -20,7 +20,10 @@ function renderLeaf(value: unknown, { endpoint }: Links, base: string): string {
   return highlightToken('lit', text);
 }
 
-/** Renders `body`. `base` is the path of the REST API. An object or list under a key that is not in `links` inherits those of its parent. */
+/**
+ * Renders the JSON value `body` as HTML. `links` describes which values are ids; if it has no entry for a key, an object or list under that key is
+ * rendered with `links` itself. `base` is the path of the REST API.
+ */
 export function highlightJson(body: unknown, links: Links, base: string, indent = ''): string {
   if (body === null || typeof body !== 'object') return renderLeaf(body, links, base);
   const innerIndent = `${indent}  `;

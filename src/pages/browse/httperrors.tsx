@@ -27,7 +27,7 @@ export function headlineOf({ status, name, signedIn, visitor, forms, resource, k
 export function ErrorExplanation({ view }: { view: HtmlView }) {
   const { status, signedIn, visitor, resource, base, filters, errors, forms, headers } = view;
   const retryAfter = headers['Retry-After'];
-  // Rejected forms and filters show their own messages.
+  // A rejected form or filter shows its error messages itself.
   if (status < 400 || forms.some(({ failed }) => failed) || filters.some(({ key }) => errors[key])) return null;
   if (status === 403 && !signedIn && visitor.username === undefined)
     return (

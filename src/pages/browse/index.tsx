@@ -32,7 +32,7 @@ import { UnbrokenDates, CodeText } from './richtext';
 
 const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
-/** Says what was written: by the form on the previous page, or by the request that this page answers. */
+/** Notice that a row was created, saved or deleted: by the form on the previous page, or by the request to which this page is the response. */
 function Notice({ view }: { view: HtmlView }) {
   const { method, status, kind, resource, base, path } = view;
   const notice = view.notice ?? (status < 300 ? NOTICE_BY_METHOD[method] : undefined);
@@ -50,7 +50,7 @@ function Notice({ view }: { view: HtmlView }) {
   );
 }
 
-/** Maximum number of characters of rows in the JSON panel, which links to the complete response. */
+/** Maximum number of characters of all rows in the JSON panel. If rows are omitted, the panel links to the complete response. */
 const MAX_JSON_LENGTH = 1200;
 
 /** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
@@ -178,7 +178,7 @@ function titleOf(view: HtmlView): string {
 }
 
 export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
-  // ECharts takes a tenth of the time in which the server's code is loaded, and most pages have no chart.
+  // ECharts is imported only when a chart is drawn: importing it takes long (a tenth of the time for all code), and most pages have no chart.
   const charts = view.timeSeries || view.kind === 'action' ? (await import('./chartsvg.ts')).renderCharts(view) : [];
   const cardStyle = cardStyleOf(view);
   const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searchType }) => searchType);
@@ -212,7 +212,7 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
     },
     async render(input) {
       const view = await viewBuilder.build(input);
-      // Yields to the event loop between reading and rendering.
+      // Lets the event loop handle other requests between reading the data and rendering the page.
       await setImmediate();
       return renderBrowsePage(view);
     },

@@ -82,7 +82,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Select element for the sort order: narrow screens have no column headers, and some fields have no column. */
+/** Select element for the sort order. Clickable column headers are not enough: narrow screens hide them, and some fields have no column. */
 function SortSelect({ view }: { view: HtmlView }) {
   const { sortableKeys, query, labels } = view;
   const current = query.getAll('ordering').at(-1) ?? '';

@@ -32,7 +32,7 @@ export function assetHandler(folder: string): RequestHandler {
     if (type === undefined || coding === undefined) return serveUncompressed(request, response, next);
     const headers = { 'Content-Type': type, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
     response.sendFile(`${request.path}${ENDINGS[coding]}`, { root: folder, immutable: true, maxAge: '1y', headers }, (error) => {
-      // The build compresses no small files (MIN_BYTES in scripts/build.mjs), so the uncompressed file is sent.
+      // The compressed file is missing if the file is small (MIN_BYTES in scripts/build.mjs). The uncompressed file is sent instead.
       if (error && !response.headersSent) serveUncompressed(request, response, next);
     });
   });

@@ -17,7 +17,7 @@ import type { FormControl } from './viewmodel';
 export interface RelationChoices {
   target?: string;
   choices?: readonly Choice[];
-  /** GraphQL type of the rows; present only if the input searches them by name, because there are too many for choices. */
+  /** GraphQL type of the rows; present only if the input searches them by name, because there are too many to list as choices. */
   searchType?: string;
 }
 export type RelationChoicesOf = (type: string) => RelationChoices;

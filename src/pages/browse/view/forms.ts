@@ -40,14 +40,14 @@ export class FormBuilder {
   private async readRelationChoices(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
     const target = this.pageRoutes.endpointNameOf(type);
     const rowSearch = this.rowSearchOf(type);
-    // Anonymous clients cannot see the rows of users.
+    // An anonymous client cannot read rows of users, so they are not offered as choices.
     if (!rowSearch || (rowSearch.owned && !signedIn)) return { target };
     const choices = await rowSearch.rows(context.resolverContext, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { target, choices };
     return { target, ...(rowSearch.find && { searchType: type }) };
   }
 
-  /** Adds search results to controls with a search field: the rows that match a name, or the name of the row with an id. */
+  /** Adds search results to inputs that search rows by name: the rows that match the typed name, or the name of the row if an id was typed. */
   addSearchResults(
     controls: readonly FormControl[],
     textOf: (key: string) => string | undefined,
@@ -65,7 +65,7 @@ export class FormBuilder {
     );
   }
 
-  /** Adds a readable label to each stored value. For a search field, whose value is an id, the label is the name of that row. */
+  /** Adds a readable label to each stored value. If the input searches rows by name, the value is an id and the label is the name of its row. */
   async labelStoredValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
     const differingControls = controls.filter(({ key }) => stored[key]);
     const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]!.texts.at(-1), request);

@@ -5,7 +5,7 @@ import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
 import { pluralLabelOf, singularLabelOf } from './cells';
 import type { Resource } from './viewmodel';
 
-/** Whether pages link to this endpoint for its rows. If several endpoints return the same rows, it is the first one. */
+/** Whether links to rows lead to this endpoint. If several endpoints return the same rows, links lead to the first of them. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class PageRoutes {

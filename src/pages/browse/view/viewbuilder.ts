@@ -22,7 +22,7 @@ import { noticeOf } from '../postredirect';
 
 export interface ViewSources extends ApiDescription {
   schema: GraphQLSchema;
-  /** The schema of `/graphql`. Pages show the equivalent operation that clients can send there. */
+  /** Public schema, which `/graphql` serves. Pages show an operation of this schema that is equivalent to their REST request. */
   publicSchema: GraphQLSchema;
   prepare: PrepareOperation;
 }
@@ -69,7 +69,7 @@ export class ViewBuilder {
     return Object.assign(view, await this.forms.formsOf(pageRoute, result, () => ({})));
   }
 
-  /** Returns the view properties that only the API root, free-standing endpoints or actions have. */
+  /** Returns the view properties that only the API root, actions, and endpoints that belong to no row (such as searches) have. */
   private viewOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
     if (pageRoute.kind === 'root')
       return {
@@ -182,7 +182,7 @@ export class ViewBuilder {
   }
 }
 
-/** Returns the view of an unknown path. The view of a known path overwrites its properties. */
+/** Returns the view of an unknown path. For a known path, its properties are overwritten afterwards. */
 function baseView({ request, answer, headers }: RenderInput): HtmlView {
   const { context, method, query, signedIn, path, route } = request;
   return {

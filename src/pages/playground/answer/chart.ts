@@ -4,7 +4,7 @@ import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
 import { columnTitlesOf } from './columntitles';
 
-/** More colours would be hard to distinguish; further series are merged into one. */
+/** Maximum number of series, because more colours would be hard to distinguish. Further series are merged into one. */
 const MAX_SERIES = 12;
 /** Maximum number of rows that are drawn. More points would overlap and take long to draw. */
 export const MAX_CHART_ROWS = 5_000;
@@ -19,7 +19,7 @@ export interface Series {
 export interface Drawing {
   kind: ChartSettings['kind'];
   x: { name: string; kind: Column['kind']; categories: string[] };
-  /** `names` are the names of the drawn columns, `categories` those of the vertical axis of a heat map. */
+  /** `names` are the names of the drawn columns; `categories` are the categories on the vertical axis of a heat map, otherwise empty. */
   y: { names: string[]; categories: string[] };
   series: Series[];
   /** Number of rows that are not drawn because there are too many. */

@@ -25,7 +25,7 @@ createRoot(document.getElementById('playground')!).render(
   <GraphiQL
     fetcher={fetcher}
     defaultQuery={WELCOME}
-    // Must be undefined, not '' or null: only then GraphiQL restores the tabs of the last visit.
+    // Without a request in the URL, the initial query must be undefined, not '' or null: only then GraphiQL restores the tabs of the last visit.
     initialQuery={initialRequest?.query}
     initialVariables={initialRequest?.variables}
     isHeadersEditorEnabled

@@ -4,7 +4,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
 import { Loading } from './loading';
 
-/** The default colours of the plugin have too little contrast. */
+/** Colours that replace the default colours of the explorer plugin, which have too little contrast. */
 const TEXT_COLOUR = 'hsl(var(--color-neutral))';
 const QUIET_COLOUR = 'hsla(var(--color-neutral), 0.76)';
 const COLOURS = {

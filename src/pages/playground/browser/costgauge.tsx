@@ -9,7 +9,7 @@ type Tab = Record<'query' | 'variables' | 'headers' | 'operationName', string | 
 
 const parseObject = (json: string | null) => (json?.trim() ? (JSON.parse(json) as Record<string, string>) : undefined);
 
-/** Returns undefined if the query, the variables or the headers are incomplete. */
+/** Estimates the cost of the operation in a tab. Returns undefined if its query, variables or headers are incomplete. */
 async function estimateTab({ query, variables, headers, operationName }: Tab, signal: AbortSignal): Promise<CostEstimate | undefined> {
   if (!query?.trim()) return undefined;
   try {

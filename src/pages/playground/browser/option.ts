@@ -41,7 +41,7 @@ const SERIES_COLOURS = [
 /** Lighter versions of the first colours, which would be too dark on a dark background. */
 const DARK_SERIES_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...SERIES_COLOURS.slice(6)];
 const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
-/** With more items, points have no symbols, and some categories have no label. */
+/** Maximum number of points of a line that are marked with symbols, and of categories that all get an axis label. */
 const MAX_MARKED_ITEMS = 80;
 const MAX_HORIZONTAL_LABELS = 8;
 const MAX_SHORT_NAME_LENGTH = 10;
@@ -123,7 +123,7 @@ function yAxisOf(drawing: Drawing, style: ChartStyle) {
     ...(kind === 'heatmap'
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
-    // Several columns are named by the legend.
+    // The axis has a title if it shows a single column. If there are several, the legend names them.
     name: y.names.length === 1 ? y.names[0] : '',
     ...(isHorizontal && { nameLocation: 'middle' as const, nameGap: TITLE_GAP_PX }),
     nameTextStyle: { ...style.font, align: isHorizontal ? ('center' as const) : ('left' as const) },

@@ -1,4 +1,4 @@
-/** State of each tab that GraphiQL does not store: the view of its result and the statistics of its last run. */
+/** Stores, for each tab of GraphiQL, the state that GraphiQL itself does not store: the view of the result and the statistics of the last run. */
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
 import { UNARRANGED, type Arrangement } from '../answer/arrangement';
