@@ -75,7 +75,7 @@ export function bracketDepthError(text: string): GraphQLError | undefined {
 /** `extensions.limit` distinguishes exceeded limits from other validation errors. */
 const limitError = (message: string, limit: number, node: ASTNode) => new GraphQLError(message, { nodes: [node], extensions: { limit } });
 
-/** Combines the values of all fields of a selection set and its fragments. Each fragment is visited only once. */
+/** Combines the results of `fieldValue` for all fields in a selection set and in its fragments. Evaluates each fragment only once. */
 function foldFields(
   set: SelectionSetNode | undefined,
   context: ValidationContext,
@@ -89,7 +89,7 @@ function foldFields(
       return combine(total, foldFields(selection.selectionSet, context, fieldValue, combine, resultByFragment));
     const name = selection.name.value;
     if (!resultByFragment.has(name)) {
-      // The preset value ends the recursion for a fragment that spreads itself. Another rule rejects such cycles.
+      // This preliminary result ends the recursion for a fragment that spreads itself. Another validation rule rejects such cycles.
       resultByFragment.set(name, 0);
       resultByFragment.set(name, foldFields(context.getFragment(name)?.selectionSet, context, fieldValue, combine, resultByFragment));
     }
@@ -100,7 +100,10 @@ function foldFields(
 const sumFields = (set: SelectionSetNode, context: ValidationContext, weightOf: (field: FieldNode) => number): number =>
   foldFields(set, context, weightOf, (a, b) => a + b);
 
-/** Returns the maximum number of aliases in one result object: those without a type condition, plus those of the type condition that has the most. */
+/**
+ * Returns the maximum number of aliases in one result object: the aliases without a type condition, plus those of the type condition that has the
+ * most aliases, because an object has only one type.
+ */
 function countAliases(set: SelectionSetNode, context: ValidationContext): number {
   const aliasesByType = new Map<string, Set<string>>();
   visitFields([set], '', {

@@ -63,7 +63,7 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
         const result = body.singleResult;
         if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, executor.permitsIntrospection(resolverContext));
         setOverloadStatus(http, result);
-        // Stored before the status is adapted to the media type, which may differ when the request is repeated.
+        // The result is stored before its status is adapted to the media type, because a repeated request may accept a different media type.
         if (attempt && 'claim' in attempt) await storeResult(attempt, http, result);
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
         setLimitStatus(http, result);
@@ -128,7 +128,7 @@ class SerializedBody {
   constructor(readonly text: string) {}
 }
 
-/** Serializes a result for Apollo. A response that the plugin above has serialized is returned as it is. */
+/** Serializes a result for Apollo. If the plugin in this file has serialized the response already, returns its text. */
 export const stringifyResult = ({ data, ...result }: FormattedExecutionResult): string =>
   data instanceof SerializedBody ? data.text : `${JSON.stringify({ ...result, data })}\n`;
 

@@ -44,7 +44,7 @@ const isExclusiveTo =
 const isRestOnly = isExclusiveTo('rest');
 const isGraphQLOnly = isExclusiveTo('graphql');
 
-/** Hides stored values that have no enum name: a blank choice, which REST can store, becomes null; ids in a list are omitted. */
+/** Hides stored values that the enum of a field does not contain: an empty text, which REST can store, becomes null; ids in a list are omitted. */
 function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
@@ -182,7 +182,7 @@ function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | Gra
   return restLeafType(type, parent);
 }
 
-/** Builds the schema behind REST. `mapSchema` cannot replace the built-in scalars, so field types are changed afterwards in its copy. */
+/** Builds the schema behind REST. `mapSchema` cannot replace built-in scalars, so field types are changed afterwards in the copy that it returns. */
 export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const { types, ...config } = mapSchema(fullSchema, {
     [MapperKind.TYPE]: choiceAsScalar,

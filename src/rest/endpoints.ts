@@ -21,7 +21,7 @@ export interface ComputedEndpoint<Metadata extends BodyMetadata> {
   run: RestOperation;
 }
 
-/** A REST resource: one view of a GraphQL type under a REST name. */
+/** A REST resource: the rows of a GraphQL type in one representation (view). A type can have several views, each with a REST name. */
 export interface Endpoint {
   view: ViewMetadata;
   resource: ResourceMetadata;
@@ -72,7 +72,7 @@ function nestedSelection(type: GraphQLOutputType, selection?: string): string {
   return isLeafType(namedType) ? '' : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
 }
 
-/** Returns the name of the GraphQL fragment with a view's selection. Other views include it, for example as `...exercisecategory`. */
+/** Returns the name of the GraphQL fragment that selects the fields of a view. Other views include it, for example as `...exercisecategory`. */
 export const fragmentName = (rest: string) => rest.replaceAll('-', '_');
 
 /** Appends the definitions of all fragments that the document uses, directly or through other fragments. */
@@ -122,7 +122,7 @@ function buildEndpoint(
   const { name } = type;
   const resource = type.extensions.resource!;
   const { one, many } = resource;
-  // Only the first view of a type supports writes.
+  // If a type has several views, only the first one supports writes.
   const { create, update, remove, version }: Partial<ResourceMetadata> = view === resource.views[0] ? resource : {};
   const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);

@@ -31,7 +31,10 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
     ...additionalHeaders,
   );
 
-/** Longer texts are sent as a Buffer, which is encoded once and not copied. Shorter ones are sent as a string, in one write with the headers. */
+/**
+ * Texts with more characters than this are sent as a Buffer, which is encoded once and not copied. Shorter texts are sent as a string, in one write
+ * with the headers.
+ */
 const BUFFERED_BODY_CHARACTERS = 1 << 16;
 
 /** Sends a response. If `text` is undefined, it has neither a body nor a Content-Type. */

@@ -53,7 +53,7 @@ async function catchRestError<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** Lists with more rows are serialized in pieces, and the event loop can handle other requests between two pieces. */
+/** Lists with more rows than this are serialized in pieces, so that the event loop can handle other requests between two pieces. */
 const CHUNKED_SERIALIZATION_ROWS = 200;
 const countRows = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
 
@@ -105,7 +105,7 @@ class Router {
     const { accept } = message.headers;
     if (!route) {
       request.representation = negotiateUnknown(accept);
-      // The HTML 404 page shows the signed-in user.
+      // Authenticates the client, because the HTML page for 404 shows who is signed in. Invalid credentials are ignored.
       if (request.representation.format === 'api') request.signedIn = await context.authentication.authenticate().catch(() => false);
       throw notFound();
     }

@@ -6,7 +6,7 @@ import type { FieldCollector } from './fieldcollection';
 import { isPaged, type ExportedList } from './list';
 
 const VALUE_SEPARATOR = '; ';
-/** Maximum number of fields per exported row. Otherwise, nested fragments could expand a short document to millions. */
+/** Maximum number of fields per exported row. Without it, nested fragments could expand a short document to millions of fields. */
 const MAX_FIELDS_PER_ROW = 1_000;
 
 interface Column {

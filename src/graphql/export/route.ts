@@ -33,7 +33,7 @@ interface Dependencies {
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 const RETRY_SECONDS = 10;
-/** Each caller may use at most the total number of export slots divided by this number. */
+/** Determines how many exports a caller may run at the same time: the total number of export slots divided by this number. */
 const CALLER_SLOTS_DIVISOR = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */

@@ -55,7 +55,7 @@ function asPostRequest({ url, headers, socket }: IncomingMessage, parameters: Re
 }
 
 export class WebSocketTransport {
-  /** Limits the connections per client network. The change log limits the number of subscriptions. */
+  /** Limits the anonymous connections, in total and per client network. The number of subscriptions is limited in `src/core/changes`. */
   private readonly anonymousConnections = new Limiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
   private readonly protocol: Server<Connection>;
@@ -113,7 +113,7 @@ export class WebSocketTransport {
       if (socket.readyState === socket.OPEN) socket.ping();
     }, PING_INTERVAL_MS);
     socket.on('pong', () => (isAlive = true));
-    // `ws` has already closed the connection with the right code.
+    // Only logs the error: `ws` has already closed the connection with the close code for it.
     socket.on('error', (error) => this.logWarning(request, error));
     // Disconnects a client that does not read its replies.
     const canReply = () => {

@@ -92,7 +92,7 @@ function servePage(router: Router, contextOf: (request: IncomingMessage) => Requ
 
   router.get(DOCS, async (request, response) => {
     const context = contextOf(request);
-    // The page is public: bad credentials are ignored.
+    // Invalid credentials are ignored, because the page is public.
     await context.authentication.authenticate().catch(() => false);
     const html = renderApiDocsPage({ document: ROOT, assets }, context.authentication.visitor());
     response.set(PAGE_HEADERS).type('html').send(html);

@@ -67,7 +67,7 @@ export function parseJson(readText: () => string): unknown {
     const json = readText();
     const excess = findExceededLimit(json);
     if (excess !== undefined) throw new Error(excess);
-    // Rejects invalid JSON, because the second parser accepts only valid JSON.
+    // Throws an error for invalid JSON. The parser in the next line does not detect it.
     JSON.parse(json);
     return new SpellingPreservingParser(json).parseValue();
   } catch (error) {

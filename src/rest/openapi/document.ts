@@ -94,7 +94,7 @@ function sortListedFirst(endpoints: Endpoints): Endpoints {
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 
-/** Returns the component schemas of a view. Body schemas are included only if a method uses them. */
+/** Returns the component schemas of an endpoint. Schemas of request bodies are included only if one of its methods uses them. */
 function schemasOf(endpoint: Endpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
   const { row, page, body, change } = componentNamesOf(endpoint);
   const list = paths[`/${row}/`]!;

@@ -260,7 +260,7 @@ export class PathItemsBuilder {
     };
   }
 
-  /** Returns the methods of the route's Allow header that the view permits to at least some clients. */
+  /** Returns the methods in the Allow header of the route, without those that no client may use. */
   private permittedMethods({ view: { permits } }: Endpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allow = route && route !== 'redirect' ? route.allow : [];

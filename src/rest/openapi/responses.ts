@@ -100,7 +100,7 @@ export const NOT_MODIFIED_RESPONSE: Response = {
   headers: ETAG_HEADER,
 };
 
-/** Error response objects by HTTP status. Their examples come from the error constructors, so that both agree. */
+/** Error response objects by HTTP status. Their examples come from the error constructors, so that they agree with actual responses. */
 const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   400: {
     description: 'Invalid fields or parameters, or a malformed body.',

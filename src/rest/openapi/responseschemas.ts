@@ -71,7 +71,7 @@ export class ResponseSchemas {
 
   private object(type: GraphQLObjectType, set: SelectionSetNode): JsonSchema {
     const [first, ...otherSelections] = set.selections;
-    // A selection that consists of one view's fragment refers to the component of that view.
+    // A selection that consists of the fragment of one view becomes a reference to the component schema of that view.
     if (first?.kind === 'FragmentSpread' && !otherSelections.length)
       return schemaReference(this.endpointByFragment.get(first.name.value)!.view.rest);
     const properties = this.properties(type, set);
