@@ -12,7 +12,7 @@ import { ConfigError, type Config } from '../platform/config';
 import { truncateInput } from '../core/model/errors';
 import { bracketDepthError } from './documentlimits';
 import { sendGraphQLError } from './httperrors';
-import { readDocument } from './parseddocument';
+import { parseDocument } from './parseddocument';
 
 type Parameters = Record<string, unknown>;
 type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };
@@ -110,7 +110,7 @@ function operationsOf(file: string): [string, string][] {
 }
 
 function problemOf(text: string, schema: GraphQLSchema): string | undefined {
-  const document = readDocument(schema, text);
+  const document = parseDocument(schema, text);
   return 'kind' in document ? undefined : document[0]?.message;
 }
 

@@ -32,8 +32,8 @@ async function createToken(values: FormValues, context: RequestContext): Promise
     return { newToken: (await context.account.credentials().createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
-    const mistakes = error.issues.map(({ message }) => message);
-    return { form: { ...form, mistakes } satisfies TokenForm };
+    const errors = error.issues.map(({ message }) => message);
+    return { form: { ...form, errors } satisfies TokenForm };
   }
 }
 
@@ -48,7 +48,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
   async function sendKeyPage(
     context: RequestContext,
     response: Response,
-    revealed: boolean,
+    isRevealed: boolean,
     actionResult: ActionResult = {},
   ): Promise<void> {
     const [key, tokens, events] = [await context.account.key(), await context.account.accessTokens(), await context.account.events()];
@@ -58,7 +58,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
       key,
       tokens,
       events,
-      revealed,
+      isRevealed,
       ...actionResult,
     });
     sendPage(response, actionResult.form ? 400 : 200, page);

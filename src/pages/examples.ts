@@ -14,7 +14,7 @@ export interface RequestExamples {
   rest: RequestExample;
   graphql: RequestExample & { query: string };
   /** The first exercise and the ids of its muscles, for a drawing of the body. */
-  figure?: { name: string; main: readonly string[]; secondary: readonly string[] };
+  figure?: { name: string; mainMuscleIds: readonly string[]; secondaryMuscleIds: readonly string[] };
 }
 
 const EXAMPLE_ROWS = 2;
@@ -55,7 +55,9 @@ export function exampleLoader(prepare: PrepareOperation): (context: object, base
         command: `curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES_QUERY })}'`,
         ...(exercisesResult?.data && { response: formatJson({ data: exercisesResult.data }) }),
       },
-      ...(exercise && { figure: { name: exercise.name, main: exercise.muscleIds, secondary: exercise.muscleSecondaryIds } }),
+      ...(exercise && {
+        figure: { name: exercise.name, mainMuscleIds: exercise.muscleIds, secondaryMuscleIds: exercise.muscleSecondaryIds },
+      }),
     };
   };
 }

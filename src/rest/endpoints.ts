@@ -47,7 +47,7 @@ export interface Endpoints {
   standalone: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
   login: RestOperation;
   /** Resource names in the order of the API root. */
-  listed: readonly string[];
+  listedNames: readonly string[];
 }
 
 export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
@@ -103,7 +103,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     const endpoint = metadata && computedEndpoint(metadata, field, prepareOperation);
     return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
   });
-  const listed = views
+  const listedViews = views
     .map(({ view }) => view)
     .filter((view) => view.listed ?? true)
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
@@ -111,7 +111,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
     standalone: new Map(standalone),
     login: prepareOperation(LOGIN),
-    listed: listed.map(({ rest }) => rest),
+    listedNames: listedViews.map(({ rest }) => rest),
   };
 }
 

@@ -22,7 +22,7 @@ export interface HtmlRenderer {
   /** Renders a server error, or an error that occurred during `render`, without reading further data. */
   renderError(input: RenderInput): HtmlPage;
   /** Returns the headers of the redirect (303) that answers a successful write by an HTML form; undefined for other responses. */
-  redirect(input: RenderInput): Readonly<Record<string, string>> | undefined;
+  redirectHeaders(input: RenderInput): Readonly<Record<string, string>> | undefined;
 }
 
 export interface HtmlPage {

@@ -1,7 +1,7 @@
 /** The example questions of the playground, over the data of the demo account. */
 import { currentDate } from '../../src/core/model/clock';
 import { seedDemo, seedReference } from '../../src/transfer/seed';
-import { drawingOf, fitsTable } from '../../src/pages/playground/answer/chart';
+import { chartDataOf, fitsTable } from '../../src/pages/playground/answer/chart';
 import { listsOf, mainList, tableOf } from '../../src/pages/playground/answer/table';
 import { QUESTIONS } from '../../src/pages/playground/questions/all';
 import { GROUPS, variablesOf } from '../../src/pages/playground/questions/question';
@@ -43,7 +43,7 @@ test.each(QUESTIONS.map((question) => [question.slug, question] as const))(
     const columns = table.columns.map(({ name }) => name);
     expect(columns).toEqual(expect.arrayContaining([question.chart.x, ...question.chart.y]));
     expect(fitsTable(table, question.chart)).toBe(true);
-    const drawing = drawingOf(table, question.chart);
+    const drawing = chartDataOf(table, question.chart);
     expect(drawing.series.flatMap(({ points }) => points).length).toBeGreaterThan(0);
     expect(drawing.omittedCount).toBe(0);
   },

@@ -38,7 +38,7 @@ export class PageReader {
   }
 
   /** Yields one page of rows at a time. Throws `ExportError` if a page fails. */
-  async *rows(): AsyncGenerator<readonly unknown[], void, void> {
+  async *readPages(): AsyncGenerator<readonly unknown[], void, void> {
     const { pages } = this.list;
     if (!pages) {
       yield this.rowsIn(await this.fetchPage(() => this.variables));

@@ -108,7 +108,7 @@ class ExportResponse {
     const writer = format.writer(list, withBom);
     const clientGone = new AbortController();
     response.once('close', () => clientGone.abort());
-    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).rows();
+    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).readPages();
     const firstPage = await rows.next();
     response.status(200).set({
       ...requestContext.headers(),

@@ -37,7 +37,7 @@ export class EventStreamTransport {
       onSubscribe: async ({ raw }, params) => {
         const requestContext = contextOf(raw);
         await requestContext.authentication.authenticate();
-        const args = subscriptions.read({ ...params }, requestContext);
+        const args = subscriptions.parse({ ...params }, requestContext);
         return Array.isArray(args) ? singleResult({ errors: args }) : args;
       },
     });

@@ -186,12 +186,12 @@ export class WebSocketTransport {
       return [new GraphQLError('The id of the subscription is in use.', { extensions: { code: 'BAD_REQUEST' } })];
     }
     connection.pendingIds.add(id);
-    const args = await this.readSubscription(connection, params);
+    const args = await this.parseSubscription(connection, params);
     if (Array.isArray(args)) connection.pendingIds.delete(id);
     return args;
   }
 
-  private async readSubscription(connection: Connection, params: SubscriptionParams) {
+  private async parseSubscription(connection: Connection, params: SubscriptionParams) {
     const requestContext = connection.createContext!();
     try {
       // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.
@@ -200,6 +200,6 @@ export class WebSocketTransport {
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];
     }
-    return this.subscriptions.read(params, requestContext);
+    return this.subscriptions.parse(params, requestContext);
   }
 }

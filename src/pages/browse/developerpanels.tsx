@@ -8,10 +8,10 @@ import { TAB_GROUP } from './tabs';
 
 /** HTTP headers that a client has to send to get the response on this page as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
-  const { baseUrl, method, signedIn, kinds } = view;
+  const { baseUrl, method, signedIn, fieldKinds } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
   if (!['GET', 'HEAD', 'DELETE'].includes(method))
-    lines.push(`Content-Type: ${Object.values(kinds).includes('image') ? 'multipart/form-data' : 'application/json'}`);
+    lines.push(`Content-Type: ${Object.values(fieldKinds).includes('image') ? 'multipart/form-data' : 'application/json'}`);
   return (
     <>
       {lines.map((line) => `\n${line}`)}
@@ -36,14 +36,14 @@ export function csvUrlOf(view: HtmlView): string | undefined {
 const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
 /** Links to the other REST endpoints that return the same rows, in a different representation. */
-function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) {
-  if (siblings.length === 0 || action !== undefined) return null;
+function AlternativeEndpoints({ view: { alternativeEndpoints, action, basePath, id } }: { view: HtmlView }) {
+  if (alternativeEndpoints.length === 0 || action !== undefined) return null;
   const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
   return (
     <p class="help">
       The same rows with other fields:{' '}
-      {siblings.map((name) => (
-        <a key={name} href={`${base}/${name}/${row}`}>
+      {alternativeEndpoints.map((name) => (
+        <a key={name} href={`${basePath}/${name}/${row}`}>
           {name}
         </a>
       ))}
@@ -89,7 +89,7 @@ export function RequestPanel({ view }: { view: HtmlView }) {
           </div>
         ))}
       </dl>
-      <Siblings view={view} />
+      <AlternativeEndpoints view={view} />
     </details>
   );
 }

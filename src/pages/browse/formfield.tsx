@@ -20,7 +20,7 @@ export interface FormFieldProps {
   focused?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
   browserValidates?: boolean;
-  base: string;
+  basePath: string;
 }
 
 type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
@@ -152,9 +152,9 @@ function ValueChoice({ control, values, stored }: FormFieldProps & { stored: Sto
 
 function Input(props: FormFieldProps & { id: string; commonAttributes: object; describedBy?: string }) {
   const { control, id, values, filter, commonAttributes } = props;
-  const { key, kind, choices, many, singleLine, maxLength } = control;
+  const { key, kind, choices, multiple, singleLine, maxLength } = control;
   const value = control.chosenName ?? values.at(-1) ?? '';
-  if (many && choices) return <CheckboxGroup {...props} />;
+  if (multiple && choices) return <CheckboxGroup {...props} />;
   if (kind === 'boolean' && filter)
     return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
   if (kind === 'boolean')
@@ -195,7 +195,7 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, prefix, errors = [], filter, focused, browserValidates, base, stored } = props;
+  const { control, prefix, errors = [], filter, focused, browserValidates, basePath, stored } = props;
   const id = inputId(prefix, control.key);
   const limits = filter ? undefined : limitsHelp(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
@@ -208,8 +208,8 @@ export function FormField(props: FormFieldProps) {
     ...(focused && { autofocus: true }),
     ...(browserValidates && control.required && { required: true }),
   };
-  const choosesValue = stored !== undefined && !control.many;
-  const isGroup = choosesValue || (control.many && control.choices);
+  const choosesValue = stored !== undefined && !control.multiple;
+  const isGroup = choosesValue || (control.multiple && control.choices);
   const Label = isGroup ? 'div' : 'label';
   return (
     <div class={errors.length || stored ? 'field wrong' : 'field'}>
@@ -228,7 +228,7 @@ export function FormField(props: FormFieldProps) {
         <p class="help" id={`${id}-help`}>
           <CodeText text={[control.help, limits].filter(Boolean).join(' ')} />
           {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
-          {needsId && control.target && <a href={`${base}/${control.target}/`}>See all</a>}
+          {needsId && control.target && <a href={`${basePath}/${control.target}/`}>See all</a>}
         </p>
       )}
       {errors.length > 0 && (

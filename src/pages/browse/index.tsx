@@ -34,7 +34,7 @@ const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', sa
 
 /** Notice that a row was created, saved or deleted: by the form on the previous page, or by the request to which this page is the response. */
 function Notice({ view }: { view: HtmlView }) {
-  const { method, status, kind, resource, base, path } = view;
+  const { method, status, kind, resource, basePath, path } = view;
   const notice = view.notice ?? (status < 300 ? NOTICE_BY_METHOD[method] : undefined);
   if (!notice || (kind !== 'list' && kind !== 'detail') || !resource) return null;
   return (
@@ -45,7 +45,7 @@ function Notice({ view }: { view: HtmlView }) {
           <a href={path}>Open</a>{' '}
         </>
       )}
-      {kind === 'detail' && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
+      {kind === 'detail' && <a href={`${basePath}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
     </p>
   );
 }
@@ -64,7 +64,7 @@ function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
 
 /** JSON panel. It is open if nothing else on the page shows the data. */
 function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
-  const { links, base } = view;
+  const { links, basePath } = view;
   if (view.body === undefined) return null;
   const { body, omittedCount } = clipRows(view);
   return (
@@ -75,7 +75,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
         tabIndex={0}
         role="region"
         aria-label="Response as JSON"
-        dangerouslySetInnerHTML={{ __html: highlightJson(body, links, base) }}
+        dangerouslySetInnerHTML={{ __html: highlightJson(body, links, basePath) }}
       />
       {omittedCount > 0 && (
         <p class="help">
@@ -89,7 +89,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
 
 function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
   const { resource, description, table, kind, status } = view;
-  const hasFailedForm = view.forms.some((form) => form.failed);
+  const hasFailedForm = view.forms.some((form) => form.rejectedPart);
   const isList = pageEnvelope(view) !== undefined;
   const csvUrl = csvUrlOf(view);
   const showsData =
@@ -205,7 +205,7 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
   const viewBuilder = new ViewBuilder(sources);
   return {
     resolveNames: nameResolver(sources),
-    redirect: redirectAfterWrite,
+    redirectHeaders: redirectAfterWrite,
     renderError({ request: { message: request }, answer: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });

@@ -20,7 +20,7 @@ const labelsOf = ({ choices, chosenName }: FormControl, values: readonly string[
   chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
-  const { filters, query, errors, path, base, kind, window } = view;
+  const { filters, query, errors, path, basePath, kind, pageWindow } = view;
   const isList = kind === 'list';
   if (filters.length === 0 && (!isList || view.sortableKeys.length === 0)) return null;
   const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
@@ -57,7 +57,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
               values={query.getAll(control.key)}
               errors={hasErrors ? errors[control.key] : undefined}
               filter
-              base={base}
+              basePath={basePath}
             />
           ))}
           {isSortable && <SortSelect view={view} />}
@@ -65,9 +65,9 @@ export function FilterForm({ view }: { view: HtmlView }) {
             <FormField
               control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
               prefix="f"
-              values={[String(window!.limit)]}
+              values={[String(pageWindow!.limit)]}
               filter
-              base={base}
+              basePath={basePath}
             />
           )}
         </div>
@@ -133,7 +133,7 @@ export function Pagination({ view, label }: { view: HtmlView; label: string }) {
   const envelope = pageEnvelope(view);
   if (!envelope) return null;
   const { count, results } = envelope;
-  const { offset, limit } = view.window!;
+  const { offset, limit } = view.pageWindow!;
   if (count === 0) return <EmptyList view={view} />;
   const pageUrl = (start: number) => urlWith(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
   const pageLink = (rel: string, text: string, start: number | undefined) =>

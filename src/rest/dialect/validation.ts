@@ -34,23 +34,23 @@ export class WriteValidation {
    * Returns the body. Throws an error if it cannot be parsed or is not an object, but first checks whether the row exists (404). This check is
    * omitted if the body cannot be parsed and could have named a parent row.
    */
-  async readObject(): Promise<ParsedBody> {
+  async readBody(): Promise<ParsedBody> {
     const body = await this.request.body().catch(async (error) => {
-      if (!this.endpoint.relations.some((field) => field.relation!.owned && !field.restReadOnly)) await this.requireRow();
+      if (!this.endpoint.relations.some((field) => field.relation!.owned && !field.restReadOnly)) await this.requireExistingRow();
       throw error;
     });
     if (bodyObject(body) !== null) return body;
-    await this.requireRow();
+    await this.requireExistingRow();
     return throwNotAnObject(body);
   }
 
-  private async requireRow(): Promise<void> {
+  private async requireExistingRow(): Promise<void> {
     const { endpoint, request, id } = this;
     if (id !== undefined && (await lookupKnownIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
   }
 
   /** Throws an error if the request is invalid. `mutationErrors` are the validation errors of the mutation, if it has run. */
-  async rejectInvalid(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
+  async requireValid(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;
     const knownIds = await lookupKnownIds(endpoint, request, {

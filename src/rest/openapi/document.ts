@@ -89,8 +89,8 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
 
 /** Sorts resources in the order of the API root; unlisted ones come last. */
 function sortListedFirst(endpoints: Endpoints): Endpoints {
-  const { resources, listed } = endpoints;
-  const names = [...new Set([...listed, ...resources.keys()])];
+  const { resources, listedNames } = endpoints;
+  const names = [...new Set([...listedNames, ...resources.keys()])];
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 
@@ -100,7 +100,7 @@ function schemasOf(endpoint: Endpoint, responseSchemas: ResponseSchemas, paths: 
   const list = paths[`/${row}/`]!;
   const detail = paths[`/${row}/{id}/`]!;
   return {
-    [row]: responseSchemas.row(endpoint),
+    [row]: responseSchemas.rowSchema(endpoint),
     [page]: pageSchema(schemaReference(row)),
     ...((list.post ?? detail.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
     ...(detail.patch !== undefined && { [change]: bodySchema(endpoint, true) }),

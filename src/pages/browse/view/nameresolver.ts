@@ -16,17 +16,17 @@ const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim()
 
 /** Returns the id of the row with the name `text`, if it is unambiguous. `chosenId` is the id of the suggestion that the user chose. */
 async function resolveName(
-  { find, rows, owned }: RowSearch,
+  { findByName, firstRows, owned }: RowSearch,
   text: string,
   chosenId: string | undefined,
   context: object,
 ): Promise<string | undefined> {
   if (owned && ID_PREFIX.test(text)) return ID_PREFIX.exec(text)![1];
   if (chosenId !== undefined && ID.test(chosenId)) {
-    const [row] = (await rows(context, { id: { eq: chosenId } }, 1)) ?? [];
+    const [row] = (await firstRows(context, { id: { eq: chosenId } }, 1)) ?? [];
     if (row && isSameName(String(row.label), text)) return chosenId;
   }
-  const matches = (await find?.(context, text)) ?? [];
+  const matches = (await findByName?.(context, text)) ?? [];
   const nameOf = (label: string | number) => (owned ? String(label).replace(ID_PREFIX, '') : String(label));
   const exactMatches = matches.filter(({ label }) => isSameName(nameOf(label), text));
   const [match] = exactMatches.length === 0 ? matches : exactMatches;

@@ -27,7 +27,7 @@ export class PageRoutes {
   }
 
   listedResources(): Resource[] {
-    return this.endpoints.listed.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
+    return this.endpoints.listedNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
   }
 
   /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */

@@ -116,7 +116,7 @@ export class ViewBuilder {
       ...rowView,
       filters: await this.forms.addSearchResults(filterControlsOf(viewMetadata.filters, fields, relationChoicesOf), filterValue, request),
       sortableKeys: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
-      window: parsePageWindow(request.query, request.maxLimit),
+      pageWindow: parsePageWindow(request.query, request.maxLimit),
     };
   }
 
@@ -193,7 +193,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     url: request.message.url!,
     path,
     query,
-    base: API_BASE_PATH,
+    basePath: API_BASE_PATH,
     baseUrl: context.info.baseUrl,
     status: answer.status,
     body: answer.body,
@@ -201,16 +201,16 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     allow: route?.allow ?? [],
     links: NO_LINKS,
     errors: errorsOf(answer),
-    kinds: {},
-    writable: [],
+    fieldKinds: {},
+    writableKeys: [],
     labels: {},
-    siblings: [],
+    alternativeEndpoints: [],
     actions: [],
     resources: [],
     filters: [],
     sortableKeys: [],
     forms: [],
-    removable: false,
+    canDelete: false,
     notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
     lockedMethods: [],
     signedIn,
@@ -223,10 +223,10 @@ function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
   const visibleFields = fields.filter(({ hidden }) => !hidden);
   return {
     resource: resourceOf(endpoint),
-    kinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
-    writable: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
+    fieldKinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
+    writableKeys: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
     labels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, labelOf(metadata)])),
-    siblings: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
+    alternativeEndpoints: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
     actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };
 }

@@ -16,7 +16,7 @@ export interface Series {
   points: [x: number | string, y: number, label: string][];
 }
 
-export interface Drawing {
+export interface ChartData {
   kind: ChartSettings['kind'];
   x: { name: string; kind: Column['kind']; categories: string[] };
   /** `names` are the names of the drawn columns; `categories` are the categories on the vertical axis of a heat map, otherwise empty. */
@@ -63,8 +63,10 @@ export function suggestChart({ columns, rows }: Table): ChartSettings | undefine
   return secondNumber === undefined ? { kind: 'bar', x: columns[0]!.name, y: [number] } : { kind: 'scatter', x: number, y: [secondNumber] };
 }
 
-/** Computes a drawing. Bar charts and heat maps show the sum of the values at the same position; line and scatter charts show each value. */
-export function drawingOf(table: Table, settings: ChartSettings): Drawing {
+/**
+ * Computes the data of a chart. Bar charts and heat maps show the sum of all values at the same position; line and scatter charts show each value.
+ */
+export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   const { kind, x, y, by } = settings;
   const columnIndexOf = (name: string) => table.columns.findIndex((column) => column.name === name);
   const titles = columnTitlesOf(table.columns);
@@ -133,7 +135,7 @@ function heatmapOf(
   rows: Table['rows'],
   { x, y, by }: ChartSettings,
   { columnIndexOf, titleOf, xOf, categories, omittedCount }: HeatmapOptions,
-): Drawing {
+): ChartData {
   const yIndex = columnIndexOf(y[0]!);
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
   const yCategories = distinctTexts(rows.map((row) => row[yIndex])).reverse();

@@ -18,7 +18,7 @@ const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parseUrlRequest(new URL(location.href).searchParams);
-const fetcher = createFetcher((run) => viewStates.change(viewStates.active, { run }));
+const fetcher = createFetcher((run) => viewStates.update(viewStates.activeTab, { run }));
 const plugins = [QUESTIONS_PLUGIN, BUILDER_PLUGIN, MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(

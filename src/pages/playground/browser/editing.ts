@@ -36,7 +36,7 @@ export function useRunQuery(
     setOperationName(OPERATION_NAME.exec(query)?.[1] ?? '');
     // A new tab is active only after React has rendered it.
     setTimeout(() => {
-      viewStates.change(viewStates.active, viewState);
+      viewStates.update(viewStates.activeTab, viewState);
       void run();
     });
   }, [pendingRequest, queryEditor, variableEditor, responseEditor, addTab, run, setOperationName, isReplaceable]);

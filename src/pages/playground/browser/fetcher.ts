@@ -11,7 +11,7 @@ export interface RunReport {
   bytes: number;
   /** Charged cost of the request; absent if the server does not report it. */
   cost?: number;
-  statements?: number;
+  statementCount?: number;
 }
 
 /** CSRF token; present if the visitor is signed in. The session cookie authenticates requests only together with this token. */
@@ -93,7 +93,7 @@ export const createFetcher =
         milliseconds: performance.now() - startTime,
         bytes: body.byteLength,
         cost: matchNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
-        statements: matchNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
+        statementCount: matchNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
       });
     return parseResponse(new TextDecoder().decode(body), response.status);
   };

@@ -22,11 +22,11 @@ class ViewStates {
   private readonly stateByTab = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
   /** Id of the active tab. */
-  active = '';
+  activeTab = '';
 
   readonly of = (tab: string): ViewState => this.stateByTab.get(tab) ?? INITIAL_VIEW_STATE;
 
-  change(tab: string, changes: Partial<ViewState>): void {
+  update(tab: string, changes: Partial<ViewState>): void {
     this.stateByTab.set(tab, { ...this.of(tab), ...changes });
     for (const listener of this.listeners) listener();
   }

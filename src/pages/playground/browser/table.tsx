@@ -11,15 +11,15 @@ const SORT_MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;
 interface Props {
   table: Table;
   arrangement: Arrangement;
-  change: (arrangement: Arrangement) => void;
+  onChange: (arrangement: Arrangement) => void;
 }
 
-function Columns({ table, arrangement, change }: Props) {
+function ColumnVisibility({ table, arrangement, onChange }: Props) {
   const { hidden } = arrangement;
   const toggle = (name: string) => {
     const hiddenNames = new Set(hidden);
     if (!hiddenNames.delete(name)) hiddenNames.add(name);
-    change({ ...arrangement, hidden: hiddenNames });
+    onChange({ ...arrangement, hidden: hiddenNames });
   };
   return (
     <details className="columns">
@@ -33,7 +33,7 @@ function Columns({ table, arrangement, change }: Props) {
   );
 }
 
-export function TableView({ table, arrangement, change }: Props) {
+export function TableView({ table, arrangement, onChange }: Props) {
   const [visibleCount, setVisibleCount] = useState(INITIAL_ROWS);
   const { columns, rows } = useMemo(() => arrangeTable(table, arrangement), [table, arrangement]);
   const { sort, filter } = arrangement;
@@ -46,9 +46,9 @@ export function TableView({ table, arrangement, change }: Props) {
           aria-label="Filter rows"
           placeholder="Filter rows"
           value={filter}
-          onChange={({ target }) => change({ ...arrangement, filter: target.value })}
+          onChange={({ target }) => onChange({ ...arrangement, filter: target.value })}
         />
-        <Columns table={table} arrangement={arrangement} change={change} />
+        <ColumnVisibility table={table} arrangement={arrangement} onChange={onChange} />
         <p className="hint" role="status">
           {rows.length === table.rows.length ? `${rows.length} rows` : `${rows.length} of ${table.rows.length} rows`}
         </p>
@@ -61,7 +61,7 @@ export function TableView({ table, arrangement, change }: Props) {
                 const { name, kind } = column;
                 return (
                   <th key={name} aria-sort={sortDirection(name)} className={kind} scope="col">
-                    <button onClick={() => change({ ...arrangement, sort: nextSortOrder(arrangement, name) })}>
+                    <button onClick={() => onChange({ ...arrangement, sort: nextSortOrder(arrangement, name) })}>
                       {columnHeadingOf(column)}
                       <span aria-hidden="true">{SORT_MARKS[sortDirection(name)]}</span>
                     </button>

@@ -8,7 +8,7 @@ export interface Question {
   group: (typeof GROUPS)[number];
   title: string;
   /** Explains the result, and what can be changed in the query. */
-  sentence: string;
+  explanation: string;
   query: string;
   variables?: Readonly<Record<string, unknown>>;
   /** Number of days between the variable `since` and today. */
