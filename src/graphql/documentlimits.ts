@@ -46,13 +46,14 @@ export const DOCUMENT_LIMITS: readonly (readonly [maximum: number, meaning: stri
   [1, '`__schema`, and each field that issues credentials, such as `login`'],
 ];
 
-const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
-const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+const OPENING_BRACKETS = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING_BRACKETS = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
 /** Returns an error if brackets are nested too deeply. Uses the lexer alone, because it runs before the recursive parser. */
 export function bracketDepthError(text: string): GraphQLError | undefined {
   let brackets = 0;
-  for (let index = 0; index < text.length && brackets <= MAX_BRACKET_DEPTH; index += 1) if (OPENING.has(text[index]!)) brackets += 1;
+  for (let index = 0; index < text.length && brackets <= MAX_BRACKET_DEPTH; index += 1)
+    if (OPENING_BRACKETS.has(text[index]!)) brackets += 1;
   if (brackets <= MAX_BRACKET_DEPTH) return undefined;
   const lexer = new Lexer(new Source(text));
   let depth = 0;
@@ -60,8 +61,8 @@ export function bracketDepthError(text: string): GraphQLError | undefined {
     for (let tokens = 0; tokens < MAX_TOKENS; tokens += 1) {
       const { kind } = lexer.advance();
       if (kind === TokenKind.EOF) return undefined;
-      if (CLOSING.has(kind)) depth -= 1;
-      else if (OPENING.has(kind) && (depth += 1) > MAX_BRACKET_DEPTH)
+      if (CLOSING_BRACKETS.has(kind)) depth -= 1;
+      else if (OPENING_BRACKETS.has(kind) && (depth += 1) > MAX_BRACKET_DEPTH)
         return new GraphQLError(`Brackets are nested deeper than ${MAX_BRACKET_DEPTH} levels.`, {
           extensions: { code: 'GRAPHQL_PARSE_FAILED', limit: MAX_BRACKET_DEPTH },
         });

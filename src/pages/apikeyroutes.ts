@@ -39,7 +39,7 @@ async function createToken(values: FormValues, context: RequestContext): Promise
 
 async function revokeTokens(id: string | undefined, context: RequestContext): Promise<ActionResult> {
   const tokenId = id === undefined ? undefined : parseRowId(id);
-  // An invalid id revokes nothing: passing undefined on would revoke all tokens.
+  // A form with an invalid id revokes nothing. Without this check, the id would be undefined, which revokes all tokens.
   const revokedCount = id !== undefined && tokenId === undefined ? 0 : await context.account.credentials().revokeAccessTokens(tokenId);
   return { notice: revokedCount ? 'Access revoked.' : 'Nothing to revoke.' };
 }

@@ -12,7 +12,7 @@ export interface Failure {
   request?: { method?: string; url?: string };
 }
 
-const TITLES: Readonly<Record<number, string>> = {
+const TITLE_BY_STATUS: Readonly<Record<number, string>> = {
   408: 'Request timed out',
   429: 'Too many requests',
   431: 'Address or cookies too long',
@@ -51,7 +51,7 @@ function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } =
 /** Renders the page without a user name, because the request may have failed before it was authenticated. */
 export function renderFailurePage(failure: Failure): { text: string; headers: Readonly<Record<string, string>> } {
   const { status, message } = failure;
-  const title = TITLES[status] ?? 'Request failed';
+  const title = TITLE_BY_STATUS[status] ?? 'Request failed';
   const text = renderPage({
     title,
     visitor: {},

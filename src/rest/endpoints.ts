@@ -168,7 +168,7 @@ function buildEndpoint(
 
 const inParentheses = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
-/** Prepares the query behind a computed endpoint. `rowField` is the root field that finds the row of a detail action. */
+/** Prepares the query behind a computed endpoint. For an action of a row, `rowField` is the root field that returns the row. */
 function computedEndpoint<Metadata extends BodyMetadata>(
   metadata: Metadata,
   field: GraphQLField<unknown, unknown>,

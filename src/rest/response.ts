@@ -26,7 +26,7 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
       'X-Frame-Options': 'DENY',
       'X-Content-Type-Options': 'nosniff',
     },
-    request.route && { Allow: request.route.allow.join(', ') },
+    request.route && { Allow: request.route.allowedMethods.join(', ') },
     isPersonal(request) && { 'Cache-Control': PRIVATE_CACHE_CONTROL },
     ...additionalHeaders,
   );

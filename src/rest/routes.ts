@@ -11,7 +11,7 @@ const LIST_METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'];
 const DETAIL_METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 
-export type Route = { formatSuffix?: string; allow: readonly string[] } & (
+export type Route = { formatSuffix?: string; allowedMethods: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
   | { kind: 'login'; endpoint?: undefined }
   | { kind: 'standalone'; endpoint?: undefined; computed: ComputedEndpoint<EndpointMetadata> }
@@ -38,13 +38,13 @@ export function findRoute({ resources, standalone }: Endpoints, path: string): R
   if (!path.startsWith(`${API_BASE_PATH}/`)) return undefined;
   const relativePath = path.slice(API_BASE_PATH.length + 1);
   const root = ROOT_PATTERN.exec(relativePath);
-  if (root) return { kind: 'root', formatSuffix: root[1], allow: SAFE_METHODS };
+  if (root) return { kind: 'root', formatSuffix: root[1], allowedMethods: SAFE_METHODS };
 
   const pathWithoutSlash = relativePath.endsWith('/') ? relativePath.slice(0, -1) : relativePath;
   const computed = standalone.get(pathWithoutSlash);
   if (computed || pathWithoutSlash === LOGIN_PATH) {
     if (pathWithoutSlash === relativePath) return 'redirect';
-    return computed ? { kind: 'standalone', computed, allow: SAFE_METHODS } : { kind: 'login', allow: LOGIN_METHODS };
+    return computed ? { kind: 'standalone', computed, allowedMethods: SAFE_METHODS } : { kind: 'login', allowedMethods: LOGIN_METHODS };
   }
 
   const [, name = '', id, actionName, formatSuffix, slash] = RESOURCE_PATTERN.exec(relativePath) ?? [];
@@ -53,7 +53,7 @@ export function findRoute({ resources, standalone }: Endpoints, path: string): R
   if (!endpoint || (actionName !== undefined && !action)) return undefined;
   if (formatSuffix === undefined && !slash) return 'redirect';
   const isWritable = endpoint.view.routes === 'all';
-  if (id === undefined) return { kind: 'list', endpoint, formatSuffix, allow: isWritable ? LIST_METHODS : SAFE_METHODS };
-  if (action) return { kind: 'action', endpoint, id: idOf(id), computed: action, formatSuffix, allow: SAFE_METHODS };
-  return { kind: 'detail', endpoint, id: idOf(id), formatSuffix, allow: isWritable ? DETAIL_METHODS : SAFE_METHODS };
+  if (id === undefined) return { kind: 'list', endpoint, formatSuffix, allowedMethods: isWritable ? LIST_METHODS : SAFE_METHODS };
+  if (action) return { kind: 'action', endpoint, id: idOf(id), computed: action, formatSuffix, allowedMethods: SAFE_METHODS };
+  return { kind: 'detail', endpoint, id: idOf(id), formatSuffix, allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS };
 }

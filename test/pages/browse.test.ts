@@ -18,7 +18,7 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   status: 200,
   body: { count: 0, next: null, previous: null, results: [] },
   headers: {},
-  allow: ['GET', 'POST'],
+  allowedMethods: ['GET', 'POST'],
   links: { keys: {} },
   errors: {},
   resource: { name: 'fruit', singular: 'Fruit', plural: 'Fruits', description: 'Fruit.', owned: true },

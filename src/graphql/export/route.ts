@@ -105,7 +105,7 @@ class ExportResponse {
     const { request, response, requestContext } = this;
     const { executor, trusted } = this.dependencies;
     const { list, variables, withBom, name } = parseExportRequest(request, requestContext, executor.schema, trusted);
-    const writer = format.writer(list, withBom);
+    const writer = format.createWriter(list, withBom);
     const clientGone = new AbortController();
     response.once('close', () => clientGone.abort());
     const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).readPages();

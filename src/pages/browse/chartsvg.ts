@@ -13,7 +13,7 @@ export interface RenderedChart {
   /** Text alternative of the chart for screen readers. */
   summary: string;
   /** First and last day, such as `2026-01-01 to 2026-03-31`. */
-  range: string;
+  dateRange: string;
   /** Number of lines that were omitted because there are too many. */
   omittedCount: number;
   /** One entry per named line; empty for a single line without a name. */
@@ -148,7 +148,7 @@ function renderChart(series: Series): RenderedChart | undefined {
   return {
     svg,
     title: unit ? `${label} in ${unit}` : label,
-    range: `${moments[0]} to ${moments.at(-1)}`,
+    dateRange: `${moments[0]} to ${moments.at(-1)}`,
     summary: `${points.length} values${namesPhrase} from ${moments[0]} to ${moments.at(-1)}, ${range}.`,
     omittedCount,
     legend: names.map((name, index) => ({

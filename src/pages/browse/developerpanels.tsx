@@ -52,7 +52,7 @@ function AlternativeEndpoints({ view: { alternativeEndpoints, action, basePath, 
 }
 
 export function RequestPanel({ view }: { view: HtmlView }) {
-  const { method, url, status, headers, allow, body } = view;
+  const { method, url, status, headers, allowedMethods, body } = view;
   const allHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
     <details class="exchange" name={TAB_GROUP}>
@@ -65,10 +65,10 @@ export function RequestPanel({ view }: { view: HtmlView }) {
         <span class={status < 400 ? 'status good' : 'status bad'}>
           {status} {STATUS_CODES[status]}
         </span>
-        {allow.length > 0 && (
+        {allowedMethods.length > 0 && (
           <span class="methods">
             <span class="help">Methods</span>{' '}
-            {allow.map((one) => (
+            {allowedMethods.map((one) => (
               <code key={one}>{one}</code>
             ))}
           </span>

@@ -1,4 +1,7 @@
-/** Forms that write: fields, raw JSON and deletion. HTML forms support only GET and POST; the form field `_method` selects another method. */
+/**
+ * Forms that create, change or delete a row, either with an input for each field or with a single input for JSON. HTML forms support only GET and
+ * POST; the form field `_method` selects another method.
+ */
 import { randomUUID } from 'node:crypto';
 import { FORM_KEY_FIELD, FORM_VERSION_FIELD } from '../../rest/dialect/methodoverride';
 import type { HtmlView, WriteForm } from './view/viewmodel';

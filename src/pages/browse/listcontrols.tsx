@@ -4,7 +4,7 @@ import { FormField } from './formfield';
 import { validationMessage } from './validationmessages';
 import { PERIOD_KEY } from './view/timeseries';
 
-/** Returns the URL of the page with these parameters set, or removed if null. */
+/** Returns the URL of the page with changed query parameters. A parameter whose value in `changes` is null is removed. */
 export function urlWith({ path, query }: HtmlView, changes: Record<string, string | null>): string {
   const next = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
@@ -56,7 +56,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
               prefix="f"
               values={query.getAll(control.key)}
               errors={hasErrors ? errors[control.key] : undefined}
-              filter
+              isFilter
               basePath={basePath}
             />
           ))}
@@ -66,7 +66,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
               control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
               prefix="f"
               values={[String(pageWindow!.limit)]}
-              filter
+              isFilter
               basePath={basePath}
             />
           )}

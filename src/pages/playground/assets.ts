@@ -6,7 +6,10 @@ import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import Negotiator from 'negotiator';
 
-const TYPES: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+const CONTENT_TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
 /** Content encodings in order of preference. */
 const CONTENT_CODINGS = ['br', 'gzip'] as const;
 const EXTENSION_BY_CODING = { br: '.br', gzip: '.gz' } as const;
@@ -27,7 +30,7 @@ export function assetHandler(folder: string): RequestHandler {
   const options = { immutable: true, maxAge: '1y', index: false, redirect: false } as const;
   const serveUncompressed = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
   router.use((request, response, next) => {
-    const type = TYPES[ASSET_PATH.exec(request.path)?.[1] ?? ''];
+    const type = CONTENT_TYPE_BY_EXTENSION[ASSET_PATH.exec(request.path)?.[1] ?? ''];
     const coding = encodingFor(request);
     if (type === undefined || coding === undefined) return serveUncompressed(request, response, next);
     const headers = { 'Content-Type': type, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };

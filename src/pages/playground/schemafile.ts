@@ -10,7 +10,7 @@ import { introspectionFromSchema, type GraphQLSchema } from 'graphql';
 import { encodingFor } from './assets';
 import { sortIntrospection } from './sortintrospection';
 
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 interface SchemaFile {
   etag: string;
@@ -19,7 +19,7 @@ interface SchemaFile {
 
 async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
   const identity = Buffer.from(JSON.stringify(sortIntrospection(introspectionFromSchema(schema))));
-  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(identity, BROTLI), promisify<Buffer, Buffer>(gzip)(identity)]);
+  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(identity, BROTLI_OPTIONS), promisify<Buffer, Buffer>(gzip)(identity)]);
   return { etag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: gzipped, identity } };
 }
 

@@ -263,8 +263,8 @@ export class PathItemsBuilder {
   /** Returns the methods in the Allow header of the route, without those that no client may use. */
   private permittedMethods({ view: { permits } }: Endpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
-    const allow = route && route !== 'redirect' ? route.allow : [];
-    return allow.filter((method) => permits?.includes(method) ?? true);
+    const allowedMethods = route && route !== 'redirect' ? route.allowedMethods : [];
+    return allowedMethods.filter((method) => permits?.includes(method) ?? true);
   }
 }
 

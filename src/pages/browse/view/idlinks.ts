@@ -6,7 +6,7 @@ import type { OperationDefinitionNode, SelectionSetNode } from 'graphql';
 export interface Links {
   /** Endpoint of the rows, if the value is an id or a list of ids. */
   readonly endpoint?: string;
-  /** Links of the values of an object. */
+  /** Links for the values of an object, by key. */
   readonly keys: Readonly<Record<string, Links>>;
 }
 

@@ -198,7 +198,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     status: answer.status,
     body: answer.body,
     headers,
-    allow: route?.allow ?? [],
+    allowedMethods: route?.allowedMethods ?? [],
     links: NO_LINKS,
     errors: errorsOf(answer),
     fieldKinds: {},

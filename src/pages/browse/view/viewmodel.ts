@@ -172,7 +172,7 @@ export interface HtmlView {
   status: number;
   body: unknown;
   headers: Readonly<Record<string, string>>;
-  allow: readonly string[];
+  allowedMethods: readonly string[];
   options?: Metadata;
   links: Links;
   /** Validation messages by REST key; empty if the response has none. */

@@ -85,7 +85,7 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
 
   const series = new Map<string, Series['points']>();
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
-  // In a scatter chart, a column with too many values for series labels the points.
+  // In a scatter chart, a column that has too many values to distinguish series provides labels of the points instead.
   const isPointLabel = kind === 'scatter' && distinctTexts(rows.map((row) => row[byIndex])).length > MAX_SERIES;
   const labelIndex =
     isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byIndex : findLabelColumn(table, x, y)) : -1;

@@ -2,7 +2,7 @@
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
-import { VIEWS } from '../answer/settings';
+import { RESULT_VIEWS } from '../answer/settings';
 import { listsOf, mainList, tableOf, type List, type Table } from '../answer/table';
 import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/massunits';
 import type { UrlRequest } from './urlrequest';
@@ -15,7 +15,7 @@ import { TableView } from './table';
 
 const ChartView = lazy(() => import('./chart'));
 
-const TITLES = { tree: 'Tree', table: 'Table', chart: 'Chart' } as const;
+const VIEW_TITLES = { tree: 'Tree', table: 'Table', chart: 'Chart' } as const;
 const KILOBYTE = 1_000;
 
 function formatBytes(bytes: number): string {
@@ -184,9 +184,9 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
     <section className="answer" aria-label="Result" ref={panelRef}>
       <div className="bar">
         <div role="group" aria-label="Result view" className="views">
-          {VIEWS.map((view) => (
+          {RESULT_VIEWS.map((view) => (
             <button key={view} aria-pressed={viewState.view === view} onClick={() => viewStates.update(id, { view })}>
-              {TITLES[view]}
+              {VIEW_TITLES[view]}
             </button>
           ))}
         </div>

@@ -12,7 +12,7 @@ import { QUESTIONS_PLUGIN } from './questions';
 import { viewStates } from './state';
 import { storage } from './storage';
 import './style.css';
-import { WELCOME } from './welcome';
+import { WELCOME_QUERY } from './welcome';
 
 const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label });
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
@@ -24,7 +24,7 @@ const plugins = [QUESTIONS_PLUGIN, BUILDER_PLUGIN, MAP_PLUGIN, HISTORY_PLUGIN];
 createRoot(document.getElementById('playground')!).render(
   <GraphiQL
     fetcher={fetcher}
-    defaultQuery={WELCOME}
+    defaultQuery={WELCOME_QUERY}
     // Without a request in the URL, the initial query must be undefined, not '' or null: only then GraphiQL restores the tabs of the last visit.
     initialQuery={initialRequest?.query}
     initialVariables={initialRequest?.variables}

@@ -1,8 +1,8 @@
 /** Controls of a chart: its kind, its axes and the column that distinguishes its series. */
-import { CHARTS, type ChartSettings } from '../answer/settings';
+import { CHART_KINDS, type ChartSettings } from '../answer/settings';
 import type { Table } from '../answer/table';
 
-const KINDS = { line: 'Lines', bar: 'Bars', stacked: 'Stacked bars', scatter: 'Points', heatmap: 'Heat map' } as const;
+const KIND_LABELS = { line: 'Lines', bar: 'Bars', stacked: 'Stacked bars', scatter: 'Points', heatmap: 'Heat map' } as const;
 
 interface Props {
   table: Table;
@@ -55,9 +55,9 @@ export function ChartControls({ table: { columns }, settings, onChange }: Props)
       <label>
         Chart{' '}
         <select aria-label="Kind of chart" value={kind} onChange={({ target }) => changeKind(target.value as ChartSettings['kind'])}>
-          {CHARTS.map((name) => (
+          {CHART_KINDS.map((name) => (
             <option key={name} value={name}>
-              {KINDS[name]}
+              {KIND_LABELS[name]}
             </option>
           ))}
         </select>

@@ -2,7 +2,7 @@
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
 import { QUESTIONS } from '../questions/all';
-import { GROUPS, type Question } from '../questions/question';
+import { QUESTION_GROUPS, type Question } from '../questions/question';
 import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './editing';
 import { isWelcome } from './welcome';
 
@@ -69,7 +69,7 @@ function Questions() {
         value={searchText}
         onChange={({ target }) => setSearchText(target.value)}
       />
-      {GROUPS.map((group) => {
+      {QUESTION_GROUPS.map((group) => {
         const questions = matchingQuestions.filter((question) => question.group === group);
         if (questions.length === 0) return null;
         return (

@@ -1,7 +1,7 @@
 /** Example questions about body weight. */
 import type { Question } from './question';
 
-export const BODY: readonly Question[] = [
+export const BODY_QUESTIONS: readonly Question[] = [
   {
     slug: 'weight-by-day',
     group: 'Body',

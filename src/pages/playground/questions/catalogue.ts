@@ -1,7 +1,7 @@
 /** Example questions about foods and exercises. They can be run without signing in. */
 import type { Question } from './question';
 
-export const CATALOGUE: readonly Question[] = [
+export const CATALOGUE_QUESTIONS: readonly Question[] = [
   {
     slug: 'protein-against-energy',
     group: 'Catalogue',

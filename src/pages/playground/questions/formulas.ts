@@ -3,7 +3,7 @@ import type { Question } from './question';
 
 const BUCKET_START = 'bucket.start';
 
-export const FORMULAS: readonly Question[] = [
+export const FORMULA_QUESTIONS: readonly Question[] = [
   {
     slug: 'my-records',
     group: 'Training',

@@ -4,7 +4,7 @@ import type { Question } from './question';
 const BUCKET_START = 'bucket.start';
 const TIME_ZONE_VARIABLE = { zone: 'Europe/Berlin' };
 
-export const INTAKE: readonly Question[] = [
+export const INTAKE_QUESTIONS: readonly Question[] = [
   {
     slug: 'protein-per-kg-by-day',
     group: 'Nutrition',

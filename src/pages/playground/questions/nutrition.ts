@@ -1,7 +1,7 @@
 /** Example questions about the diary and nutrition plans. */
 import type { Question } from './question';
 
-export const NUTRITION: readonly Question[] = [
+export const NUTRITION_QUESTIONS: readonly Question[] = [
   {
     slug: 'energy-by-day',
     group: 'Nutrition',

@@ -3,7 +3,7 @@ import type { Question } from './question';
 
 const BUCKET_START = 'keys.dateBucket.start';
 
-export const TRAINING: readonly Question[] = [
+export const TRAINING_QUESTIONS: readonly Question[] = [
   {
     slug: 'heaviest-set-per-exercise',
     group: 'Training',
