@@ -21,10 +21,10 @@ export interface GraphQLContext {
   resolverContext: Context;
 }
 
-/** Errors of well-formed requests whose operation was rejected before execution. */
+/** Error codes of well-formed requests whose operation was rejected before execution. */
 const REJECTED_OPERATION_CODES = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
 
-/** Errors that are not stored under an Idempotency-Key, because a retry may succeed. */
+/** Error codes of responses that are not stored under an Idempotency-Key, because a retry may succeed. */
 const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...TEMPORARY_ERROR_CODES];
 
 type Http = GraphQLRequestContext<BaseContext>['response']['http'];

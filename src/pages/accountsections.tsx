@@ -22,7 +22,7 @@ export interface SecurityEventRow {
   detail: string | null;
 }
 
-/** Values of a rejected form for a new access token. The form is shown again with them and its validation errors. */
+/** Values of a rejected form for a new access token. The form is shown again with these values and the validation errors. */
 export interface TokenForm {
   name: string;
   scopes: readonly string[];

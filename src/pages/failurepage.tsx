@@ -22,12 +22,12 @@ const TITLE_BY_STATUS: Readonly<Record<number, string>> = {
 
 /** Maximum length of the `Accept` header. A longer one is not parsed; browsers send about 200 characters. */
 const MAX_ACCEPT_CHARACTERS = 4000;
-const JSON_URL = /[?&]format=json(?:&|$)|\.json\/?(?:\?|$)/;
-const LOCAL_URL = /^\/(?![/\\])/;
+const JSON_URL_PATTERN = /[?&]format=json(?:&|$)|\.json\/?(?:\?|$)/;
+const LOCAL_URL_PATTERN = /^\/(?![/\\])/;
 
 /** Whether the client prefers HTML to JSON, as browsers do when they open a page. */
 export function prefersHtml(accept: string | undefined, url = ''): boolean {
-  if (!accept?.includes('text/html') || accept.length > MAX_ACCEPT_CHARACTERS || JSON_URL.test(url)) return false;
+  if (!accept?.includes('text/html') || accept.length > MAX_ACCEPT_CHARACTERS || JSON_URL_PATTERN.test(url)) return false;
   return new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/html']) === 'text/html';
 }
 
@@ -43,7 +43,7 @@ function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } =
   return (
     <p>
       {wait}
-      {LOCAL_URL.test(url) ? <a href={url}>{wait ? 'try again' : 'Try again'}</a> : 'try again'}.
+      {LOCAL_URL_PATTERN.test(url) ? <a href={url}>{wait ? 'try again' : 'Try again'}</a> : 'try again'}.
     </p>
   );
 }

@@ -24,9 +24,9 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
       case 'login':
         return { status: 200, body: method === 'GET' ? LOGIN_HINT : await signIn(schema, endpoints, request) };
       case 'standalone':
-        return handleComputedEndpoint(route.computed, request);
+        return handleComputedEndpoint(route.computedEndpoint, request);
       case 'action':
-        return handleComputedEndpoint(route.computed, request, route.id);
+        return handleComputedEndpoint(route.computedEndpoint, request, route.id);
       case 'list':
         return method === 'POST' ? handleWrite(route.endpoint, request, timeZone) : handleList(route.endpoint, request, schema);
       case 'detail':

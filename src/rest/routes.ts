@@ -14,10 +14,10 @@ const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 export type Route = { formatSuffix?: string; allowedMethods: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
   | { kind: 'login'; endpoint?: undefined }
-  | { kind: 'standalone'; endpoint?: undefined; computed: ComputedEndpoint<EndpointMetadata> }
+  | { kind: 'standalone'; endpoint?: undefined; computedEndpoint: ComputedEndpoint<EndpointMetadata> }
   | { kind: 'list'; endpoint: Endpoint }
   | { kind: 'detail'; endpoint: Endpoint; id: string }
-  | { kind: 'action'; endpoint: Endpoint; id: string; computed: ComputedEndpoint<ActionMetadata> }
+  | { kind: 'action'; endpoint: Endpoint; id: string; computedEndpoint: ComputedEndpoint<ActionMetadata> }
 );
 
 const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
@@ -41,10 +41,12 @@ export function findRoute({ resources, standalone }: Endpoints, path: string): R
   if (root) return { kind: 'root', formatSuffix: root[1], allowedMethods: SAFE_METHODS };
 
   const pathWithoutSlash = relativePath.endsWith('/') ? relativePath.slice(0, -1) : relativePath;
-  const computed = standalone.get(pathWithoutSlash);
-  if (computed || pathWithoutSlash === LOGIN_PATH) {
+  const computedEndpoint = standalone.get(pathWithoutSlash);
+  if (computedEndpoint || pathWithoutSlash === LOGIN_PATH) {
     if (pathWithoutSlash === relativePath) return 'redirect';
-    return computed ? { kind: 'standalone', computed, allowedMethods: SAFE_METHODS } : { kind: 'login', allowedMethods: LOGIN_METHODS };
+    return computedEndpoint
+      ? { kind: 'standalone', computedEndpoint, allowedMethods: SAFE_METHODS }
+      : { kind: 'login', allowedMethods: LOGIN_METHODS };
   }
 
   const [, name = '', id, actionName, formatSuffix, slash] = RESOURCE_PATTERN.exec(relativePath) ?? [];
@@ -54,6 +56,6 @@ export function findRoute({ resources, standalone }: Endpoints, path: string): R
   if (formatSuffix === undefined && !slash) return 'redirect';
   const isWritable = endpoint.view.routes === 'all';
   if (id === undefined) return { kind: 'list', endpoint, formatSuffix, allowedMethods: isWritable ? LIST_METHODS : SAFE_METHODS };
-  if (action) return { kind: 'action', endpoint, id: idOf(id), computed: action, formatSuffix, allowedMethods: SAFE_METHODS };
+  if (action) return { kind: 'action', endpoint, id: idOf(id), computedEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
   return { kind: 'detail', endpoint, id: idOf(id), formatSuffix, allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS };
 }

@@ -84,7 +84,7 @@ export class EventStreamTransport {
     return this.openResponses.size;
   }
 
-  end(): void {
+  endAllStreams(): void {
     this.isShuttingDown = true;
     // No `complete` event is sent, so that clients reconnect to another instance.
     for (const response of this.openResponses) if (response.headersSent) response.end(RECONNECT_EVENT);

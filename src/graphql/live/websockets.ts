@@ -97,7 +97,7 @@ export class WebSocketTransport {
     return this.server.clients.size;
   }
 
-  async end(): Promise<void> {
+  async endAllConnections(): Promise<void> {
     for (const client of this.server.clients) client.close(SERVICE_RESTART, 'Service Restart');
     await new Promise<void>((resolve, reject) => this.server.close((error) => (error ? reject(error) : resolve())));
   }
@@ -124,7 +124,7 @@ export class WebSocketTransport {
     };
     const send = (data: string) =>
       new Promise<void>((resolve) => {
-        // A disconnected client is reported by the close event.
+        // Resolves even if the client has disconnected, because the close event reports that.
         if (canReply()) socket.send(data, () => resolve());
         else resolve();
       });

@@ -178,7 +178,7 @@ function titleOf(view: HtmlView): string {
 }
 
 export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
-  // ECharts is imported only when a chart is drawn: importing it takes long (a tenth of the time for all code), and most pages have no chart.
+  // ECharts is imported only when a chart is drawn, because importing it takes long and most pages have no chart.
   const charts = view.timeSeries || view.kind === 'action' ? (await import('./chartsvg.ts')).renderCharts(view) : [];
   const cardStyle = cardStyleOf(view);
   const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searchType }) => searchType);
@@ -211,7 +211,7 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
     },
     async render(input) {
-      const view = await viewBuilder.build(input);
+      const view = await viewBuilder.buildView(input);
       // Lets the event loop handle other requests between reading the data and rendering the page.
       await setImmediate();
       return renderBrowsePage(view);

@@ -205,7 +205,7 @@ const reverseDirection = (direction: Direction): Direction => (direction === 'AS
 
 /**
  * Converts `ordering=a,-b` to `orderBy`. Ignores terms that name no column of the resource's own table. Returns undefined, which means the default
- * order, if no valid term remains. Rows are sorted by a relation in the default order of its target type, or by id if that has none.
+ * order, if no valid term remains. A relation sorts rows in the default order of the related rows, or by their ids if they have no default order.
  */
 export function parseOrdering(
   fields: readonly FieldMetadata[],

@@ -34,7 +34,7 @@ async function resolveName(
 }
 
 /** Returns the relation fields that refer to at most one row. */
-const singleRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
+const toOneRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
 export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
@@ -55,7 +55,7 @@ export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | '
       return typeof value === 'string' ? value : undefined;
     };
     const values = { ...form.values };
-    for (const { rest, relation } of singleRelations(fields)) {
+    for (const { rest, relation } of toOneRelations(fields)) {
       const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN_ID_PREFIX}${rest}`), context.resolverContext);
       if (id === undefined) continue;
       data.set(rest, [id]);
@@ -68,7 +68,7 @@ export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | '
 
   async function resolveQuery({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
     for (const { field, key, parse } of view.filters) {
-      const [metadata] = singleRelations(fields.filter(({ name }) => name === field));
+      const [metadata] = toOneRelations(fields.filter(({ name }) => name === field));
       if (!metadata || parse === 'ids' || parse === 'commaIds') continue;
       const name = key ?? metadata.rest;
       const id = await resolveId(metadata.relation!.type, query.getAll(name).at(-1), undefined, context.resolverContext);

@@ -54,6 +54,6 @@ export function pathOf(pageRoute: Route, path: string): string {
   if (pageRoute.kind === 'root') return `${API_BASE_PATH}/`;
   if (pageRoute.kind === 'list') return listPath(pageRoute.endpoint);
   if (pageRoute.kind === 'detail') return detailPath(pageRoute.endpoint, pageRoute.id);
-  if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computed.metadata.name}/`;
+  if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computedEndpoint.metadata.name}/`;
   return path;
 }

@@ -48,7 +48,7 @@ export class ViewBuilder {
     this.translateOperation = operationTranslator(publicSchema);
   }
 
-  async build(result: RenderInput): Promise<HtmlView> {
+  async buildView(result: RenderInput): Promise<HtmlView> {
     const { request } = result;
     const { route } = request;
     const view = baseView(result);
@@ -81,12 +81,12 @@ export class ViewBuilder {
       const match = SEARCH_PATH.exec(path);
       const resource = match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
       return {
-        filters: argumentControlsOf(pageRoute.computed.field.args),
+        filters: argumentControlsOf(pageRoute.computedEndpoint.field.args),
         ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }),
       };
     }
     if (pageRoute.kind === 'action')
-      return { filters: argumentControlsOf(pageRoute.computed.field.args), action: pageRoute.computed.metadata.name };
+      return { filters: argumentControlsOf(pageRoute.computedEndpoint.field.args), action: pageRoute.computedEndpoint.metadata.name };
     return {};
   }
 
@@ -135,8 +135,8 @@ export class ViewBuilder {
 
   private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): Links {
     if (answer.status >= 300 || request.method === 'OPTIONS') return NO_LINKS;
-    if (route.kind === 'standalone') return this.linksOfOperation(route.computed.run, 'result');
-    if (route.kind === 'action') return this.linksOfOperation(route.computed.run, 'row', 'action');
+    if (route.kind === 'standalone') return this.linksOfOperation(route.computedEndpoint.run, 'result');
+    if (route.kind === 'action') return this.linksOfOperation(route.computedEndpoint.run, 'row', 'action');
     if (pageRoute.kind === 'list') return { keys: { results: this.linksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
     return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
   }

@@ -5,7 +5,7 @@ import { arrangeTable, nextSortOrder, type Arrangement } from '../answer/arrange
 import type { Table } from '../answer/table';
 import { columnHeadingOf } from '../answer/columntitles';
 
-const INITIAL_ROWS = 200;
+const INITIAL_ROW_COUNT = 200;
 const SORT_MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;
 
 interface Props {
@@ -34,7 +34,7 @@ function ColumnVisibility({ table, arrangement, onChange }: Props) {
 }
 
 export function TableView({ table, arrangement, onChange }: Props) {
-  const [visibleCount, setVisibleCount] = useState(INITIAL_ROWS);
+  const [visibleCount, setVisibleCount] = useState(INITIAL_ROW_COUNT);
   const { columns, rows } = useMemo(() => arrangeTable(table, arrangement), [table, arrangement]);
   const { sort, filter } = arrangement;
   const sortDirection = (name: string) => (sort?.column !== name ? 'none' : sort.descending ? 'descending' : 'ascending');
@@ -83,7 +83,7 @@ export function TableView({ table, arrangement, onChange }: Props) {
           </tbody>
         </table>
         {rows.length > visibleCount && (
-          <button onClick={() => setVisibleCount(visibleCount + INITIAL_ROWS * 5)}>Show more of {rows.length} rows</button>
+          <button onClick={() => setVisibleCount(visibleCount + INITIAL_ROW_COUNT * 5)}>Show more of {rows.length} rows</button>
         )}
       </div>
     </>
