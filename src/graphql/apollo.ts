@@ -1,4 +1,4 @@
-/** Creates Apollo Server with our executor and response policy. */
+/** Creates Apollo Server with the executor and the response policy of Fitgraph. */
 import { ApolloServer, type ApolloServerOptions } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -15,12 +15,12 @@ import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 import { VALIDATION_OPTIONS } from './parseddocument';
 import { responsePolicy, stringifyResult, type GraphQLContext } from './responsepolicy';
 
-/** A page cannot send these headers to another origin without a preflight request, so a GET that has one of them is no cross-site request forgery. */
+/** Headers that protect GET requests from cross-site request forgery: browsers send them to another origin only after a CORS preflight request. */
 const PREFLIGHTED_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
 type Gateway = NonNullable<ApolloServerOptions<GraphQLContext>['gateway']>;
 
-/** Connects our executor to Apollo through its gateway interface, the documented way to replace graphql-js execution. */
+/** Connects Fitgraph's executor to Apollo through Apollo's gateway interface, the documented way to replace the execution by graphql-js. */
 function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
   return {
     onSchemaLoadOrUpdate(callback) {

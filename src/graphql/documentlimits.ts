@@ -46,13 +46,14 @@ export const DOCUMENT_LIMITS: readonly (readonly [maximum: number, meaning: stri
   [1, '`__schema`, and each field that issues credentials, such as `login`'],
 ];
 
-const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
-const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
+const OPENING_BRACKETS = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const CLOSING_BRACKETS = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
 /** Returns an error if brackets are nested too deeply. Uses the lexer alone, because it runs before the recursive parser. */
 export function bracketDepthError(text: string): GraphQLError | undefined {
   let brackets = 0;
-  for (let index = 0; index < text.length && brackets <= MAX_BRACKET_DEPTH; index += 1) if (OPENING.has(text[index]!)) brackets += 1;
+  for (let index = 0; index < text.length && brackets <= MAX_BRACKET_DEPTH; index += 1)
+    if (OPENING_BRACKETS.has(text[index]!)) brackets += 1;
   if (brackets <= MAX_BRACKET_DEPTH) return undefined;
   const lexer = new Lexer(new Source(text));
   let depth = 0;
@@ -60,8 +61,8 @@ export function bracketDepthError(text: string): GraphQLError | undefined {
     for (let tokens = 0; tokens < MAX_TOKENS; tokens += 1) {
       const { kind } = lexer.advance();
       if (kind === TokenKind.EOF) return undefined;
-      if (CLOSING.has(kind)) depth -= 1;
-      else if (OPENING.has(kind) && (depth += 1) > MAX_BRACKET_DEPTH)
+      if (CLOSING_BRACKETS.has(kind)) depth -= 1;
+      else if (OPENING_BRACKETS.has(kind) && (depth += 1) > MAX_BRACKET_DEPTH)
         return new GraphQLError(`Brackets are nested deeper than ${MAX_BRACKET_DEPTH} levels.`, {
           extensions: { code: 'GRAPHQL_PARSE_FAILED', limit: MAX_BRACKET_DEPTH },
         });
@@ -75,7 +76,7 @@ export function bracketDepthError(text: string): GraphQLError | undefined {
 /** `extensions.limit` distinguishes exceeded limits from other validation errors. */
 const limitError = (message: string, limit: number, node: ASTNode) => new GraphQLError(message, { nodes: [node], extensions: { limit } });
 
-/** Combines the values of all fields of a selection set and its fragments. Each fragment is visited only once. */
+/** Combines the results of `fieldValue` for all fields in a selection set and in its fragments. Evaluates each fragment only once. */
 function foldFields(
   set: SelectionSetNode | undefined,
   context: ValidationContext,
@@ -89,7 +90,7 @@ function foldFields(
       return combine(total, foldFields(selection.selectionSet, context, fieldValue, combine, resultByFragment));
     const name = selection.name.value;
     if (!resultByFragment.has(name)) {
-      // The preset value ends the recursion for a fragment that spreads itself. Another rule rejects such cycles.
+      // This preliminary result ends the recursion for a fragment that spreads itself. Another validation rule rejects such cycles.
       resultByFragment.set(name, 0);
       resultByFragment.set(name, foldFields(context.getFragment(name)?.selectionSet, context, fieldValue, combine, resultByFragment));
     }
@@ -100,7 +101,10 @@ function foldFields(
 const sumFields = (set: SelectionSetNode, context: ValidationContext, weightOf: (field: FieldNode) => number): number =>
   foldFields(set, context, weightOf, (a, b) => a + b);
 
-/** Returns the maximum number of aliases in one result object: those without a type condition, plus those of the type condition that has the most. */
+/**
+ * Returns the maximum number of aliases in one result object: the aliases without a type condition, plus those of the type condition that has the
+ * most aliases, because an object has only one type.
+ */
 function countAliases(set: SelectionSetNode, context: ValidationContext): number {
   const aliasesByType = new Map<string, Set<string>>();
   visitFields([set], '', {

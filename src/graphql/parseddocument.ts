@@ -4,11 +4,11 @@ import type { RateBudget } from '../core/context';
 import { ClientError, MAX_ERRORS_PER_RESPONSE } from '../core/model/errors';
 import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 
-/** One less than the maximum, because graphql-js appends an error that says that validation was aborted. */
+/** Validation stops one error below the maximum, because graphql-js then appends an error that says that validation was aborted. */
 export const VALIDATION_OPTIONS = { maxErrors: MAX_ERRORS_PER_RESPONSE - 1 };
 
 /** Parses and validates the text of a client's operation. Returns the document or the errors. Charges the time to `budget`. */
-export function readDocument(schema: GraphQLSchema, text: string, budget?: RateBudget): DocumentNode | readonly GraphQLError[] {
+export function parseDocument(schema: GraphQLSchema, text: string, budget?: RateBudget): DocumentNode | readonly GraphQLError[] {
   const startedAt = performance.now();
   try {
     budget?.requireBudget();

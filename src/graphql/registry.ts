@@ -18,7 +18,10 @@ const EMPTY_PUBSUB: PubSub = { publish: () => undefined, subscribe: () => ({ [Sy
 const isModel = (value: unknown): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model;
 const isResolver = (value: unknown): value is new () => object => typeof value === 'function';
 
-/** Decorators store metadata per class, and `link` declares associations once. `build` only reads both, so schemas are independent of each other. */
+/**
+ * Decorators store metadata per class, and `linkModels` declares associations once. `buildSchema` only reads these metadata and associations, so
+ * schemas are independent of each other.
+ */
 export class Registry {
   private linkedModels: ModelCtor[] | undefined;
 
@@ -28,20 +31,20 @@ export class Registry {
   ) {}
 
   /** Collects the models and resolvers of modules. `otherResolvers` belong to no resource. */
-  static collect(resourceModules: readonly ResourceModule[], otherResolvers: Resolvers): Registry {
+  static fromModules(resourceModules: readonly ResourceModule[], otherResolvers: Resolvers): Registry {
     const models = resourceModules.flatMap((moduleExports) => Object.values(moduleExports)).filter(isModel);
     const resolvers = resourceModules.map((moduleExports) => moduleExports.default).filter(isResolver);
     return new Registry(models, [...resolvers, ...otherResolvers]);
   }
 
   /** Declares associations between models. Returns all models, including those of link tables. */
-  link(): ModelCtor[] {
+  linkModels(): ModelCtor[] {
     return (this.linkedModels ??= [...this.models, ...declareAssociations(this.models)]);
   }
 
   /** Builds the full schema, with fields for both REST and GraphQL. graphql-js validates the schemas derived from it on first use. */
-  build(): GraphQLSchema {
-    this.link();
+  buildSchema(): GraphQLSchema {
+    this.linkModels();
     for (const resolver of this.resolvers) if (isDeferredResolver(resolver)) resolver.addMethods();
     registerRowTypes();
     const resolvers = [...this.resolvers, ...groupingResolvers()] as NonEmptyArray<new () => object>;

@@ -21,10 +21,10 @@ export interface GraphQLContext {
   resolverContext: Context;
 }
 
-/** Errors of well-formed requests whose operation was rejected before execution. */
+/** Error codes of well-formed requests whose operation was rejected before execution. */
 const REJECTED_OPERATION_CODES = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
 
-/** Errors that are not stored under an Idempotency-Key, because a retry may succeed. */
+/** Error codes of responses that are not stored under an Idempotency-Key, because a retry may succeed. */
 const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...TEMPORARY_ERROR_CODES];
 
 type Http = GraphQLRequestContext<BaseContext>['response']['http'];
@@ -63,7 +63,7 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
         const result = body.singleResult;
         if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, executor.permitsIntrospection(resolverContext));
         setOverloadStatus(http, result);
-        // Stored before the status is adapted to the media type, which may differ when the request is repeated.
+        // The result is stored before its status is adapted to the media type, because a repeated request may accept a different media type.
         if (attempt && 'claim' in attempt) await storeResult(attempt, http, result);
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
         setLimitStatus(http, result);
@@ -128,7 +128,7 @@ class SerializedBody {
   constructor(readonly text: string) {}
 }
 
-/** Serializes a result for Apollo. A response that the plugin above has serialized is returned as it is. */
+/** Serializes a result for Apollo. If the plugin in this file has serialized the response already, returns its text. */
 export const stringifyResult = ({ data, ...result }: FormattedExecutionResult): string =>
   data instanceof SerializedBody ? data.text : `${JSON.stringify({ ...result, data })}\n`;
 

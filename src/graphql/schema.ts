@@ -25,7 +25,7 @@ function loadModules(folder: string): ResourceModule[] {
 
 const isResolver = (value: unknown): value is Resolvers[number] => typeof value === 'function' && value.name.endsWith('Resolver');
 
-export const registry = Registry.collect(loadModules('resources'), [
+export const registry = Registry.fromModules(loadModules('resources'), [
   NodeResolver,
   ChangeResolver,
   AuthResolver,
@@ -35,7 +35,7 @@ export const registry = Registry.collect(loadModules('resources'), [
   ...loadModules('analysis').flatMap((module) => Object.values(module).filter(isResolver)),
 ]);
 
-export const models = registry.link();
+export const models = registry.linkModels();
 
 const memoize = <T>(make: () => T): (() => T) => {
   let cachedValue: { value: T } | undefined;
@@ -43,7 +43,7 @@ const memoize = <T>(make: () => T): (() => T) => {
 };
 
 /** Builds the full schema once; the GraphQL and the REST schema of a process are derived from the same one. */
-const buildFullSchema = memoize(() => registry.build());
+const buildFullSchema = memoize(() => registry.buildSchema());
 
 export const buildGraphQLSchema = memoize(() => publicSchema(buildFullSchema()));
 

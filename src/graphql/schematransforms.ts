@@ -44,7 +44,7 @@ const isExclusiveTo =
 const isRestOnly = isExclusiveTo('rest');
 const isGraphQLOnly = isExclusiveTo('graphql');
 
-/** Hides stored values that have no enum name: a blank choice, which REST can store, becomes null; ids in a list are omitted. */
+/** Hides stored values that the enum of a field does not contain: an empty text, which REST can store, becomes null; ids in a list are omitted. */
 function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
@@ -56,7 +56,7 @@ function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
 }
 
 /** `@semanticNonNull` as understood by Relay, Apollo's clients and code generators. */
-const SEMANTIC_NON_NULL = new GraphQLDirective({
+const SEMANTIC_NON_NULL_DIRECTIVE = new GraphQLDirective({
   name: 'semanticNonNull',
   description: 'Null only if `errors` has an error for this field.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
@@ -72,21 +72,25 @@ const SEMANTIC_NON_NULL = new GraphQLDirective({
 /** If `condition` holds, replaces a field's non-null type by a nullable one with `@semanticNonNull`. */
 function semanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
   if (!condition || !isNonNullType(config.type)) return config;
-  return { ...config, type: config.type.ofType, extensions: { ...config.extensions, directives: { [SEMANTIC_NON_NULL.name]: {} } } };
+  return {
+    ...config,
+    type: config.type.ofType,
+    extensions: { ...config.extensions, directives: { [SEMANTIC_NON_NULL_DIRECTIVE.name]: {} } },
+  };
 }
 
 /**
  * IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html). They show the metadata from which costs are estimated. A field has a
  * directive only if its value differs from the default, and no `@listSize` if arguments determine the length of the list.
  */
-const COST = new GraphQLDirective({
+const COST_DIRECTIVE = new GraphQLDirective({
   name: 'cost',
   description: 'Cost of the field in addition to that of its objects and values.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: { weight: { description: 'A number.', type: new GraphQLNonNull(GraphQLString) } },
 });
 
-const LIST_SIZE = new GraphQLDirective({
+const LIST_SIZE_DIRECTIVE = new GraphQLDirective({
   name: 'listSize',
   description: 'Length of the list by which costs are estimated.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
@@ -96,8 +100,9 @@ const LIST_SIZE = new GraphQLDirective({
 function withCostDirectives(config: FieldConfig): FieldConfig {
   const { cost, listSize, directives } = config.extensions ?? {};
   const costDirectives = {
-    ...(cost && { [COST.name]: { weight: String(cost.weight) } }),
-    ...(typeof listSize?.assumedSize === 'number' && !config.args?.first && { [LIST_SIZE.name]: { assumedSize: listSize.assumedSize } }),
+    ...(cost && { [COST_DIRECTIVE.name]: { weight: String(cost.weight) } }),
+    ...(typeof listSize?.assumedSize === 'number' &&
+      !config.args?.first && { [LIST_SIZE_DIRECTIVE.name]: { assumedSize: listSize.assumedSize } }),
   };
   if (!Object.keys(costDirectives).length) return config;
   return { ...config, extensions: { ...config.extensions, directives: { ...(directives as object), ...costDirectives } } };
@@ -148,7 +153,7 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
     new GraphQLSchema({
       ...config,
       types: implementations,
-      directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE, COST, LIST_SIZE],
+      directives: [...directives, SEMANTIC_NON_NULL_DIRECTIVE, ATOMIC_DIRECTIVE, COST_DIRECTIVE, LIST_SIZE_DIRECTIVE],
     }),
   );
 }
@@ -182,7 +187,7 @@ function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | Gra
   return restLeafType(type, parent);
 }
 
-/** Builds the schema behind REST. `mapSchema` cannot replace the built-in scalars, so field types are changed afterwards in its copy. */
+/** Builds the schema behind REST. `mapSchema` cannot replace built-in scalars, so field types are changed afterwards in the copy that it returns. */
 export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const { types, ...config } = mapSchema(fullSchema, {
     [MapperKind.TYPE]: choiceAsScalar,

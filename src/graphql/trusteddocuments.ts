@@ -12,7 +12,7 @@ import { ConfigError, type Config } from '../platform/config';
 import { truncateInput } from '../core/model/errors';
 import { bracketDepthError } from './documentlimits';
 import { sendGraphQLError } from './httperrors';
-import { readDocument } from './parseddocument';
+import { parseDocument } from './parseddocument';
 
 type Parameters = Record<string, unknown>;
 type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };
@@ -46,7 +46,7 @@ export class TrustedDocuments {
 
   /** Replaces a known operation id by its text. Throws a GraphQLError for operations that must not run. */
   resolve(parameters: Parameters): Parameters {
-    // An empty text counts as absent, because WebSocket messages must have one.
+    // An empty text counts as absent, because WebSocket messages must contain a text even if they contain an operation id.
     const query = parameters.query || undefined;
     const id = idOf(parameters);
     const text = typeof id === 'string' ? this.textById.get(id) : undefined;
@@ -110,7 +110,7 @@ function operationsOf(file: string): [string, string][] {
 }
 
 function problemOf(text: string, schema: GraphQLSchema): string | undefined {
-  const document = readDocument(schema, text);
+  const document = parseDocument(schema, text);
   return 'kind' in document ? undefined : document[0]?.message;
 }
 
@@ -139,7 +139,7 @@ export function trustedDocumentsMiddleware(trusted: TrustedDocuments): RequestHa
   };
 }
 
-/** Returns undefined for invalid JSON, which Apollo rejects later. */
+/** Parses a JSON text. Returns undefined for invalid JSON, which Apollo rejects later. */
 function parseJson(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');

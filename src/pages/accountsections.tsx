@@ -16,18 +16,18 @@ export interface AccessTokenRow {
 }
 
 export interface SecurityEventRow {
-  at: string;
-  what: string;
+  occurredAt: string;
+  description: string;
   address: string | null;
   detail: string | null;
 }
 
-/** Values of a rejected form for a new access token. The form is shown again with them and its validation errors. */
+/** Values of a rejected form for a new access token. The form is shown again with these values and the validation errors. */
 export interface TokenForm {
   name: string;
   scopes: readonly string[];
   days: string;
-  mistakes: readonly string[];
+  errors: readonly string[];
 }
 
 /** Lifetimes of access tokens in days (empty: never expires). The first one is the default. */
@@ -95,8 +95,8 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm })
       <h3 id="new-token">New access token</h3>
       {form && (
         <div class="alert" role="alert">
-          {form.mistakes.map((mistake) => (
-            <p class="error">{mistake}</p>
+          {form.errors.map((error) => (
+            <p class="error">{error}</p>
           ))}
         </div>
       )}
@@ -203,10 +203,10 @@ export function SecurityEventSection({ events }: { events: readonly SecurityEven
             </tr>
           </thead>
           <tbody>
-            {events.map(({ at, what, address, detail }) => (
+            {events.map(({ occurredAt, description, address, detail }) => (
               <tr>
-                <td>{formatMinute(at)}</td>
-                <td>{what}</td>
+                <td>{formatMinute(occurredAt)}</td>
+                <td>{description}</td>
                 <td>{address ?? 'an operator'}</td>
                 <td>{detail}</td>
               </tr>

@@ -26,7 +26,7 @@ export interface KeyPageProps {
   visitor: Visitor;
   baseUrl: string;
   key?: ApiKey;
-  revealed: boolean;
+  isRevealed: boolean;
   notice?: string;
   tokens: readonly AccessTokenRow[];
   events: readonly SecurityEventRow[];
@@ -36,9 +36,9 @@ export interface KeyPageProps {
   form?: TokenForm;
 }
 
-const HOME: Crumb = { label: 'Fitgraph', href: '/' };
+const HOME_CRUMB: Crumb = { label: 'Fitgraph', href: '/' };
 const VISIBLE_CHARACTERS = 4;
-const QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weight } } }';
+const EXAMPLE_QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weight } } }';
 
 const maskToken = (token: string) => token.slice(0, VISIBLE_CHARACTERS) + '•'.repeat(token.length - VISIBLE_CHARACTERS);
 
@@ -54,7 +54,7 @@ function ActionForm(props: { action: KeyAction; replacedKeyId?: string; visitor:
   );
 }
 
-function Key({ apiKey: { token, created }, revealed, visitor }: { apiKey: ApiKey; revealed: boolean; visitor: Visitor }) {
+function Key({ apiKey: { token, created }, isRevealed, visitor }: { apiKey: ApiKey; isRevealed: boolean; visitor: Visitor }) {
   if (token === undefined)
     return (
       <p class="alert">
@@ -66,8 +66,8 @@ function Key({ apiKey: { token, created }, revealed, visitor }: { apiKey: ApiKey
     <>
       <p>Your key was created on {created.slice(0, 10)}.</p>
       <div class="row">
-        <code id="key">{revealed ? token : maskToken(token)}</code>
-        {revealed ? (
+        <code id="key">{isRevealed ? token : maskToken(token)}</code>
+        {isRevealed ? (
           <CopyButton sourceId="key" label="Copy key" />
         ) : (
           <ActionForm action="show" visitor={visitor}>
@@ -91,12 +91,12 @@ function Example({ id, title, text }: { id: string; title: string; text: string 
   );
 }
 
-export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens, events, newToken, form }: KeyPageProps): string {
-  const authHeader = `Authorization: Token ${(revealed && key?.token) || '<key>'}`;
+export function renderKeyPage({ visitor, baseUrl, key, isRevealed, notice, tokens, events, newToken, form }: KeyPageProps): string {
+  const authHeader = `Authorization: Token ${(isRevealed && key?.token) || '<key>'}`;
   return renderPage({
     title: 'API key',
     visitor,
-    crumbs: [HOME, { label: 'API key' }],
+    crumbs: [HOME_CRUMB, { label: 'API key' }],
     children: (
       <>
         <h1>API key</h1>
@@ -109,7 +109,7 @@ export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens,
         {newToken !== undefined && <NewTokenNotice token={newToken} />}
         {key ? (
           <>
-            <Key apiKey={key} revealed={revealed} visitor={visitor} />
+            <Key apiKey={key} isRevealed={isRevealed} visitor={visitor} />
             <p>
               <a href={REPLACE_KEY_PATH}>Replace key…</a>
             </p>
@@ -123,7 +123,7 @@ export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens,
           </>
         )}
         <h2>Usage</h2>
-        {key?.token && !revealed && (
+        {key?.token && !isRevealed && (
           <p>
             Replace <code>&lt;key&gt;</code> with your key. If you show the key above, the examples contain it.
           </p>
@@ -132,7 +132,7 @@ export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens,
         <Example
           id="graphql"
           title="GraphQL"
-          text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${authHeader}' \\\n  -d '${JSON.stringify({ query: QUERY })}'`}
+          text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${authHeader}' \\\n  -d '${JSON.stringify({ query: EXAMPLE_QUERY })}'`}
         />
         <AccessTokenSection tokens={tokens} visitor={visitor} form={form} />
         <SessionSection visitor={visitor} />
@@ -147,7 +147,7 @@ export function renderReplacePage(visitor: Visitor, key: ApiKey): string {
   return renderPage({
     title: 'Replace the API key',
     visitor,
-    crumbs: [HOME, { label: 'API key', href: KEY_PATH }, { label: 'Replace' }],
+    crumbs: [HOME_CRUMB, { label: 'API key', href: KEY_PATH }, { label: 'Replace' }],
     children: (
       <>
         <h1>Replace the API key?</h1>

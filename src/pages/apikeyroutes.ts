@@ -32,14 +32,14 @@ async function createToken(values: FormValues, context: RequestContext): Promise
     return { newToken: (await context.account.credentialManager().createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
-    const mistakes = error.issues.map(({ message }) => message);
-    return { form: { ...form, mistakes } satisfies TokenForm };
+    const errors = error.issues.map(({ message }) => message);
+    return { form: { ...form, errors } satisfies TokenForm };
   }
 }
 
 async function revokeTokens(id: string | undefined, context: RequestContext): Promise<ActionResult> {
   const tokenId = id === undefined ? undefined : parseRowId(id);
-  // An invalid id revokes nothing: passing undefined on would revoke all tokens.
+  // A form with an invalid id revokes nothing. Without this check, the id would be undefined, which revokes all tokens.
   const revokedCount =
     id !== undefined && tokenId === undefined ? 0 : await context.account.credentialManager().revokeAccessTokens(tokenId);
   return { notice: revokedCount ? 'Access revoked.' : 'Nothing to revoke.' };
@@ -49,7 +49,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
   async function sendKeyPage(
     context: RequestContext,
     response: Response,
-    revealed: boolean,
+    isRevealed: boolean,
     actionResult: ActionResult = {},
   ): Promise<void> {
     const [key, tokens, events] = [await context.account.key(), await context.account.accessTokens(), await context.account.events()];
@@ -59,7 +59,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
       key,
       tokens,
       events,
-      revealed,
+      isRevealed,
       ...actionResult,
     });
     sendPage(response, actionResult.form ? 400 : 200, page);

@@ -58,9 +58,9 @@ export function autocompleteRoutes(
     const rowSearch = typeof type === 'string' ? rowSearchOf(type) : undefined;
     const name = typeof text === 'string' ? text.trim() : '';
     const { authentication, resolverContext } = contextOf(request);
-    // Anonymous clients, and those with bad credentials, find public rows only.
+    // Clients with invalid credentials are treated as anonymous, so that public rows are suggested to them.
     await authentication.authenticate().catch(() => false);
-    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await rowSearch?.find?.(resolverContext, name))) || []);
+    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await rowSearch?.findByName?.(resolverContext, name))) || []);
   });
   return router;
 }

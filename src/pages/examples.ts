@@ -14,16 +14,16 @@ export interface RequestExamples {
   rest: RequestExample;
   graphql: RequestExample & { query: string };
   /** The first exercise and the ids of its muscles, for a drawing of the body. */
-  figure?: { name: string; main: readonly string[]; secondary: readonly string[] };
+  figure?: { name: string; mainMuscleIds: readonly string[]; secondaryMuscleIds: readonly string[] };
 }
 
-const EXAMPLE_ROWS = 2;
+const EXAMPLE_ROW_COUNT = 2;
 const LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
-const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROWS}) { totalCount nodes { id name } } }`;
-/** Filter for one row per exercise: exercises have a row for each language. */
-const IN_ENGLISH = 'where: { language: { shortName: { eq: "en" } } }';
-const EXERCISES_QUERY = `{ exercises(${IN_ENGLISH}, first: ${EXAMPLE_ROWS}) { totalCount nodes { name category { name } } } }`;
-const FIGURE_QUERY = `{ exercises(${IN_ENGLISH}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;
+const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { id name } } }`;
+/** Filter for English texts. Without it, lists would show the same exercise in every language, because each translation is a row. */
+const ENGLISH_FILTER = 'where: { language: { shortName: { eq: "en" } } }';
+const EXERCISES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { name category { name } } } }`;
+const FIGURE_QUERY = `{ exercises(${ENGLISH_FILTER}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;
 
 const formatJson = (value: unknown) => JSON.stringify(value, null, 2);
 
@@ -44,8 +44,8 @@ export function exampleLoader(prepare: PrepareOperation): (context: object, base
       runOrUndefined(runFigure),
     ]);
     const { totalCount, nodes } = (categoriesResult?.data?.page ?? {}) as Partial<CategoryPage>;
-    const query = new URLSearchParams({ limit: String(EXAMPLE_ROWS) });
-    const body = nodes && pageEnvelope(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROWS, offset: 0 }, totalCount!, nodes);
+    const query = new URLSearchParams({ limit: String(EXAMPLE_ROW_COUNT) });
+    const body = nodes && pageEnvelope(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROW_COUNT, offset: 0 }, totalCount!, nodes);
     const exercise = figureResult?.data?.exercises?.nodes[0] as
       { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
     return {
@@ -55,7 +55,9 @@ export function exampleLoader(prepare: PrepareOperation): (context: object, base
         command: `curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES_QUERY })}'`,
         ...(exercisesResult?.data && { response: formatJson({ data: exercisesResult.data }) }),
       },
-      ...(exercise && { figure: { name: exercise.name, main: exercise.muscleIds, secondary: exercise.muscleSecondaryIds } }),
+      ...(exercise && {
+        figure: { name: exercise.name, mainMuscleIds: exercise.muscleIds, secondaryMuscleIds: exercise.muscleSecondaryIds },
+      }),
     };
   };
 }

@@ -12,7 +12,7 @@ export interface Failure {
   request?: { method?: string; url?: string };
 }
 
-const TITLES: Readonly<Record<number, string>> = {
+const TITLE_BY_STATUS: Readonly<Record<number, string>> = {
   408: 'Request timed out',
   429: 'Too many requests',
   431: 'Address or cookies too long',
@@ -20,14 +20,14 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Temporarily unavailable',
 };
 
-/** A longer `Accept` header is not parsed; browsers send about 200 characters. */
+/** Maximum length of the `Accept` header. A longer one is not parsed; browsers send about 200 characters. */
 const MAX_ACCEPT_CHARACTERS = 4000;
-const JSON_URL = /[?&]format=json(?:&|$)|\.json\/?(?:\?|$)/;
-const LOCAL_URL = /^\/(?![/\\])/;
+const JSON_URL_PATTERN = /[?&]format=json(?:&|$)|\.json\/?(?:\?|$)/;
+const LOCAL_URL_PATTERN = /^\/(?![/\\])/;
 
 /** Whether the client prefers HTML to JSON, as browsers do when they open a page. */
 export function prefersHtml(accept: string | undefined, url = ''): boolean {
-  if (!accept?.includes('text/html') || accept.length > MAX_ACCEPT_CHARACTERS || JSON_URL.test(url)) return false;
+  if (!accept?.includes('text/html') || accept.length > MAX_ACCEPT_CHARACTERS || JSON_URL_PATTERN.test(url)) return false;
   return new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/html']) === 'text/html';
 }
 
@@ -43,7 +43,7 @@ function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } =
   return (
     <p>
       {wait}
-      {LOCAL_URL.test(url) ? <a href={url}>{wait ? 'try again' : 'Try again'}</a> : 'try again'}.
+      {LOCAL_URL_PATTERN.test(url) ? <a href={url}>{wait ? 'try again' : 'Try again'}</a> : 'try again'}.
     </p>
   );
 }
@@ -51,7 +51,7 @@ function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } =
 /** Renders the page without a user name, because the request may have failed before it was authenticated. */
 export function renderFailurePage(failure: Failure): { text: string; headers: Readonly<Record<string, string>> } {
   const { status, message } = failure;
-  const title = TITLES[status] ?? 'Request failed';
+  const title = TITLE_BY_STATUS[status] ?? 'Request failed';
   const text = renderPage({
     title,
     visitor: {},

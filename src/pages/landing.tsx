@@ -31,7 +31,7 @@ function Picture({ figure }: Pick<RequestExamples, 'figure'>) {
       </div>
       {figure && (
         <img
-          src={`/static/images/muscles/body.svg?main=${figure.main.join(',')}&secondary=${figure.secondary.join(',')}`}
+          src={`/static/images/muscles/body.svg?main=${figure.mainMuscleIds.join(',')}&secondary=${figure.secondaryMuscleIds.join(',')}`}
           alt={`Muscles trained by ${figure.name}`}
           width={220}
           height={220}

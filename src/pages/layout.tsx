@@ -12,7 +12,7 @@ export interface Crumb {
 export interface Visitor {
   /** Name of the signed-in user; absent if nobody is signed in. */
   username?: string;
-  /** Present if the user is signed in with a session cookie. */
+  /** CSRF token of the session; present if the user is signed in with a session cookie. */
   csrfToken?: string;
 }
 

@@ -11,7 +11,7 @@ export const notFoundHandler =
     response.status(404).vary('Accept');
     if (request.accepts(['json', 'html']) !== 'html') return void response.json({ detail: 'Not found.' });
     const { authentication } = contextOf(request);
-    // The header of the page shows the signed-in user. Bad credentials are ignored here.
+    // Authenticates the client, because the header of the page shows who is signed in. Invalid credentials are ignored.
     await authentication.authenticate().catch(() => false);
     const link = { href: '/', label: 'Go to the home page' };
     response.set(PAGE_HEADERS).type('html');

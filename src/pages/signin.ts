@@ -39,7 +39,7 @@ type ContextOf = (request: IncomingMessage) => RequestContext;
 
 export function signInRoutes(contextOf: ContextOf, prepare: PrepareOperation): Router {
   const router = express.Router({ caseSensitive: true });
-  new SignInPages(contextOf, exampleLoader(prepare)).addTo(router);
+  new SignInPages(contextOf, exampleLoader(prepare)).addRoutes(router);
   return router;
 }
 
@@ -49,7 +49,7 @@ class SignInPages {
     private readonly loadExamples: ReturnType<typeof exampleLoader>,
   ) {}
 
-  addTo(router: Router): void {
+  addRoutes(router: Router): void {
     router.get('/', (request, response) => this.sendLandingPage(request, response));
     router.get('/register', (request, response) => this.sendRegisterPage(request, response));
     router.get(COPY_SCRIPT_PATH, (_request, response) => {

@@ -118,9 +118,9 @@ export class AccountService implements AccountActions {
     return (await listAccessTokens([requireAccountOwner(this.authentication).id], this.session))[0]!;
   }
 
-  async events(): Promise<{ at: string; what: string; address: string | null; detail: string | null }[]> {
+  async events(): Promise<{ occurredAt: string; description: string; address: string | null; detail: string | null }[]> {
     const events = await eventsOfUser(requireAccountOwner(this.authentication).id, { limit: MAX_LISTED_EVENTS }, this.session);
-    return events.map(({ occurredAt: at, kind, address, detail }) => ({ at, what: EVENT_KINDS[kind], address, detail }));
+    return events.map(({ occurredAt, kind, address, detail }) => ({ occurredAt, description: EVENT_KINDS[kind], address, detail }));
   }
 
   credentialManager(): ViewerCredentials {

@@ -16,9 +16,9 @@ export function authorizeRequest(route: Route, { method, signedIn, context }: Pi
       context.authentication.missingScope?.(resource.scopeGroup, isWrite ? 'write' : 'read');
     if (accessError) throw accessError;
   }
-  if (!route.allow.includes(method)) throw methodNotAllowed(method);
+  if (!route.allowedMethods.includes(method)) throw methodNotAllowed(method);
 }
 
 /** Whether a route supports an HTTP method and permits it to signed-in users. */
-export const permitsMethod = ({ allow, endpoint }: Route, method: string): boolean =>
-  allow.includes(method) && (endpoint?.view.permittedMethods?.includes(method) ?? true);
+export const permitsMethod = ({ allowedMethods, endpoint }: Route, method: string): boolean =>
+  allowedMethods.includes(method) && (endpoint?.view.permittedMethods?.includes(method) ?? true);

@@ -21,7 +21,7 @@ export interface ComputedEndpoint<Metadata extends BodyMetadata> {
   run: RestOperation;
 }
 
-/** A REST resource: one view of a GraphQL type under a REST name. */
+/** A REST resource: the rows of a GraphQL type in one representation (view). A type can have several views, each with a REST name. */
 export interface Endpoint {
   view: ViewMetadata;
   resource: ResourceMetadata;
@@ -47,7 +47,7 @@ export interface Endpoints {
   standalone: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
   login: RestOperation;
   /** Resource names in the order of the API root. */
-  listed: readonly string[];
+  listedNames: readonly string[];
 }
 
 export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
@@ -72,7 +72,7 @@ function nestedSelection(type: GraphQLOutputType, selection?: string): string {
   return isLeafType(namedType) ? '' : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
 }
 
-/** Returns the name of the GraphQL fragment with a view's selection. Other views include it, for example as `...exercisecategory`. */
+/** Returns the name of the GraphQL fragment that selects the fields of a view. Other views include it, for example as `...exercisecategory`. */
 export const fragmentName = (rest: string) => rest.replaceAll('-', '_');
 
 /** Appends the definitions of all fragments that the document uses, directly or through other fragments. */
@@ -103,7 +103,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     const endpoint = metadata && computedEndpoint(metadata, field, prepareOperation);
     return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
   });
-  const listed = views
+  const listedViews = views
     .map(({ view }) => view)
     .filter((view) => view.isListedInRoot ?? true)
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
@@ -111,7 +111,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
     standalone: new Map(standalone),
     login: prepareOperation(LOGIN),
-    listed: listed.map(({ rest }) => rest),
+    listedNames: listedViews.map(({ rest }) => rest),
   };
 }
 
@@ -122,7 +122,7 @@ function buildEndpoint(
   const { name } = type;
   const resource = type.extensions.resource!;
   const { one, many } = resource;
-  // Only the first view of a type supports writes.
+  // If a type has several views, only the first one supports writes.
   const { create, update, remove, versionField }: Partial<ResourceMetadata> = view === resource.views[0] ? resource : {};
   const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);
@@ -168,7 +168,7 @@ function buildEndpoint(
 
 const inParentheses = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
-/** Prepares the query behind a computed endpoint. `rowField` is the root field that finds the row of a detail action. */
+/** Prepares the query behind a computed endpoint. For an action of a row, `rowField` is the root field that returns the row. */
 function computedEndpoint<Metadata extends BodyMetadata>(
   metadata: Metadata,
   field: GraphQLField<unknown, unknown>,

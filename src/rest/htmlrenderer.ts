@@ -16,13 +16,13 @@ export interface RenderInput {
 }
 
 export interface HtmlRenderer {
-  /** Replaces names that people typed instead of ids by the ids of these rows, before the request is processed. */
+  /** Replaces row names that people typed instead of row ids by the ids, before the request is processed. */
   resolveNames(request: RestRequest): Promise<void>;
   render(input: RenderInput): Promise<HtmlPage>;
   /** Renders a server error, or an error that occurred during `render`, without reading further data. */
   renderError(input: RenderInput): HtmlPage;
   /** Returns the headers of the redirect (303) that answers a successful write by an HTML form; undefined for other responses. */
-  redirect(input: RenderInput): Readonly<Record<string, string>> | undefined;
+  redirectHeaders(input: RenderInput): Readonly<Record<string, string>> | undefined;
 }
 
 export interface HtmlPage {

@@ -15,18 +15,18 @@ const reportsError = (argument: 'id' | 'ifVersion', { errors }: { errors: readon
 export async function handleWrite(endpoint: Endpoint, request: RestRequest, timeZone: string, id?: string): Promise<RestResponse> {
   const inputOptions = { partial: request.method === 'PATCH', creating: id === undefined, timeZone };
   const validation = new WriteValidation(endpoint, request, inputOptions, id);
-  const body = await validation.readObject();
+  const body = await validation.readBody();
   const { input, errors } = coerceInput(endpoint.fields, body, inputOptions);
-  if (Object.keys(errors).length) await validation.rejectInvalid(body);
+  if (Object.keys(errors).length) await validation.requireValid(body);
   const [operation, versionCondition] =
     id === undefined ? [endpoint.create!] : [endpoint.update!, await ifVersionVariable(endpoint, request, id)];
   const { answer } = await runOperation(operation, request, { id, input, ...versionCondition });
   if (reportsError('ifVersion', answer)) throw preconditionFailed();
   if (reportsError('id', answer)) {
-    await validation.rejectInvalid(body);
+    await validation.requireValid(body);
     throw notFound();
   }
-  if (answer.errors.length) await validation.rejectInvalid(body, answer.errors);
+  if (answer.errors.length) await validation.requireValid(body, answer.errors);
   return responseWithETag(endpoint, id === undefined ? 201 : 200, answer.row);
 }
 

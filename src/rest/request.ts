@@ -47,7 +47,7 @@ export interface RestRequest {
   representation: Representation;
   context: RestContext;
   signedIn: boolean;
-  /** Upper bound for the page limit of a list, whatever the query asks for. */
+  /** Maximum number of rows per page of a list. A larger limit in the query string is reduced to this number. */
   maxLimit?: number;
   /** Reads the body on first use and caches it. The size limits are higher for a signed-in client. */
   body(isSignedIn?: boolean): Promise<ParsedBody>;

@@ -26,12 +26,15 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
       'X-Frame-Options': 'DENY',
       'X-Content-Type-Options': 'nosniff',
     },
-    request.route && { Allow: request.route.allow.join(', ') },
+    request.route && { Allow: request.route.allowedMethods.join(', ') },
     isPersonal(request) && { 'Cache-Control': PRIVATE_CACHE_CONTROL },
     ...additionalHeaders,
   );
 
-/** Longer texts are sent as a Buffer, which is encoded once and not copied. Shorter ones are sent as a string, in one write with the headers. */
+/**
+ * Texts with more characters than this are sent as a Buffer, which is encoded once and not copied. Shorter texts are sent as a string, in one write
+ * with the headers.
+ */
 const BUFFERED_BODY_CHARACTERS = 1 << 16;
 
 /** Sends a response. If `text` is undefined, it has neither a body nor a Content-Type. */

@@ -20,13 +20,13 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
     if (method === 'OPTIONS') return descriptions.describe(route, request);
     switch (route.kind) {
       case 'root':
-        return { status: 200, body: apiRoot(endpoints, request, route.suffix) };
+        return { status: 200, body: apiRoot(endpoints, request, route.formatSuffix) };
       case 'login':
         return { status: 200, body: method === 'GET' ? LOGIN_HINT : await signIn(schema, endpoints, request) };
       case 'standalone':
-        return handleComputedEndpoint(route.computed, request);
+        return handleComputedEndpoint(route.computedEndpoint, request);
       case 'action':
-        return handleComputedEndpoint(route.computed, request, route.id);
+        return handleComputedEndpoint(route.computedEndpoint, request, route.id);
       case 'list':
         return method === 'POST' ? handleWrite(route.endpoint, request, timeZone) : handleList(route.endpoint, request, schema);
       case 'detail':
@@ -37,10 +37,10 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
   };
 }
 
-function apiRoot({ listed }: Endpoints, { context, query }: RestRequest, suffix: string | undefined): Record<string, string> {
+function apiRoot({ listedNames }: Endpoints, { context, query }: RestRequest, formatSuffix: string | undefined): Record<string, string> {
   const format = lastValueOf(query, 'format');
-  const urlSuffix = suffix ? `.${suffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
-  return Object.fromEntries(listed.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
+  const urlSuffix = formatSuffix ? `.${formatSuffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
+  return Object.fromEntries(listedNames.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
 }
 
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: RestRequest): Promise<unknown> {

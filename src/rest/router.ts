@@ -11,7 +11,7 @@ import { submitOnce } from './formsubmission';
 import { createRouteHandler } from './routehandler';
 import { readBody, type ParsedBody } from './dialect/body';
 import { applyMethodOverride, readCsrfToken } from './dialect/methodoverride';
-import { MEDIA_TYPE_BY_FORMAT, negotiate, negotiateUnknown } from './dialect/negotiation';
+import { MEDIA_TYPE_BY_FORMAT, negotiate, negotiateForUnknownPath } from './dialect/negotiation';
 import { MAX_HTML_LIMIT } from './dialect/pagination';
 import { parseQuery } from './dialect/querystring';
 import { deriveEndpoints, type Endpoints, type PrepareOperation } from './endpoints';
@@ -53,7 +53,7 @@ async function catchRestError<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** Lists with more rows are serialized in pieces, and the event loop can handle other requests between two pieces. */
+/** Lists with more rows than this are serialized in pieces, so that the event loop can handle other requests between two pieces. */
 const CHUNKED_SERIALIZATION_ROWS = 200;
 const countRows = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
 
@@ -104,12 +104,12 @@ class Router {
     const { message, route, query, context } = request;
     const { accept } = message.headers;
     if (!route) {
-      request.representation = negotiateUnknown(accept);
-      // The HTML 404 page shows the signed-in user.
+      request.representation = negotiateForUnknownPath(accept);
+      // Authenticates the client, because the HTML page for 404 shows who is signed in. Invalid credentials are ignored.
       if (request.representation.format === 'api') request.signedIn = await context.authentication.authenticate().catch(() => false);
       throw notFound();
     }
-    request.representation = negotiate(accept, query, route.suffix);
+    request.representation = negotiate(accept, query, route.formatSuffix);
     if (query.size > MAX_JSON_MEMBERS) throw badRequest(`A query has at most ${MAX_JSON_MEMBERS} parameters.`);
     const isPage = request.representation.format === 'api';
     if (isPage) request.maxLimit = MAX_HTML_LIMIT;
@@ -176,7 +176,7 @@ class Router {
 
   private async sendPage(rendering: RenderInput, response: ServerResponse): Promise<void> {
     if (rendering.answer.status >= 500) return this.sendFailurePage(rendering, response);
-    const redirect = this.renderer.redirect(rendering);
+    const redirect = this.renderer.redirectHeaders(rendering);
     if (redirect) return sendResponse(response, 303, { ...rendering.headers, ...redirect }, MEDIA_TYPE_BY_FORMAT.api, undefined);
     // Rendering loads additional data, which may be rejected although the request itself succeeded.
     const page = await this.options.limitRendering(() => catchRestError(() => this.renderer.render(rendering)));

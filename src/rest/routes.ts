@@ -1,7 +1,7 @@
 /** Route matching: maps a path below `/api/v2/` to a route and its allowed HTTP methods. */
 import type { ActionMetadata, EndpointMetadata } from '../contract/metadata';
 import { decodeUrlSegment, parseInteger } from '../platform/pythonscalars';
-import { LOGIN_PATH as LOGIN_PATH } from './dialect/login';
+import { LOGIN_PATH } from './dialect/login';
 import type { ComputedEndpoint, Endpoint, Endpoints } from './endpoints';
 
 export const API_BASE_PATH = '/api/v2';
@@ -11,13 +11,13 @@ const LIST_METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'];
 const DETAIL_METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 
-export type Route = { suffix?: string; allow: readonly string[] } & (
+export type Route = { formatSuffix?: string; allowedMethods: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
   | { kind: 'login'; endpoint?: undefined }
-  | { kind: 'standalone'; endpoint?: undefined; computed: ComputedEndpoint<EndpointMetadata> }
+  | { kind: 'standalone'; endpoint?: undefined; computedEndpoint: ComputedEndpoint<EndpointMetadata> }
   | { kind: 'list'; endpoint: Endpoint }
   | { kind: 'detail'; endpoint: Endpoint; id: string }
-  | { kind: 'action'; endpoint: Endpoint; id: string; computed: ComputedEndpoint<ActionMetadata> }
+  | { kind: 'action'; endpoint: Endpoint; id: string; computedEndpoint: ComputedEndpoint<ActionMetadata> }
 );
 
 const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
@@ -38,22 +38,24 @@ export function findRoute({ resources, standalone }: Endpoints, path: string): R
   if (!path.startsWith(`${API_BASE_PATH}/`)) return undefined;
   const relativePath = path.slice(API_BASE_PATH.length + 1);
   const root = ROOT_PATTERN.exec(relativePath);
-  if (root) return { kind: 'root', suffix: root[1], allow: SAFE_METHODS };
+  if (root) return { kind: 'root', formatSuffix: root[1], allowedMethods: SAFE_METHODS };
 
   const pathWithoutSlash = relativePath.endsWith('/') ? relativePath.slice(0, -1) : relativePath;
-  const computed = standalone.get(pathWithoutSlash);
-  if (computed || pathWithoutSlash === LOGIN_PATH) {
+  const computedEndpoint = standalone.get(pathWithoutSlash);
+  if (computedEndpoint || pathWithoutSlash === LOGIN_PATH) {
     if (pathWithoutSlash === relativePath) return 'redirect';
-    return computed ? { kind: 'standalone', computed, allow: SAFE_METHODS } : { kind: 'login', allow: LOGIN_METHODS };
+    return computedEndpoint
+      ? { kind: 'standalone', computedEndpoint, allowedMethods: SAFE_METHODS }
+      : { kind: 'login', allowedMethods: LOGIN_METHODS };
   }
 
-  const [, name = '', id, actionName, suffix, slash] = RESOURCE_PATTERN.exec(relativePath) ?? [];
+  const [, name = '', id, actionName, formatSuffix, slash] = RESOURCE_PATTERN.exec(relativePath) ?? [];
   const endpoint = resources.get(name);
   const action = actionName === undefined ? undefined : endpoint?.actions.get(actionName);
   if (!endpoint || (actionName !== undefined && !action)) return undefined;
-  if (suffix === undefined && !slash) return 'redirect';
+  if (formatSuffix === undefined && !slash) return 'redirect';
   const isWritable = endpoint.view.routes === 'all';
-  if (id === undefined) return { kind: 'list', endpoint, suffix, allow: isWritable ? LIST_METHODS : SAFE_METHODS };
-  if (action) return { kind: 'action', endpoint, id: idOf(id), computed: action, suffix, allow: SAFE_METHODS };
-  return { kind: 'detail', endpoint, id: idOf(id), suffix, allow: isWritable ? DETAIL_METHODS : SAFE_METHODS };
+  if (id === undefined) return { kind: 'list', endpoint, formatSuffix, allowedMethods: isWritable ? LIST_METHODS : SAFE_METHODS };
+  if (action) return { kind: 'action', endpoint, id: idOf(id), computedEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
+  return { kind: 'detail', endpoint, id: idOf(id), formatSuffix, allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS };
 }

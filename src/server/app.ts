@@ -115,8 +115,8 @@ export async function createApp(processServices: Services): Promise<App> {
     startDraining() {
       admissionControl.startDraining();
       readiness.startDraining();
-      streams.end();
-      sockets.end().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
+      streams.endAllStreams();
+      sockets.endAllConnections().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
     },
     scrape,
     containment,

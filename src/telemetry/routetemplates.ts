@@ -13,13 +13,13 @@ function restTemplate(route: Route): string {
     case 'login':
       return `${API_BASE_PATH}/login/`;
     case 'standalone':
-      return `${API_BASE_PATH}/${route.computed.metadata.paths[0]}/`;
+      return `${API_BASE_PATH}/${route.computedEndpoint.metadata.paths[0]}/`;
     case 'list':
       return `${API_BASE_PATH}/${route.endpoint.view.rest}/`;
     case 'detail':
       return `${API_BASE_PATH}/${route.endpoint.view.rest}/{id}/`;
     case 'action':
-      return `${API_BASE_PATH}/${route.endpoint.view.rest}/{id}/${route.computed.metadata.name}/`;
+      return `${API_BASE_PATH}/${route.endpoint.view.rest}/{id}/${route.computedEndpoint.metadata.name}/`;
   }
 }
 

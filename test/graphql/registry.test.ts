@@ -7,7 +7,7 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Contexts } from './fuzz/differential';
 
 const fitgraph = fitgraphForThisFile();
-const schemas = [registry.build(), registry.build()];
+const schemas = [registry.buildSchema(), registry.buildSchema()];
 const [one, other] = schemas as [GraphQLSchema, GraphQLSchema];
 
 /** Returns the extensions of types and fields, which the printed schema does not contain. */
@@ -37,7 +37,7 @@ test('builds schemas that share no type', () => {
 });
 
 test('links the models only once', () => {
-  expect(registry.link()).toBe(models);
+  expect(registry.linkModels()).toBe(models);
 });
 
 test('executes operations on each schema over the same rows', async () => {

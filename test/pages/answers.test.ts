@@ -11,7 +11,7 @@ import {
   parse as parseQuery,
   printSchema,
 } from 'graphql';
-import { drawingOf, fitsTable, suggestChart } from '../../src/pages/playground/answer/chart';
+import { chartDataOf, fitsTable, suggestChart } from '../../src/pages/playground/answer/chart';
 import { sortIntrospection } from '../../src/pages/playground/sortintrospection';
 import { shareUrlOf, parseShareUrl } from '../../src/pages/playground/answer/sharelink';
 import { neighbourhoodOf, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
@@ -175,15 +175,15 @@ describe('a chart', () => {
       { name: 'e', n: 5, note: 'Infinity' },
     );
     expect(table.columns.find(({ name }) => name === 'note')!.kind).toBe('text');
-    const { series } = drawingOf(table, { kind, x: 'name', y: ['note'] });
+    const { series } = chartDataOf(table, { kind, x: 'name', y: ['note'] });
     expect(series.map(({ name, points }) => [name, points.map(([x, y]) => [x, y])])).toEqual([['Note', [[1, 7.5]]]]);
-    expect(drawingOf(table, { kind, x: 'n', y: ['name'] }).series).toEqual([]);
+    expect(chartDataOf(table, { kind, x: 'n', y: ['name'] }).series).toEqual([]);
   });
 
   test('adds up values of the same bar or heatmap cell, but not of scatter points', () => {
     const table = rows({ name: 'a', of: 'x', n: 1 }, { name: 'a', of: 'x', n: 2 }, { name: 'b', of: 'y', n: null });
     const points = (kind: 'bar' | 'scatter' | 'heatmap') =>
-      drawingOf(table, kind === 'heatmap' ? { kind, x: 'name', y: ['of'], by: 'n' } : { kind, x: 'name', y: ['n'] }).series.map(
+      chartDataOf(table, kind === 'heatmap' ? { kind, x: 'name', y: ['of'], by: 'n' } : { kind, x: 'name', y: ['n'] }).series.map(
         ({ points }) => points.map(([x, y, label]) => [x, y, label]),
       );
     expect(points('bar')).toEqual([[[0, 3, '']]]);
@@ -341,7 +341,7 @@ test('derives the titles of columns and axes from the paths of their fields', ()
   expect([...titles.values()]).toEqual(['Date', 'Exercise', 'Max weight (kg)', 'Mean reps', 'Start', 'Hour', 'a.name', 'B a', 'a']);
   const within = ['strength.total', 'strength.bodyWeight'].map((name) => ({ name, kind: 'number', unit: 'lb' }) as const);
   expect([...columnTitlesOf(within).values()]).toEqual(['Total (lb)', 'Body weight (lb)']);
-  const { x, y } = drawingOf(
+  const { x, y } = chartDataOf(
     tableFrom({
       rows: [
         { keys: { hardSets: 'a' }, sum: { n: 1 } },

@@ -13,26 +13,26 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   url: '/api/v2/fruit/',
   path: '/api/v2/fruit/',
   query: new URLSearchParams(),
-  base: '/api/v2',
+  basePath: '/api/v2',
   baseUrl: 'http://localhost',
   status: 200,
   body: { count: 0, next: null, previous: null, results: [] },
   headers: {},
-  allow: ['GET', 'POST'],
+  allowedMethods: ['GET', 'POST'],
   links: { keys: {} },
   errors: {},
   resource: { name: 'fruit', singular: 'Fruit', plural: 'Fruits', description: 'Fruit.', owned: true },
-  kinds: { day: 'date', weight: 'decimal' },
-  writable: ['day', 'weight'],
+  fieldKinds: { day: 'date', weight: 'decimal' },
+  writableKeys: ['day', 'weight'],
   labels: { day: 'Day', weight: 'Weight' },
-  siblings: [],
+  alternativeEndpoints: [],
   actions: [],
   resources: [],
   filters: [],
   sortableKeys: ['day'],
-  window: { limit: 20, offset: 0 },
+  pageWindow: { limit: 20, offset: 0 },
   forms: [],
-  removable: false,
+  canDelete: false,
   lockedMethods: [],
   signedIn: true,
   visitor: { username: 'ann', csrfToken: 'token' },
@@ -75,7 +75,16 @@ describe('a page', () => {
       errors: { name: [EVIL] },
       filters: [control],
       graphql: { document: EVIL, variables: { EVIL } },
-      forms: [{ action: '/api/v2/fruit/', methods: ['POST'], controls: [control], values: { name: [EVIL] }, raw: EVIL, failed: 'fields' }],
+      forms: [
+        {
+          action: '/api/v2/fruit/',
+          methods: ['POST'],
+          controls: [control],
+          values: { name: [EVIL] },
+          jsonText: EVIL,
+          rejectedPart: 'fields',
+        },
+      ],
     });
     expect(text).not.toMatch(/<(script(?! src="\/pages\/tabs\.js" defer>)|img)/);
     expect(text.match(/<\/textarea>/g)).toHaveLength(2);
@@ -89,8 +98,8 @@ describe('a page', () => {
       methods: ['POST'],
       controls,
       values: { weight: ['much'] },
-      raw: '{}',
-      failed: 'fields' as const,
+      jsonText: '{}',
+      rejectedPart: 'fields' as const,
     };
     const text = await textOf({
       method: 'POST',
@@ -115,7 +124,14 @@ describe('a page', () => {
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
   ] as const)('shows a readable error for a %s when the message is "%s"', async (kind, message, typed, said) => {
     const controls = [{ key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600, unit: 'kg' }];
-    const form = { action: '/', methods: ['PUT', 'PATCH'], controls, values: { weight: [typed] }, raw: '{}', failed: 'fields' as const };
+    const form = {
+      action: '/',
+      methods: ['PUT', 'PATCH'],
+      controls,
+      values: { weight: [typed] },
+      jsonText: '{}',
+      rejectedPart: 'fields' as const,
+    };
     const text = await textOf({ method: 'PUT', status: 400, errors: { weight: [message] }, forms: [form] });
     expect(text).toContain(`<p class="error" id="wput-weight-error">${said}</p>`);
     expect(text.match(/>Save</g)).toHaveLength(1);
@@ -152,7 +168,7 @@ describe('a page', () => {
       ],
       [{ date: '2025-01-03', weight: '70.00', reps: 8 }],
     ];
-    const action = { kind: 'action', action: 'progress', writable: [], window: undefined } as const;
+    const action = { kind: 'action', action: 'progress', writableKeys: [], pageWindow: undefined } as const;
     const text = await textOf({ ...action, body: { lines, logs: {} } });
     expect(text).toContain('Weight. 3 values of 5 reps, 8 reps from 2025-01-02 to 2025-01-04, between 70 and 82.5.');
     expect(text).toMatch(/<ul class="legend"[^>]*><li[^>]*>5 reps<\/li><li[^>]*>8 reps<\/li>/);
@@ -200,7 +216,7 @@ describe('a form', () => {
 
   it('may contain JSON, and reports invalid JSON and other types', () => {
     expect(posted({ _content: '{"a": 1}' }).body).toEqual({ form: false, data: { a: 1 } });
-    expect(posted({ _content: '{"a":' })).toMatchObject({ raw: '{"a":', jsonError: { status: 400 } });
+    expect(posted({ _content: '{"a":' })).toMatchObject({ jsonText: '{"a":', jsonError: { status: 400 } });
     expect(posted({ _content: '<a/>', _content_type: 'application/xml' })).toMatchObject({ jsonError: { status: 415 } });
   });
 });

@@ -1,10 +1,10 @@
 /** The example questions of the playground, over the data of the demo account. */
 import { currentDate } from '../../src/core/model/clock';
 import { seedDemo, seedReference } from '../../src/transfer/seed';
-import { drawingOf, fitsTable } from '../../src/pages/playground/answer/chart';
+import { chartDataOf, fitsTable } from '../../src/pages/playground/answer/chart';
 import { listsOf, mainList, tableOf } from '../../src/pages/playground/answer/table';
 import { QUESTIONS } from '../../src/pages/playground/questions/all';
-import { GROUPS, variablesOf } from '../../src/pages/playground/questions/question';
+import { QUESTION_GROUPS, variablesOf } from '../../src/pages/playground/questions/question';
 import { TIME_ZONE } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 test('has at least 30 questions with unique names, and at least five in each group', () => {
   expect(QUESTIONS.length).toBeGreaterThanOrEqual(30);
-  for (const group of GROUPS) expect(QUESTIONS.filter((question) => question.group === group).length).toBeGreaterThan(4);
+  for (const group of QUESTION_GROUPS) expect(QUESTIONS.filter((question) => question.group === group).length).toBeGreaterThan(4);
   for (const keyOf of [({ slug }: (typeof QUESTIONS)[number]) => slug, ({ title }: (typeof QUESTIONS)[number]) => title])
     expect(new Set(QUESTIONS.map(keyOf)).size).toBe(QUESTIONS.length);
   for (const { slug, query } of QUESTIONS) {
@@ -43,7 +43,7 @@ test.each(QUESTIONS.map((question) => [question.slug, question] as const))(
     const columns = table.columns.map(({ name }) => name);
     expect(columns).toEqual(expect.arrayContaining([question.chart.x, ...question.chart.y]));
     expect(fitsTable(table, question.chart)).toBe(true);
-    const drawing = drawingOf(table, question.chart);
+    const drawing = chartDataOf(table, question.chart);
     expect(drawing.series.flatMap(({ points }) => points).length).toBeGreaterThan(0);
     expect(drawing.omittedCount).toBe(0);
   },

@@ -179,9 +179,9 @@ export class Orchard {
       const views = new ViewBuilder({ ...api, schema, publicSchema: schema, prepare: this.prepare });
       return {
         resolveNames: () => Promise.resolve(),
-        redirect: () => undefined,
+        redirectHeaders: () => undefined,
         renderError: () => ({ text: '<h1>Failed</h1>', headers: {} }),
-        render: async (shown) => ({ text: `<h1>${(await views.build(shown)).name}</h1>`, headers: {} }),
+        render: async (shown) => ({ text: `<h1>${(await views.buildView(shown)).name}</h1>`, headers: {} }),
       };
     },
     limitRendering: (work) => work(),

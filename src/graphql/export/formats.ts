@@ -6,7 +6,7 @@ import type { FieldCollector } from './fieldcollection';
 import { isPaged, type ExportedList } from './list';
 
 const VALUE_SEPARATOR = '; ';
-/** Maximum number of fields per exported row. Otherwise, nested fragments could expand a short document to millions. */
+/** Maximum number of fields per exported row. Without it, nested fragments could expand a short document to millions of fields. */
 const MAX_FIELDS_PER_ROW = 1_000;
 
 interface Column {
@@ -66,25 +66,25 @@ function csvLines(rows: readonly unknown[], columns: readonly Column[]): string 
 
 export interface Format {
   mediaType: string;
-  /** Throws `ExportError` for a selection that the format cannot represent. */
-  writer(list: ExportedList, withBom: boolean): { header: string; linesOf(rows: readonly unknown[]): string };
+  /** Creates a function that converts rows of the list to lines of the file. Throws `ExportError` if the format cannot represent the selection. */
+  createWriter(list: ExportedList, withBom: boolean): { header: string; linesOf(rows: readonly unknown[]): string };
 }
 
-const csv: Format = {
+const CSV_FORMAT: Format = {
   mediaType: 'text/csv; charset=utf-8; header=present',
-  writer({ rows, type, selections }, withBom) {
+  createWriter({ rows, type, selections }, withBom) {
     const columns = csvColumnsOf(rows, type, selections);
     return { header: (withBom ? BOM : '') + csvHeader(columns), linesOf: (pageRows) => csvLines(pageRows, columns) };
   },
 };
 
 /** One line per row, as in the GraphQL response. (https://jsonlines.org) */
-const jsonl: Format = {
+const JSONL_FORMAT: Format = {
   mediaType: 'application/jsonl; charset=utf-8',
-  writer: () => ({ header: '', linesOf: (pageRows) => pageRows.map((row) => `${JSON.stringify(row)}\n`).join('') }),
+  createWriter: () => ({ header: '', linesOf: (pageRows) => pageRows.map((row) => `${JSON.stringify(row)}\n`).join('') }),
 };
 
 export const FORMATS: ReadonlyMap<string, Format> = new Map([
-  ['csv', csv],
-  ['jsonl', jsonl],
+  ['csv', CSV_FORMAT],
+  ['jsonl', JSONL_FORMAT],
 ]);

@@ -23,13 +23,13 @@ type Variables = Record<string, unknown>;
 
 export interface PageArguments {
   first: number;
-  /** Page size for time series, which take `last` instead of `first`. Both values are equal. */
+  /** Page size for time series, which take `last` instead of `first`. It is always equal to `first`. */
   last: number;
   after: string | null;
   offset: number | null;
 }
 
-/** Pagination arguments of the client's operation: the total number of rows and the start. */
+/** Pagination arguments of the client's operation: the total number of rows to export (`first`), and where to start (`after` or `offset`). */
 type RequestedWindow = Omit<PageArguments, 'first' | 'last'> & { first: number | null };
 
 export interface ExportedList {
@@ -45,9 +45,9 @@ export interface ExportedList {
   pages?: {
     /** Path of `pageInfo`. If absent, a page with fewer rows than requested is the last one. */
     pageInfoPath?: readonly string[];
-    /** Whether the list is a series. It has no offset argument, so the number of rows already read is passed in the context. */
+    /** Whether the list is a time series. Time series have no offset argument, so the number of rows already read is passed in the context. */
     isSeries: boolean;
-    /** Whether every page computes the whole list again, as for groups and series. Pages are then as large as possible. */
+    /** Whether every page computes the whole list again, as for groups and time series. Pages are then as large as possible. */
     isComputed: boolean;
     requestedWindow: RequestedWindow;
     windowVariables(window: PageArguments): Variables;
@@ -171,7 +171,7 @@ function rowsOf(list: SelectedField, listPath: readonly string[], type: GraphQLC
   return rows;
 }
 
-/** Pairs the pagination arguments of the list with variable names that the operation does not use yet. */
+/** Returns the pagination arguments that the list has, each with a variable name that the operation does not use yet. */
 function windowVariableNames(list: SelectedField, { variableDefinitions = [] }: OperationDefinitionNode): [WindowArgument, string][] {
   const usedNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   const candidateArguments = (isSeries(list) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;

@@ -7,9 +7,9 @@ import type { Executor, Variables } from '../../core/operation/executor';
 import type { ExportedList, PageArguments } from './list';
 import { ExportError, exportError } from './errors';
 
-/** Small pages let the event loop handle other requests, and are garbage-collected before they reach the old generation of the heap. */
+/** Rows per page. Between small pages the event loop handles other requests, and small pages are garbage-collected while they are young. */
 const PAGE_SIZE = 250;
-/** If even a page of this size exceeds the cost limit, the export fails. */
+/** Rows of the smallest page. If even a page of this size exceeds the cost limit, the export fails. */
 const MIN_PAGE_SIZE = 10;
 const PAGE_SIZE_DIVISOR = 10;
 const MS_PER_SECOND = 1000;
@@ -38,7 +38,7 @@ export class PageReader {
   }
 
   /** Yields one page of rows at a time. Throws `ExportError` if a page fails. */
-  async *rows(): AsyncGenerator<readonly unknown[], void, void> {
+  async *readPages(): AsyncGenerator<readonly unknown[], void, void> {
     const { pages } = this.list;
     if (!pages) {
       yield this.rowsIn(await this.fetchPage(() => this.variables));
@@ -82,11 +82,11 @@ export class PageReader {
 
   private async executePage(variables: Variables): Promise<ExecutionResult> {
     const { context } = this;
-    // From the second page on the export is background work with a separate share of the database, so that it does not delay requests.
+    // From the second page on, reads are limited together with those of subscriptions, so that they do not delay other requests.
     if (this.hasFirstPage) context.session.beginEvent();
     const result = await this.executor.execute(this.list.document, undefined, context, variables);
     if (!result.errors?.length) this.hasFirstPage = true;
-    // Later pages do not need the cached rows of this one.
+    // Frees the rows that DataLoader has cached for this page, because later pages do not need them.
     context.loaders.clear();
     return result;
   }

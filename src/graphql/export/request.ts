@@ -6,7 +6,7 @@ import type { Variables } from '../../core/operation/executor';
 import { coerceVariables } from '../../core/operation/variables';
 import type { RequestContext } from '../../request/requestcontext';
 import { isDryRun } from '../dryrun';
-import { readDocument } from '../parseddocument';
+import { parseDocument } from '../parseddocument';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { findExportedList, type ExportedList } from './list';
 import { ExportError, exportError } from './errors';
@@ -67,7 +67,7 @@ export function parseExportRequest(
   if (isDryRun(otherParameters)) throw exportError('A dry run goes to POST /graphql.', 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
-  const document = readDocument(schema, query, context.budget);
+  const document = parseDocument(schema, query, context.budget);
   if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
   const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);

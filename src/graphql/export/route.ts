@@ -33,7 +33,7 @@ interface Dependencies {
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 const RETRY_SECONDS = 10;
-/** Each caller may use at most the total number of export slots divided by this number. */
+/** Determines how many exports a caller may run at the same time: the total number of export slots divided by this number. */
 const CALLER_SLOTS_DIVISOR = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
@@ -105,10 +105,10 @@ class ExportResponse {
     const { request, response, requestContext } = this;
     const { executor, trusted } = this.dependencies;
     const { list, variables, withBom, name } = parseExportRequest(request, requestContext, executor.schema, trusted);
-    const writer = format.writer(list, withBom);
+    const writer = format.createWriter(list, withBom);
     const clientGone = new AbortController();
     response.once('close', () => clientGone.abort());
-    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).rows();
+    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).readPages();
     const firstPage = await rows.next();
     response.status(200).set({
       ...requestContext.headers(),

@@ -9,10 +9,10 @@ import { withHttpStatus, sendGraphQLError } from '../httperrors';
 import type { SubscriptionArgs, Subscriptions } from './subscriptions';
 
 const STREAM_PATH = '/stream';
-const MEDIA_TYPE = 'text/event-stream';
+const EVENT_STREAM_MEDIA_TYPE = 'text/event-stream';
 /** Tells browsers to reconnect after 1,000 ms. */
 const RECONNECT_EVENT = 'retry: 1000\n\n';
-const JSON_BODY = 'The body must be JSON, with the Content-Type application/json.';
+const JSON_REQUIRED_MESSAGE = 'The body must be JSON, with the Content-Type application/json.';
 
 /** Yields one result with errors: the graphql-sse protocol requires that errors are sent as an event. */
 async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
@@ -21,7 +21,7 @@ async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionR
 
 /** Whether a request asks for an event stream. Some clients use one URL for all operations and do so by the Accept header alone. */
 const requestsEventStream = (path: string, acceptHeader: string): boolean =>
-  path === STREAM_PATH || (path === '/' && acceptHeader.includes(MEDIA_TYPE) && !acceptHeader.includes('json'));
+  path === STREAM_PATH || (path === '/' && acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) && !acceptHeader.includes('json'));
 
 export class EventStreamTransport {
   private readonly openResponses = new Set<ServerResponse>();
@@ -37,7 +37,7 @@ export class EventStreamTransport {
       onSubscribe: async ({ raw }, params) => {
         const requestContext = contextOf(raw);
         await requestContext.authentication.authenticate();
-        const args = subscriptions.read({ ...params }, requestContext);
+        const args = subscriptions.parse({ ...params }, requestContext);
         return Array.isArray(args) ? singleResult({ errors: args }) : args;
       },
     });
@@ -53,7 +53,8 @@ export class EventStreamTransport {
       return sendGraphQLError(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is shutting down. Try again in a moment.');
     }
     // graphql-sse would read a body that our parser skipped for its media type, without a size limit.
-    if (request.method === 'POST' && request.body === undefined) return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_BODY);
+    if (request.method === 'POST' && request.body === undefined)
+      return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_REQUIRED_MESSAGE);
     this.openResponses.add(response);
     response.once('close', () => this.openResponses.delete(response));
     this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
@@ -61,7 +62,7 @@ export class EventStreamTransport {
 
   private async serve(request: Request, response: Response, acceptHeader: string): Promise<void> {
     // graphql-sse does not recognize its media type in a list, so the Accept header is reduced to it.
-    const accept = acceptHeader.includes(MEDIA_TYPE) ? MEDIA_TYPE : acceptHeader;
+    const accept = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) ? EVENT_STREAM_MEDIA_TYPE : acceptHeader;
     const { method, url, headers } = request;
     const get = (name: string) => (name === 'accept' ? accept : headers[name]?.toString());
     const [body, { status, statusText, headers: libraryHeaders }] = await this.handler({
@@ -83,7 +84,7 @@ export class EventStreamTransport {
     return this.openResponses.size;
   }
 
-  end(): void {
+  endAllStreams(): void {
     this.isShuttingDown = true;
     // No `complete` event is sent, so that clients reconnect to another instance.
     for (const response of this.openResponses) if (response.headersSent) response.end(RECONNECT_EVENT);

@@ -13,7 +13,7 @@ import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { isDryRun } from '../dryrun';
-import { readDocument } from '../parseddocument';
+import { parseDocument } from '../parseddocument';
 import { limitResultErrors } from '../errorlimits';
 import type { TrustedDocuments } from '../trusteddocuments';
 
@@ -54,7 +54,7 @@ export class Subscriptions {
   ) {}
 
   /** Parses and validates a subscription. Returns its execution arguments, or errors. */
-  read(params: SubscriptionParams, requestContext: RequestContext): SubscriptionArgs | GraphQLError[] {
+  parse(params: SubscriptionParams, requestContext: RequestContext): SubscriptionArgs | GraphQLError[] {
     const { schema } = this.executor;
     const context: Context = requestContext.resolverContext;
     let resolvedParams: SubscriptionParams;
@@ -67,7 +67,7 @@ export class Subscriptions {
     const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequest('The operation must have a `query`.')];
-    const document = readDocument(schema, query, context.budget);
+    const document = parseDocument(schema, query, context.budget);
     if (!('kind' in document)) return [...limitResultErrors({ errors: document }, this.executor.permitsIntrospection(context)).errors!];
     const operation = getOperationAST(document, name);
     requestContext.operation = operation?.name?.value;
@@ -83,7 +83,7 @@ export class Subscriptions {
     };
   }
 
-  /** Runs a subscription that `read` has validated. */
+  /** Runs a subscription that `parse` has validated. */
   readonly subscribe = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
     const context = contextValue as Context;
     return this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables, (result) =>

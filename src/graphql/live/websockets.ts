@@ -55,7 +55,7 @@ function asPostRequest({ url, headers, socket }: IncomingMessage, parameters: Re
 }
 
 export class WebSocketTransport {
-  /** Limits the connections per client network. The change log limits the number of subscriptions. */
+  /** Limits the anonymous connections, in total and per client network. The number of subscriptions is limited in `src/core/changes`. */
   private readonly anonymousConnections = new Limiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
   private readonly protocol: Server<Connection>;
@@ -97,7 +97,7 @@ export class WebSocketTransport {
     return this.server.clients.size;
   }
 
-  async end(): Promise<void> {
+  async endAllConnections(): Promise<void> {
     for (const client of this.server.clients) client.close(SERVICE_RESTART, 'Service Restart');
     await new Promise<void>((resolve, reject) => this.server.close((error) => (error ? reject(error) : resolve())));
   }
@@ -113,7 +113,7 @@ export class WebSocketTransport {
       if (socket.readyState === socket.OPEN) socket.ping();
     }, PING_INTERVAL_MS);
     socket.on('pong', () => (isAlive = true));
-    // `ws` has already closed the connection with the right code.
+    // Only logs the error: `ws` has already closed the connection with the close code for it.
     socket.on('error', (error) => this.logWarning(request, error));
     // Disconnects a client that does not read its replies.
     const canReply = () => {
@@ -124,7 +124,7 @@ export class WebSocketTransport {
     };
     const send = (data: string) =>
       new Promise<void>((resolve) => {
-        // A disconnected client is reported by the close event.
+        // Resolves even if the client has disconnected, because the close event reports that.
         if (canReply()) socket.send(data, () => resolve());
         else resolve();
       });
@@ -186,12 +186,12 @@ export class WebSocketTransport {
       return [new GraphQLError('The id of the subscription is in use.', { extensions: { code: 'BAD_REQUEST' } })];
     }
     connection.pendingIds.add(id);
-    const args = await this.readSubscription(connection, params);
+    const args = await this.parseSubscription(connection, params);
     if (Array.isArray(args)) connection.pendingIds.delete(id);
     return args;
   }
 
-  private async readSubscription(connection: Connection, params: SubscriptionParams) {
+  private async parseSubscription(connection: Connection, params: SubscriptionParams) {
     const requestContext = connection.createContext!();
     try {
       // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.
@@ -200,6 +200,6 @@ export class WebSocketTransport {
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];
     }
-    return this.subscriptions.read(params, requestContext);
+    return this.subscriptions.parse(params, requestContext);
   }
 }

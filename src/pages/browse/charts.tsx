@@ -81,7 +81,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
       {charts.map((chart) => (
         <figure key={chart.title} class="chart">
           <figcaption>
-            {chart.title} <span class="help">{chart.range}</span>
+            {chart.title} <span class="help">{chart.dateRange}</span>
             {chart.omittedCount > 0 && <span class="help">{`, ${chart.omittedCount} more hidden: filter the list to see them`}</span>}
           </figcaption>
           <div

@@ -13,7 +13,7 @@ export interface RenderedChart {
   /** Text alternative of the chart for screen readers. */
   summary: string;
   /** First and last day, such as `2026-01-01 to 2026-03-31`. */
-  range: string;
+  dateRange: string;
   /** Number of lines that were omitted because there are too many. */
   omittedCount: number;
   /** One entry per named line; empty for a single line without a name. */
@@ -36,9 +36,9 @@ const CSS_VARIABLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SERIES_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOURS[index]!})`])),
 };
 const MAX_POINTS_WITH_SYMBOLS = 60;
-/** Maximum number of points in a chart, as many as a REST list can have rows. More would overlap and take long to draw. */
+/** Maximum number of points in a chart. More points would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
-/** Length of `YYYY-MM-DDThh:mm:ss`: the offset from UTC is cut off, because charts show the same local times as tables. */
+/** Length of `YYYY-MM-DDThh:mm:ss`. The UTC offset after it is cut off, because charts show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;
 const DATE_LENGTH = 10;
 const FONT = 'system-ui, sans-serif';
@@ -63,8 +63,9 @@ const isRowList = (value: unknown): value is Row[] => Array.isArray(value) && va
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 
 /**
- * Derives a series from the response of an action that contains lists of rows. Each list becomes a line, which shows the first decimal field (a
- * string in JSON) over the first date field. The first integer field, expected to be equal in all rows of a list, names its line.
+ * Derives a series from a response body that contains several lists of rows. Each list becomes a line: the first date field is on the horizontal
+ * axis, and the first decimal field (a string in JSON) on the vertical axis. The first integer field, which is expected to have the same value in
+ * all rows of a list, names the line.
  */
 function seriesInBody({ body }: HtmlView): Series | undefined {
   const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isRowList));
@@ -147,7 +148,7 @@ function renderChart(series: Series): RenderedChart | undefined {
   return {
     svg,
     title: unit ? `${label} in ${unit}` : label,
-    range: `${moments[0]} to ${moments.at(-1)}`,
+    dateRange: `${moments[0]} to ${moments.at(-1)}`,
     summary: `${points.length} values${namesPhrase} from ${moments[0]} to ${moments.at(-1)}, ${range}.`,
     omittedCount,
     legend: names.map((name, index) => ({

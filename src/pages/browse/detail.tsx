@@ -17,7 +17,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 const MUSCLES_KEY = 'muscles';
 const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
 /** Metadata of a row, such as its license. They are shown last. */
-const TRAILING_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
+const METADATA_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
 /** Figure with the muscles that an exercise trains. */
 function MuscleFigure({ view }: { view: HtmlView }) {
@@ -26,7 +26,13 @@ function MuscleFigure({ view }: { view: HtmlView }) {
   if (main.length + secondary.length === 0) return null;
   const joinNames = (links: typeof main) => links.map(({ label }) => label).join(', ');
   const alt = [joinNames(main), secondary.length ? `also ${joinNames(secondary)}` : ''].filter(Boolean).join('; ');
-  return <BodyFigure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Trained muscles: ${alt}`} />;
+  return (
+    <BodyFigure
+      mainMuscleIds={main.map(({ id }) => id)}
+      secondaryMuscleIds={secondary.map(({ id }) => id)}
+      alt={`Trained muscles: ${alt}`}
+    />
+  );
 }
 
 export function FieldList({ view }: { view: HtmlView }) {
@@ -37,7 +43,7 @@ export function FieldList({ view }: { view: HtmlView }) {
   const fields = detailRow.fields.filter(
     ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
   );
-  const orderedFields = [...fields.filter(({ key }) => !TRAILING_KEYS.has(key)), ...fields.filter(({ key }) => TRAILING_KEYS.has(key))];
+  const orderedFields = [...fields.filter(({ key }) => !METADATA_KEYS.has(key)), ...fields.filter(({ key }) => METADATA_KEYS.has(key))];
   return (
     <div class="detail">
       <MuscleFigure view={view} />

@@ -6,12 +6,12 @@ import { EXPORT_PATH } from '../exportpath';
 import { urlWith, pageEnvelope } from './listcontrols';
 import { TAB_GROUP } from './tabs';
 
-/** Headers of a request that returns the response of this page as JSON. */
+/** HTTP headers that a client has to send to get the response on this page as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
-  const { baseUrl, method, signedIn, kinds } = view;
+  const { baseUrl, method, signedIn, fieldKinds } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
   if (!['GET', 'HEAD', 'DELETE'].includes(method))
-    lines.push(`Content-Type: ${Object.values(kinds).includes('image') ? 'multipart/form-data' : 'application/json'}`);
+    lines.push(`Content-Type: ${Object.values(fieldKinds).includes('image') ? 'multipart/form-data' : 'application/json'}`);
   return (
     <>
       {lines.map((line) => `\n${line}`)}
@@ -25,7 +25,7 @@ function RequestHeaders({ view }: { view: HtmlView }) {
   );
 }
 
-/** Returns the URL of the list as CSV, with all rows instead of one page; undefined for other pages. */
+/** Returns the URL that exports all rows of the list as CSV, not only those of the current page; undefined if the page shows no list. */
 export function csvUrlOf(view: HtmlView): string | undefined {
   if (!view.graphql || !pageEnvelope(view)) return undefined;
   const { first: _size, offset: _start, ...variables } = view.graphql.variables;
@@ -35,15 +35,15 @@ export function csvUrlOf(view: HtmlView): string | undefined {
 
 const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
-/** Links to other endpoints with the same rows. */
-function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) {
-  if (siblings.length === 0 || action !== undefined) return null;
+/** Links to the other REST endpoints that return the same rows, in a different representation. */
+function AlternativeEndpoints({ view: { alternativeEndpoints, action, basePath, id } }: { view: HtmlView }) {
+  if (alternativeEndpoints.length === 0 || action !== undefined) return null;
   const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
   return (
     <p class="help">
       The same rows with other fields:{' '}
-      {siblings.map((name) => (
-        <a key={name} href={`${base}/${name}/${row}`}>
+      {alternativeEndpoints.map((name) => (
+        <a key={name} href={`${basePath}/${name}/${row}`}>
           {name}
         </a>
       ))}
@@ -52,7 +52,7 @@ function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) 
 }
 
 export function RequestPanel({ view }: { view: HtmlView }) {
-  const { method, url, status, headers, allow, body } = view;
+  const { method, url, status, headers, allowedMethods, body } = view;
   const allHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
     <details class="exchange" name={TAB_GROUP}>
@@ -65,10 +65,10 @@ export function RequestPanel({ view }: { view: HtmlView }) {
         <span class={status < 400 ? 'status good' : 'status bad'}>
           {status} {STATUS_CODES[status]}
         </span>
-        {allow.length > 0 && (
+        {allowedMethods.length > 0 && (
           <span class="methods">
             <span class="help">Methods</span>{' '}
-            {allow.map((one) => (
+            {allowedMethods.map((one) => (
               <code key={one}>{one}</code>
             ))}
           </span>
@@ -89,7 +89,7 @@ export function RequestPanel({ view }: { view: HtmlView }) {
           </div>
         ))}
       </dl>
-      <Siblings view={view} />
+      <AlternativeEndpoints view={view} />
     </details>
   );
 }

@@ -1,4 +1,4 @@
-/** Types of the single-file version of ECharts, which has none of its own. */
+/** TypeScript declarations for the single-file version of ECharts, which comes without declarations. */
 declare module 'echarts/dist/echarts.min.js' {
   export { init } from 'echarts';
 }

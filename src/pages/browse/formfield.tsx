@@ -15,17 +15,17 @@ export interface FormFieldProps {
   /** The stored value, if it differs from that of the form because another client has changed the row in the meantime. */
   stored?: StoredValue;
   /** Whether the input filters a list. The empty choice of a select element then means any value. */
-  filter?: boolean;
+  isFilter?: boolean;
   /** Whether the input receives the focus when the page loads, because it is the first invalid one. */
   focused?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
   browserValidates?: boolean;
-  base: string;
+  basePath: string;
 }
 
 type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
 
-/** Fields with a larger maximum length are edited in a textarea. */
+/** Fields with a maximum length above this number of characters are edited in a textarea instead of a single-line input. */
 const MAX_INPUT_LENGTH = 120;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 const TIME_PATTERN = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
@@ -79,16 +79,16 @@ export function limitsHelp(control: FormControl): string | undefined {
   return parts.length ? `${parts.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
 }
 
-function Select({ control, id, values, filter, commonAttributes }: FormFieldProps & { id: string; commonAttributes: object }) {
+function Select({ control, id, values, isFilter, commonAttributes }: FormFieldProps & { id: string; commonAttributes: object }) {
   const { choices = [], required } = control;
   const chosenValue = values.at(-1) ?? '';
-  const emptyLabel = filter ? 'Any' : '–';
+  const emptyLabel = isFilter ? 'Any' : '–';
   // The REST API labels the empty choice with hyphens, which are replaced here.
   const options = choices.map(({ value, label }) => ({
     value: value ?? '',
     label: /^-+$/.test(String(label)) ? emptyLabel : String(label),
   }));
-  if (!options.some(({ value }) => value === '') && (filter || !required || chosenValue === ''))
+  if (!options.some(({ value }) => value === '') && (isFilter || !required || chosenValue === ''))
     options.unshift({ value: '', label: emptyLabel });
   // An invalid choice that was submitted stays selected; the error message below it explains what is wrong.
   if (!options.some(({ value }) => value === chosenValue)) options.push({ value: chosenValue, label: chosenValue });
@@ -115,7 +115,10 @@ function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { 
   );
 }
 
-/** Radio buttons for the rows that match a typed name. They follow the text input, because the last of several values with the same key counts. */
+/**
+ * Radio buttons for the rows that match a typed name. They have the same key as the text input and follow it, so that the chosen row takes
+ * precedence over the typed name: the server uses the last value of a key.
+ */
 function MatchingRows({ control: { key, label, matches = [] } }: { control: FormControl }) {
   if (matches.length === 0) return null;
   return (
@@ -148,11 +151,11 @@ function ValueChoice({ control, values, stored }: FormFieldProps & { stored: Sto
 }
 
 function Input(props: FormFieldProps & { id: string; commonAttributes: object; describedBy?: string }) {
-  const { control, id, values, filter, commonAttributes } = props;
-  const { key, kind, choices, many, singleLine, maxLength } = control;
+  const { control, id, values, isFilter, commonAttributes } = props;
+  const { key, kind, choices, multiple, singleLine, maxLength } = control;
   const value = control.chosenName ?? values.at(-1) ?? '';
-  if (many && choices) return <CheckboxGroup {...props} />;
-  if (kind === 'boolean' && filter)
+  if (multiple && choices) return <CheckboxGroup {...props} />;
+  if (kind === 'boolean' && isFilter)
     return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
   if (kind === 'boolean')
     return (
@@ -164,7 +167,7 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
     );
   if (choices && !control.commaSeparated) return <Select {...props} />;
   if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...commonAttributes} />;
-  if (kind === 'string' && !filter && !singleLine && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
+  if (kind === 'string' && !isFilter && !singleLine && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
     return (
       <textarea id={id} name={key} {...commonAttributes}>
         {/* HTML drops the first line break of a textarea. */ `\n${value}`}
@@ -179,7 +182,7 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
     <>
       {/* Preact types the attributes of each input type separately; this input is one of several types. */}
       <input {...(attributes as JSX.IntrinsicElements['input'])} />
-      {control.searchType && !filter && (
+      {control.searchType && !isFilter && (
         <input
           type="hidden"
           id={`${id}-chosen`}
@@ -192,27 +195,27 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, prefix, errors = [], filter, focused, browserValidates, base, stored } = props;
+  const { control, prefix, errors = [], isFilter, focused, browserValidates, basePath, stored } = props;
   const id = inputId(prefix, control.key);
-  const limits = filter ? undefined : limitsHelp(control);
+  const limits = isFilter ? undefined : limitsHelp(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
   const hasHelp = Boolean(control.help ?? limits) || needsId;
   const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
   const commonAttributes = {
     'aria-describedby': describedByIds,
     ...(errors.length && { 'aria-invalid': 'true' }),
-    ...(control.required && !filter && { 'aria-required': 'true' }),
+    ...(control.required && !isFilter && { 'aria-required': 'true' }),
     ...(focused && { autofocus: true }),
     ...(browserValidates && control.required && { required: true }),
   };
-  const choosesValue = stored !== undefined && !control.many;
-  const isGroup = choosesValue || (control.many && control.choices);
+  const choosesValue = stored !== undefined && !control.multiple;
+  const isGroup = choosesValue || (control.multiple && control.choices);
   const Label = isGroup ? 'div' : 'label';
   return (
     <div class={errors.length || stored ? 'field wrong' : 'field'}>
       <Label class="label" {...(!isGroup && { for: id })}>
         {control.label}
-        {!control.required && !filter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
+        {!control.required && !isFilter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
       </Label>
       {choosesValue ? (
         <ValueChoice {...props} stored={stored} />
@@ -225,7 +228,7 @@ export function FormField(props: FormFieldProps) {
         <p class="help" id={`${id}-help`}>
           <CodeText text={[control.help, limits].filter(Boolean).join(' ')} />
           {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
-          {needsId && control.target && <a href={`${base}/${control.target}/`}>See all</a>}
+          {needsId && control.target && <a href={`${basePath}/${control.target}/`}>See all</a>}
         </p>
       )}
       {errors.length > 0 && (

@@ -1,4 +1,7 @@
-/** Forms that write: fields, raw JSON and deletion. HTML forms support only GET and POST; the form field `_method` selects another method. */
+/**
+ * Forms that create, change or delete a row, either with an input for each field or with a single input for JSON. HTML forms support only GET and
+ * POST; the form field `_method` selects another method.
+ */
 import { randomUUID } from 'node:crypto';
 import { FORM_KEY_FIELD, FORM_VERSION_FIELD } from '../../rest/dialect/methodoverride';
 import type { HtmlView, WriteForm } from './view/viewmodel';
@@ -38,8 +41,8 @@ const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?:
 );
 
 function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
-  const failed = form.failed === 'fields';
-  const firstInvalidKey = failed ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
+  const isRejected = form.rejectedPart === 'fields';
+  const firstInvalidKey = isRejected ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
   const hasFiles = form.controls.some(({ kind }) => kind === 'image');
   return (
     // The server validates forms, because its messages say more than those of browsers. Browsers validate only forms with files, which users would
@@ -53,10 +56,10 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
           prefix={prefixOf(form)}
           values={form.values[control.key] ?? []}
           stored={form.stored?.[control.key]}
-          errors={failed ? view.errors[control.key] : undefined}
+          errors={isRejected ? view.errors[control.key] : undefined}
           focused={control.key === firstInvalidKey}
           browserValidates={hasFiles}
-          base={view.base}
+          basePath={view.basePath}
         />
       ))}
       <div class="row">
@@ -69,23 +72,23 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
 
 function JsonForm({ view, form }: { view: HtmlView; form: WriteForm }) {
   const id = `${prefixOf(form)}-raw`;
-  const failed = form.failed === 'raw';
+  const isRejected = form.rejectedPart === 'json';
   return (
-    <details open={failed}>
+    <details open={isRejected}>
       <summary>As JSON</summary>
       <form class="fields" method="post" action={form.action}>
         <ProtectionFields view={view} version={versionFor(form, view)} />
         <input type="hidden" name="_content_type" value="application/json" />
-        <div class={failed ? 'field wrong' : 'field'}>
+        <div class={isRejected ? 'field wrong' : 'field'}>
           <label for={id}>Body</label>
           <textarea
             id={id}
             name="_content"
-            rows={Math.min(20, form.raw.split('\n').length + 1)}
+            rows={Math.min(20, form.jsonText.split('\n').length + 1)}
             spellcheck={false}
-            {...(failed && { 'aria-invalid': 'true', 'aria-describedby': 'problems' })}
+            {...(isRejected && { 'aria-invalid': 'true', 'aria-describedby': 'problems' })}
           >
-            {`\n${form.raw}`}
+            {`\n${form.jsonText}`}
           </textarea>
         </div>
         <MethodButtons {...form} label={buttonLabelOf(view)} />
@@ -125,8 +128,8 @@ function SessionExpired({ view }: { view: HtmlView }) {
 
 function ConflictSummary({ view, form }: { view: HtmlView; form: WriteForm }) {
   const noun = view.resource!.singular.toLowerCase();
-  const isRaw = form.failed === 'raw';
-  const choice = isRaw
+  const isJson = form.rejectedPart === 'json';
+  const choice = isJson
     ? 'The fields show what is stored now, the JSON shows your input.'
     : Object.keys(form.stored ?? {}).length > 0
       ? 'Choose a value for each field that differs, then save again.'
@@ -143,7 +146,7 @@ function ConflictSummary({ view, form }: { view: HtmlView; form: WriteForm }) {
 
 /** Error summary at the top of the page, with links to the invalid fields. */
 export function ErrorSummary({ view }: { view: HtmlView }) {
-  const form = view.forms.find(({ failed }) => failed);
+  const form = view.forms.find(({ rejectedPart }) => rejectedPart);
   if (!form) return null;
   if (form.conflict) return <ConflictSummary view={view} form={form} />;
   const entries = Object.entries(view.errors);
@@ -160,10 +163,12 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
             const control = form.controls.find((candidate) => candidate.key === key);
             const label = control?.label ?? (key === 'non_field_errors' ? undefined : key);
             const message =
-              control && form.failed === 'fields' ? validationMessage(control, form.values[key] ?? [], messages) : messages.join(' ');
+              control && form.rejectedPart === 'fields' ? validationMessage(control, form.values[key] ?? [], messages) : messages.join(' ');
             const text = `${label ? `${label}: ` : ''}${message}`;
             return (
-              <li key={key}>{control && form.failed === 'fields' ? <a href={`#${inputId(prefixOf(form), key)}`}>{text}</a> : text}</li>
+              <li key={key}>
+                {control && form.rejectedPart === 'fields' ? <a href={`#${inputId(prefixOf(form), key)}`}>{text}</a> : text}
+              </li>
             );
           })}
         </ul>
@@ -178,8 +183,8 @@ export const loginUrlOf = ({ method, url, path }: HtmlView) => `/login?next=${en
 export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singular.toLowerCase()}`;
 
 export function WriteForms({ view }: { view: HtmlView }) {
-  const { forms, removable, lockedMethods, kind, status } = view;
-  // With status 403, the error message already asks the visitor to sign in.
+  const { forms, canDelete, lockedMethods, kind, status } = view;
+  // Asks the visitor to sign in, except on pages with status 403, whose error message does so already.
   if (lockedMethods.length > 0 && status !== 403)
     return (
       <p class="locked">
@@ -187,7 +192,7 @@ export function WriteForms({ view }: { view: HtmlView }) {
       </p>
     );
   const [form] = forms;
-  if (!form) return removable ? <DeleteForm view={view} /> : null;
+  if (!form) return canDelete ? <DeleteForm view={view} /> : null;
   const title = kind === 'login' ? 'Get a token' : form.methods.includes('POST') ? newRowLabel(view) : 'Edit';
   const fields = (
     <>
@@ -204,12 +209,12 @@ export function WriteForms({ view }: { view: HtmlView }) {
     );
   return (
     <>
-      <details class="write" open={form.failed !== undefined}>
+      <details class="write" open={form.rejectedPart !== undefined}>
         <summary>{title}</summary>
         {/* Browsers open a `<details>` if a link targets an element inside it. */}
         <div id="write">{fields}</div>
       </details>
-      {removable && <DeleteForm view={view} />}
+      {canDelete && <DeleteForm view={view} />}
     </>
   );
 }

@@ -2,15 +2,15 @@
 import escape from 'escape-html';
 import type { Links } from './view/idlinks';
 
-const UNLINKED: Links = { keys: {} };
-const URL_TEXT = /^(?:https?:\/\/|\/(?=[a-z]))[^\s<>"']+$/i;
+const NO_LINKS: Links = { keys: {} };
+const URL_PATTERN = /^(?:https?:\/\/|\/(?=[a-z]))[^\s<>"']+$/i;
 
 const highlightToken = (kind: string, text: string) => `<span class="${kind}">${text}</span>`;
 
 function renderLeaf(value: unknown, { endpoint }: Links, base: string): string {
   const text = escape(JSON.stringify(value));
   if (typeof value === 'string') {
-    if (!URL_TEXT.test(value)) return highlightToken('str', text);
+    if (!URL_PATTERN.test(value)) return highlightToken('str', text);
     return highlightToken('str', `&quot;<a href="${escape(value)}" rel="nofollow noreferrer">${text.slice(6, -6)}</a>&quot;`);
   }
   if (typeof value === 'number') {
@@ -20,7 +20,10 @@ function renderLeaf(value: unknown, { endpoint }: Links, base: string): string {
   return highlightToken('lit', text);
 }
 
-/** Renders `body`. `base` is the path of the REST API. An object or list under a key that is not in `links` inherits those of its parent. */
+/**
+ * Renders the JSON value `body` as HTML. `links` describes which values are ids; if it has no entry for a key, an object or list under that key is
+ * rendered with `links` itself. `base` is the path of the REST API.
+ */
 export function highlightJson(body: unknown, links: Links, base: string, indent = ''): string {
   if (body === null || typeof body !== 'object') return renderLeaf(body, links, base);
   const innerIndent = `${indent}  `;
@@ -32,7 +35,7 @@ export function highlightJson(body: unknown, links: Links, base: string, indent 
   const entries = Object.entries(body);
   if (entries.length === 0) return '{}';
   const lines = entries.map(([key, value]) => {
-    const childLinks = Object.hasOwn(links.keys, key) ? links.keys[key]! : value !== null && typeof value === 'object' ? links : UNLINKED;
+    const childLinks = Object.hasOwn(links.keys, key) ? links.keys[key]! : value !== null && typeof value === 'object' ? links : NO_LINKS;
     return `${innerIndent}${highlightToken('key', escape(JSON.stringify(key)))}: ${highlightJson(value, childLinks, base, innerIndent)}`;
   });
   return `{\n${lines.join(',\n')}\n${indent}}`;

@@ -19,16 +19,16 @@ const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = 
 
 /** Returns the heading of the page. A page with a rejected form keeps its usual heading, because the form shows what is wrong. */
 export function headlineOf({ status, name, signedIn, visitor, forms, resource, kind }: HtmlView): string {
-  if (resource && forms.some(({ failed }) => failed)) return kind === 'list' ? `New ${resource.singular.toLowerCase()}` : name;
+  if (resource && forms.some(({ rejectedPart }) => rejectedPart)) return kind === 'list' ? `New ${resource.singular.toLowerCase()}` : name;
   if (status === 403 && !signedIn && visitor.username === undefined) return 'Please sign in';
   return status < 400 ? name : (MESSAGES_BY_STATUS[status]?.[0] ?? 'Something went wrong');
 }
 
 export function ErrorExplanation({ view }: { view: HtmlView }) {
-  const { status, signedIn, visitor, resource, base, filters, errors, forms, headers } = view;
+  const { status, signedIn, visitor, resource, basePath, filters, errors, forms, headers } = view;
   const retryAfter = headers['Retry-After'];
-  // Rejected forms and filters show their own messages.
-  if (status < 400 || forms.some(({ failed }) => failed) || filters.some(({ key }) => errors[key])) return null;
+  // A rejected form or filter shows its error messages itself.
+  if (status < 400 || forms.some(({ rejectedPart }) => rejectedPart) || filters.some(({ key }) => errors[key])) return null;
   if (status === 403 && !signedIn && visitor.username === undefined)
     return (
       <div class="locked">
@@ -47,8 +47,8 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
       </p>
       {(status === 404 || status === 405) && (
         <p class="row">
-          {resource && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
-          <a href={`${base}/`}>All data</a>
+          {resource && <a href={`${basePath}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
+          <a href={`${basePath}/`}>All data</a>
         </p>
       )}
     </div>

@@ -32,9 +32,9 @@ import { UnbrokenDates, CodeText } from './richtext';
 
 const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
-/** Says what was written: by the form on the previous page, or by the request that this page answers. */
+/** Notice that a row was created, saved or deleted: by the form on the previous page, or by the request to which this page is the response. */
 function Notice({ view }: { view: HtmlView }) {
-  const { method, status, kind, resource, base, path } = view;
+  const { method, status, kind, resource, basePath, path } = view;
   const notice = view.notice ?? (status < 300 ? NOTICE_BY_METHOD[method] : undefined);
   if (!notice || (kind !== 'list' && kind !== 'detail') || !resource) return null;
   return (
@@ -45,12 +45,12 @@ function Notice({ view }: { view: HtmlView }) {
           <a href={path}>Open</a>{' '}
         </>
       )}
-      {kind === 'detail' && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
+      {kind === 'detail' && <a href={`${basePath}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
     </p>
   );
 }
 
-/** Maximum number of characters of rows in the JSON panel, which links to the complete response. */
+/** Maximum number of characters of all rows in the JSON panel. If rows are omitted, the panel links to the complete response. */
 const MAX_JSON_LENGTH = 1200;
 
 /** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
@@ -64,7 +64,7 @@ function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
 
 /** JSON panel. It is open if nothing else on the page shows the data. */
 function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
-  const { links, base } = view;
+  const { links, basePath } = view;
   if (view.body === undefined) return null;
   const { body, omittedCount } = clipRows(view);
   return (
@@ -75,7 +75,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
         tabIndex={0}
         role="region"
         aria-label="Response as JSON"
-        dangerouslySetInnerHTML={{ __html: highlightJson(body, links, base) }}
+        dangerouslySetInnerHTML={{ __html: highlightJson(body, links, basePath) }}
       />
       {omittedCount > 0 && (
         <p class="help">
@@ -89,7 +89,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
 
 function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
   const { resource, description, table, kind, status } = view;
-  const hasFailedForm = view.forms.some((form) => form.failed);
+  const hasFailedForm = view.forms.some((form) => form.rejectedPart);
   const isList = pageEnvelope(view) !== undefined;
   const csvUrl = csvUrlOf(view);
   const showsData =
@@ -178,7 +178,7 @@ function titleOf(view: HtmlView): string {
 }
 
 export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
-  // ECharts takes a tenth of the time in which the server's code is loaded, and most pages have no chart.
+  // ECharts is imported only when a chart is drawn, because importing it takes long and most pages have no chart.
   const charts = view.timeSeries || view.kind === 'action' ? (await import('./chartsvg.ts')).renderCharts(view) : [];
   const cardStyle = cardStyleOf(view);
   const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searchType }) => searchType);
@@ -205,14 +205,14 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
   const viewBuilder = new ViewBuilder(sources);
   return {
     resolveNames: nameResolver(sources),
-    redirect: redirectAfterWrite,
+    redirectHeaders: redirectAfterWrite,
     renderError({ request: { message: request }, answer: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
     },
     async render(input) {
-      const view = await viewBuilder.build(input);
-      // Yields to the event loop between reading and rendering.
+      const view = await viewBuilder.buildView(input);
+      // Lets the event loop handle other requests between reading the data and rendering the page.
       await setImmediate();
       return renderBrowsePage(view);
     },

@@ -4,7 +4,7 @@ import { FormField } from './formfield';
 import { validationMessage } from './validationmessages';
 import { PERIOD_KEY } from './view/timeseries';
 
-/** Returns the URL of the page with these parameters set, or removed if null. */
+/** Returns the URL of the page with changed query parameters. A parameter whose value in `changes` is null is removed. */
 export function urlWith({ path, query }: HtmlView, changes: Record<string, string | null>): string {
   const next = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
@@ -20,7 +20,7 @@ const labelsOf = ({ choices, chosenName }: FormControl, values: readonly string[
   chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
-  const { filters, query, errors, path, base, kind, window } = view;
+  const { filters, query, errors, path, basePath, kind, pageWindow } = view;
   const isList = kind === 'list';
   if (filters.length === 0 && (!isList || view.sortableKeys.length === 0)) return null;
   const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
@@ -56,8 +56,8 @@ export function FilterForm({ view }: { view: HtmlView }) {
               prefix="f"
               values={query.getAll(control.key)}
               errors={hasErrors ? errors[control.key] : undefined}
-              filter
-              base={base}
+              isFilter
+              basePath={basePath}
             />
           ))}
           {isSortable && <SortSelect view={view} />}
@@ -65,9 +65,9 @@ export function FilterForm({ view }: { view: HtmlView }) {
             <FormField
               control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
               prefix="f"
-              values={[String(window!.limit)]}
-              filter
-              base={base}
+              values={[String(pageWindow!.limit)]}
+              isFilter
+              basePath={basePath}
             />
           )}
         </div>
@@ -82,7 +82,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Select element for the sort order: narrow screens have no column headers, and some fields have no column. */
+/** Select element for the sort order. Clickable column headers are not enough: narrow screens hide them, and some fields have no column. */
 function SortSelect({ view }: { view: HtmlView }) {
   const { sortableKeys, query, labels } = view;
   const current = query.getAll('ordering').at(-1) ?? '';
@@ -133,7 +133,7 @@ export function Pagination({ view, label }: { view: HtmlView; label: string }) {
   const envelope = pageEnvelope(view);
   if (!envelope) return null;
   const { count, results } = envelope;
-  const { offset, limit } = view.window!;
+  const { offset, limit } = view.pageWindow!;
   if (count === 0) return <EmptyList view={view} />;
   const pageUrl = (start: number) => urlWith(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
   const pageLink = (rel: string, text: string, start: number | undefined) =>

@@ -6,12 +6,12 @@ import type { HtmlView } from './view/viewmodel';
 import { endpointTitle } from './view/labels';
 import { CodeText } from './richtext';
 
-export function crumbsOf({ kind, base, resource, id, action, name, detailRow }: HtmlView): Crumb[] {
+export function crumbsOf({ kind, basePath, resource, id, action, name, detailRow }: HtmlView): Crumb[] {
   const home = { label: 'Fitgraph', href: '/' };
   if (kind === 'root') return [home, { label: 'API' }];
-  const root = [home, { label: 'API', href: `${base}/` }];
+  const root = [home, { label: 'API', href: `${basePath}/` }];
   if (!resource) return [...root, { label: name }];
-  const list = `${base}/${resource.name}/`;
+  const list = `${basePath}/${resource.name}/`;
   if (id === undefined) return [...root, { label: resource.plural }];
   const listCrumbs = [...root, { label: resource.plural, href: list }];
   const rowLabel = detailRow?.name ?? `${resource.singular} ${id}`;
@@ -20,7 +20,7 @@ export function crumbsOf({ kind, base, resource, id, action, name, detailRow }: 
 }
 
 export function ResourceList({ view }: { view: HtmlView }) {
-  const { resources, base } = view;
+  const { resources, basePath } = view;
   if (resources.length === 0) return null;
   const groups = [
     { title: 'Your data', help: 'Visible only to you, when you are signed in.', rows: resources.filter(({ owned }) => owned) },
@@ -35,7 +35,7 @@ export function ResourceList({ view }: { view: HtmlView }) {
           <ul class="cards">
             {rows.map(({ name, plural, description }) => (
               <li key={name}>
-                <a href={`${base}/${name}/`}>{plural}</a> <code class="count">{name}</code>
+                <a href={`${basePath}/${name}/`}>{plural}</a> <code class="count">{name}</code>
                 <p class="help">{description}</p>
               </li>
             ))}
@@ -48,12 +48,12 @@ export function ResourceList({ view }: { view: HtmlView }) {
 
 /** Links to the other actions of a row. */
 export function ActionLinks({ view }: { view: HtmlView }) {
-  const { kind, actions, resource, base, id, action, status } = view;
+  const { kind, actions, resource, basePath, id, action, status } = view;
   if (!resource || status >= 400 || id === undefined || kind === 'list') return null;
   const links = actions
     .filter(({ name }) => name !== action)
     .map(({ name, description }) => ({
-      href: `${base}/${resource.name}/${encodeURIComponent(id)}/${name}/`,
+      href: `${basePath}/${resource.name}/${encodeURIComponent(id)}/${name}/`,
       label: endpointTitle(humanize(toCamelCase(name))),
       description,
     }));

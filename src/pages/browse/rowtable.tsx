@@ -44,7 +44,7 @@ function Header({ column: { key, label, sortable, cellClass }, view }: { column:
   );
 }
 
-/** Renders rows as a table. `tableClass` is unique on the page. `view` is present for the main table of a list page, whose headers sort the list. */
+/** Renders rows as a table. `tableClass` is unique on the page. `view` is present only for the table of a list page, which has headers that sort. */
 export function RowTable({ table, baseUrl, tableClass, view }: { table: TableView; baseUrl: string; tableClass: string; view?: HtmlView }) {
   const { title, columns, rows } = table;
   const classes = columns.slice(1).map(({ cellClass }) => cellClass);
@@ -79,7 +79,7 @@ export function RowTable({ table, baseUrl, tableClass, view }: { table: TableVie
 
 const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
-/** Returns the CSS that shows column labels next to the values of a card. In the CSS they are sent once, rather than once per cell. */
+/** Returns the CSS that shows column labels next to the values of a card. CSS contains each label once; HTML would repeat it in every row. */
 export const cardLabelStyle = (tableClass: string, { columns }: TableView): string =>
   columns
     .slice(1)

@@ -1,11 +1,15 @@
 /** Training plan of a workout: its days, sets and exercises, with a figure of the trained muscles. */
 import type { HtmlView, TrainingPlan as Plan } from './view/viewmodel';
 
-export function BodyFigure({ main, secondary, alt }: Pick<Plan, 'main' | 'secondary'> & { alt: string }) {
+export function BodyFigure({
+  mainMuscleIds,
+  secondaryMuscleIds,
+  alt,
+}: Pick<Plan, 'mainMuscleIds' | 'secondaryMuscleIds'> & { alt: string }) {
   return (
     <img
       class="figure"
-      src={`/static/images/muscles/body.svg?main=${main.join(',')}&secondary=${secondary.join(',')}`}
+      src={`/static/images/muscles/body.svg?main=${mainMuscleIds.join(',')}&secondary=${secondaryMuscleIds.join(',')}`}
       alt={alt}
       width={200}
       height={200}
@@ -41,7 +45,7 @@ export function TrainingPlanSection({ view: { detailRow, kind } }: { view: HtmlV
   return (
     <section class="plan">
       <h2 class="whole">Training plan</h2>
-      {plan.main.length > 0 && <BodyFigure {...plan} alt="Muscles trained by the plan" />}
+      {plan.mainMuscleIds.length > 0 && <BodyFigure {...plan} alt="Muscles trained by the plan" />}
       {plan.days.map((day) => (
         <Day key={day.link.id} day={day} />
       ))}

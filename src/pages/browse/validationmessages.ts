@@ -41,7 +41,7 @@ export function validationMessage(control: FormControl, values: readonly string[
   const text = values.at(-1)?.trim() ?? '';
   const { kind, matches, required } = control;
   const restMessage = messages.join(' ');
-  // Only the REST API has examined the content of the file.
+  // Shows the message of the REST API, because only the REST API has examined the content of the file.
   if (kind === 'image') return `${restMessage} ${CHOOSE_FILE_AGAIN}`;
   if (text === '' && required) return missingValueMessage(control);
   if (matches) return matches.length ? 'Choose one of the matches below.' : `No match for “${text}”.`;

@@ -6,10 +6,13 @@ import type { IncomingMessage } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import Negotiator from 'negotiator';
 
-const TYPES: Readonly<Record<string, string>> = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
+const CONTENT_TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+};
 /** Content encodings in order of preference. */
-const CODINGS = ['br', 'gzip'] as const;
-const ENDINGS = { br: '.br', gzip: '.gz' } as const;
+const CONTENT_CODINGS = ['br', 'gzip'] as const;
+const EXTENSION_BY_CODING = { br: '.br', gzip: '.gz' } as const;
 /** Matches the names of files that the build generates. */
 const ASSET_PATH = /^\/[\w.-]+\.(js|css)$/;
 const MAX_HEADER_LENGTH = 256;
@@ -18,7 +21,7 @@ const MAX_HEADER_LENGTH = 256;
 export function encodingFor(request: IncomingMessage): 'br' | 'gzip' | undefined {
   if ((request.headers['accept-encoding'] ?? '').length > MAX_HEADER_LENGTH) return undefined;
   const acceptable = new Negotiator(request).encodings(['br', 'gzip']);
-  return CODINGS.find((coding) => acceptable.includes(coding));
+  return CONTENT_CODINGS.find((coding) => acceptable.includes(coding));
 }
 
 /** Returns a handler that serves a folder. Next to `x.js`, unless it is small, there are `x.js.br` and `x.js.gz`. */
@@ -27,14 +30,18 @@ export function assetHandler(folder: string): RequestHandler {
   const options = { immutable: true, maxAge: '1y', index: false, redirect: false } as const;
   const serveUncompressed = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
   router.use((request, response, next) => {
-    const type = TYPES[ASSET_PATH.exec(request.path)?.[1] ?? ''];
+    const type = CONTENT_TYPE_BY_EXTENSION[ASSET_PATH.exec(request.path)?.[1] ?? ''];
     const coding = encodingFor(request);
     if (type === undefined || coding === undefined) return serveUncompressed(request, response, next);
     const headers = { 'Content-Type': type, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
-    response.sendFile(`${request.path}${ENDINGS[coding]}`, { root: folder, immutable: true, maxAge: '1y', headers }, (error) => {
-      // The build compresses no small files (MIN_BYTES in scripts/build.mjs), so the uncompressed file is sent.
-      if (error && !response.headersSent) serveUncompressed(request, response, next);
-    });
+    response.sendFile(
+      `${request.path}${EXTENSION_BY_CODING[coding]}`,
+      { root: folder, immutable: true, maxAge: '1y', headers },
+      (error) => {
+        // The compressed file is missing if the file is small (MIN_BYTES in scripts/build.mjs). The uncompressed file is sent instead.
+        if (error && !response.headersSent) serveUncompressed(request, response, next);
+      },
+    );
   });
   return router;
 }

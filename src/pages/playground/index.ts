@@ -11,7 +11,7 @@ import { assetHandler } from './assets';
 import { schemaFileHandler } from './schemafile';
 import { ASSETS_PATH, renderNotBuiltPage, renderPlaygroundPage, type Manifest } from './page';
 
-interface Limits {
+interface PlaygroundOptions {
   /** Whether the server rejects operations that are not registered. */
   persistedOnly: boolean;
   /** Who may read the schema. GraphiQL needs the schema for completion and documentation. */
@@ -32,7 +32,7 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "worker-src 'self' blob:",
   "base-uri 'none'",
-  // The logout form is sent to this server.
+  // Needed for the logout form, which is sent to this server.
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');
@@ -40,7 +40,7 @@ const contentSecurityPolicy = [
 /** Serves the page and its assets. `folder` contains the bundle; if it is missing, the page is a 503 with build instructions. */
 export function playgroundRoutes(
   contextOf: (request: IncomingMessage) => RequestContext,
-  { persistedOnly, introspection }: Limits,
+  { persistedOnly, introspection }: PlaygroundOptions,
   schema: GraphQLSchema,
   folder: string = bundleFolder,
 ): Router {

@@ -3,7 +3,7 @@ import { renderPage, type Visitor } from '../layout';
 import { LAYOUT_STYLE } from '../style';
 import { PLAYGROUND_PATH } from './answer/sharelink';
 import { QUESTIONS } from './questions/all';
-import { GROUPS } from './questions/question';
+import { QUESTION_GROUPS } from './questions/question';
 
 /** File names of the bundle, which contain a hash of the content. Written by `scripts/build.mjs`. */
 export interface Manifest {
@@ -50,7 +50,7 @@ const PersistedOnlyNotice = () => (
 const Skeleton = () => (
   <div class="skeleton">
     <nav aria-label="Example questions">
-      {GROUPS.map((group) => (
+      {QUESTION_GROUPS.map((group) => (
         <>
           <h2>{group}</h2>
           <ul>

@@ -10,28 +10,28 @@ import { introspectionFromSchema, type GraphQLSchema } from 'graphql';
 import { encodingFor } from './assets';
 import { sortIntrospection } from './sortintrospection';
 
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
+const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 interface SchemaFile {
-  tag: string;
+  etag: string;
   bodies: Readonly<Record<'br' | 'gzip' | 'identity', Buffer>>;
 }
 
 async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
   const identity = Buffer.from(JSON.stringify(sortIntrospection(introspectionFromSchema(schema))));
-  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(identity, BROTLI), promisify<Buffer, Buffer>(gzip)(identity)]);
-  return { tag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: gzipped, identity } };
+  const [br, gzipped] = await Promise.all([promisify(brotliCompress)(identity, BROTLI_OPTIONS), promisify<Buffer, Buffer>(gzip)(identity)]);
+  return { etag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: gzipped, identity } };
 }
 
 /** Returns a handler. If `isPublic` is false, only signed-in users may read the schema, so shared caches must not store it. */
 export function schemaFileHandler(schema: GraphQLSchema, isPublic: boolean): (request: Request, response: Response) => Promise<void> {
   let cachedFile: Promise<SchemaFile> | undefined;
   return async (request, response) => {
-    const { tag, bodies } = await (cachedFile ??= buildFile(schema));
+    const { etag, bodies } = await (cachedFile ??= buildFile(schema));
     const coding = encodingFor(request) ?? 'identity';
     if (coding !== 'identity') response.set('Content-Encoding', coding);
     response
-      .set({ ETag: `"${tag}-${coding}"`, Vary: 'Accept-Encoding', 'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache' })
+      .set({ ETag: `"${etag}-${coding}"`, Vary: 'Accept-Encoding', 'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache' })
       .type('json')
       .send(bodies[coding]);
   };

@@ -14,16 +14,17 @@ import { LAYOUT_STYLE } from '../style';
 import { swaggerStartScript, API_DOCS_STYLE } from './assets';
 import { renderApiDocsPage } from './page';
 
-const ROOT = `${API_BASE_PATH}/schema`;
-const DOCS = `${ROOT}/docs`;
+const DOCUMENT_PATH = `${API_BASE_PATH}/schema`;
+const PAGE_PATH = `${DOCUMENT_PATH}/docs`;
 
 /** Whether the URL belongs to the API reference. All other URLs below the base path belong to the REST API. */
-export const isApiDocsPath = (url: string): boolean => url.startsWith(ROOT) && /^(?:$|[./?])/.test(url.slice(ROOT.length));
+export const isApiDocsPath = (url: string): boolean =>
+  url.startsWith(DOCUMENT_PATH) && /^(?:$|[./?])/.test(url.slice(DOCUMENT_PATH.length));
 
 const FORMATS = ['json', 'yaml'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Accepted media types with their formats. The first one of each format is the Content-Type of the response. */
+/** Accepted media types, each with its format. The first media type of a format is the Content-Type of responses. */
 const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],
@@ -41,7 +42,7 @@ const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`
 
 export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
   const router = express.Router({ caseSensitive: true });
-  router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], rejectWrites);
+  router.use([DOCUMENT_PATH, ...FORMATS.map((format) => `${DOCUMENT_PATH}.${format}`)], rejectWrites);
   const serializersFor = (secure: boolean) => openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER });
   const [serializers, secureSerializers] = [serializersFor(false), serializersFor(true)];
   serveDocument(
@@ -68,15 +69,15 @@ function serveDocument(
     });
     response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serializeDocument(format, contextOf(request)));
   };
-  for (const format of FORMATS) router.get(`${ROOT}.${format}`, (request, response) => sendDocument(request, response, format));
-  router.get(ROOT, (request, response) => {
+  for (const format of FORMATS) router.get(`${DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));
+  router.get(DOCUMENT_PATH, (request, response) => {
     const formatParameter = [request.query.format].flat().at(-1);
     const requestedFormat = FORMATS.find((format) => format === formatParameter);
     if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
     const type = request.accepts([...MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_TYPE]);
     // A browser that opens the document is redirected to the page that shows it.
     if (!requestedFormat && type === HTML_TYPE)
-      return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, DOCS);
+      return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, PAGE_PATH);
     const format = requestedFormat ?? MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
     if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
     sendDocument(request, response, format);
@@ -84,17 +85,17 @@ function serveDocument(
 }
 
 function servePage(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {
-  const startScript = swaggerStartScript(`${ROOT}.json`);
+  const startScript = swaggerStartScript(`${DOCUMENT_PATH}.json`);
   const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
   // With a content hash in the path, browsers can cache the assets indefinitely.
   const contentHash = createHash('sha256').update(version).update(startScript).update(API_DOCS_STYLE).digest('hex').slice(0, 12);
-  const assets = `${DOCS}/assets/${contentHash}`;
+  const assets = `${PAGE_PATH}/assets/${contentHash}`;
 
-  router.get(DOCS, async (request, response) => {
+  router.get(PAGE_PATH, async (request, response) => {
     const context = contextOf(request);
-    // The page is public: bad credentials are ignored.
+    // Invalid credentials are ignored, because the page is public.
     await context.authentication.authenticate().catch(() => false);
-    const html = renderApiDocsPage({ document: ROOT, assets }, context.authentication.visitor());
+    const html = renderApiDocsPage({ document: DOCUMENT_PATH, assets }, context.authentication.visitor());
     response.set(PAGE_HEADERS).type('html').send(html);
   });
   router.use(assets, (_request, response, next) => {

@@ -19,8 +19,8 @@ export type CoercibleField = Pick<FieldMetadata, 'kind' | 'choices' | 'check'>;
 
 export type CoercionResult = { value: unknown } | { messages: string[] };
 
-const accept = (value: unknown): CoercionResult => ({ value });
-const reject = (message: string): CoercionResult => ({ messages: [message] });
+const validResult = (value: unknown): CoercionResult => ({ value });
+const invalidResult = (message: string): CoercionResult => ({ messages: [message] });
 
 /** Django stores uploads above this size in temporary files, and its error messages then contain another type name. */
 const MAX_IN_MEMORY_BYTES = 2_621_440;
@@ -57,27 +57,27 @@ const BOOLEAN_BY_VALUE = new Map<unknown, boolean>([
 
 /** Accepts strings and numbers. Numbers are converted to text as in JavaScript. */
 function coerceString(value: unknown): CoercionResult {
-  if (isNumber(value)) return accept(String(numberValue(value)));
-  return typeof value === 'string' ? accept(pythonStrip(value)) : reject(NOT_A_STRING);
+  if (isNumber(value)) return validResult(String(numberValue(value)));
+  return typeof value === 'string' ? validResult(pythonStrip(value)) : invalidResult(NOT_A_STRING);
 }
 
 const isTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
 
 /** Accepts integers, also with a fraction that consists of zeros, as in `5.0`. */
 function coerceInteger(value: unknown): CoercionResult {
-  if (typeof value === 'string' && isTooLong(value)) return reject('String value too large.');
+  if (typeof value === 'string' && isTooLong(value)) return invalidResult('String value too large.');
   const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';
   const pointIndex = sentText.lastIndexOf('.');
   const integerText = pointIndex >= 0 && /^\.0*$/.test(pythonRstrip(sentText.slice(pointIndex))) ? sentText.slice(0, pointIndex) : sentText;
   const number = parseInteger(integerText);
-  return number === undefined ? reject(NOT_AN_INTEGER) : accept(number);
+  return number === undefined ? invalidResult(NOT_AN_INTEGER) : validResult(number);
 }
 
 function coerceDecimal(value: unknown): CoercionResult {
   const sentText = typeof value === 'string' || isNumber(value) ? pythonStrip(pythonText(value)) : '';
-  if (isTooLong(sentText)) return reject('String value too large.');
+  if (isTooLong(sentText)) return invalidResult('String value too large.');
   const number = parseDecimal(toAsciiDigits(sentText));
-  return number === undefined ? reject(NOT_A_NUMBER) : accept(number);
+  return number === undefined ? invalidResult(NOT_A_NUMBER) : validResult(number);
 }
 
 /** Converts digits of other scripts (such as Arabic ones), because existing clients send weights in local digits. Only decimal fields accept them. */
@@ -93,13 +93,13 @@ function toAsciiDigit(digit: string): string {
 
 function coerceBoolean(value: unknown): CoercionResult {
   const booleanValue = BOOLEAN_BY_VALUE.get(isNumber(value) ? numberValue(value) : value);
-  return booleanValue === undefined ? reject('Must be a valid boolean.') : accept(booleanValue);
+  return booleanValue === undefined ? invalidResult('Must be a valid boolean.') : validResult(booleanValue);
 }
 
 /** Converts a value to a choice. `None` means null if null is one of the choices. */
 function coerceChoice(value: unknown, { choices }: CoercibleField): CoercionResult {
   const choiceText = pythonText(value);
-  return accept(choiceText === pythonText(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);
+  return validResult(choiceText === pythonText(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);
 }
 
 export const padWithZeros = (part: string, length = 2) => part.padStart(length, '0');
@@ -107,7 +107,7 @@ export const padWithZeros = (part: string, length = 2) => part.padStart(length, 
 function coerceDate(value: unknown): CoercionResult {
   const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
   const date = parts && `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
-  return date && isValidDate(date) ? accept(date) : reject(NOT_A_DATE);
+  return date && isValidDate(date) ? validResult(date) : invalidResult(NOT_A_DATE);
 }
 
 export const isValidDate = (date: string) => !date.startsWith('0000') && DateTime.fromISO(date).isValid;
@@ -117,8 +117,10 @@ export const isValidTime = (hour: string, minute: string, second = '0') => Numbe
 function coerceTime(value: unknown): CoercionResult {
   // Text after the time, such as a `Z`, is ignored.
   const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
-  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return reject(NOT_A_TIME);
-  return accept(`${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
+  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return invalidResult(NOT_A_TIME);
+  return validResult(
+    `${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`,
+  );
 }
 
 const DATE_TIME_PATTERN =
@@ -134,7 +136,7 @@ function normalizeOffset(text: string): string | undefined {
 
 /** A date-time without offset is local to `timeZone`, where it must exist and be unambiguous (daylight saving time). */
 function coerceDateTime(value: unknown, _field: CoercibleField, timeZone: string): CoercionResult {
-  const invalidDateTime = reject(NOT_A_DATETIME);
+  const invalidDateTime = invalidResult(NOT_A_DATETIME);
   const parts = typeof value === 'string' ? DATE_TIME_PATTERN.exec(value) : null;
   if (!parts) return invalidDateTime;
   const date = `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
@@ -142,16 +144,16 @@ function coerceDateTime(value: unknown, _field: CoercibleField, timeZone: string
   const localDateTime = `${date}T${padWithZeros(parts[4]!)}:${padWithZeros(parts[5]!)}:${padWithZeros(parts[6] ?? '0')}`;
   const fraction = parts[7] ? `.${parts[7]}` : '';
   const offset = parts[8] && normalizeOffset(parts[8]);
-  if (parts[8]) return offset ? accept(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
+  if (parts[8]) return offset ? validResult(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
   const zonedTime = DateTime.fromISO(localDateTime, { zone: timeZone });
   const exists = zonedTime.toISO({ includeOffset: false, suppressMilliseconds: true }) === localDateTime;
-  if (!exists || zonedTime.getPossibleOffsets().length > 1) return reject(`Invalid datetime for the timezone "${timeZone}".`);
-  return accept(`${localDateTime}${fraction}${zonedTime.toFormat('ZZ')}`);
+  if (!exists || zonedTime.getPossibleOffsets().length > 1) return invalidResult(`Invalid datetime for the timezone "${timeZone}".`);
+  return validResult(`${localDateTime}${fraction}${zonedTime.toFormat('ZZ')}`);
 }
 
 function coerceUuid(value: unknown): CoercionResult {
   const digits = typeof value === 'string' ? parseUuid(value) : undefined;
-  return digits === undefined ? reject(`“${pythonText(value)}” is not a valid UUID.`) : accept(digits);
+  return digits === undefined ? invalidResult(`“${pythonText(value)}” is not a valid UUID.`) : validResult(digits);
 }
 
 /** Returns a value as a row id, or undefined if it cannot be one. Fractions are truncated. */
@@ -171,20 +173,20 @@ export function listItemsOf(value: unknown): readonly unknown[] | undefined {
 export function coerceReference(field: Pick<FieldMetadata, 'relation'>, value: unknown, knownIds?: readonly number[]): CoercionResult {
   const coerceId = (item: unknown): CoercionResult => {
     const id = parseRowId(item);
-    if (id === undefined && item !== null) return reject(`Incorrect type. Expected pk value, received ${pythonTypeName(item)}.`);
-    return id !== undefined && (knownIds?.includes(id) ?? true) ? accept(id) : reject(noSuchRow(pythonText(item)));
+    if (id === undefined && item !== null) return invalidResult(`Incorrect type. Expected pk value, received ${pythonTypeName(item)}.`);
+    return id !== undefined && (knownIds?.includes(id) ?? true) ? validResult(id) : invalidResult(noSuchRow(pythonText(item)));
   };
   if (!field.relation!.many) return coerceId(value);
   const items = listItemsOf(value);
-  if (!items) return reject(`Expected a list of items but got type "${pythonTypeName(value)}".`);
-  if (items.length === 0) return reject(NOT_EMPTY);
+  if (!items) return invalidResult(`Expected a list of items but got type "${pythonTypeName(value)}".`);
+  if (items.length === 0) return invalidResult(NOT_EMPTY);
   const ids = new Set<unknown>();
   for (const item of items) {
     const coercedId = coerceId(item);
     if ('messages' in coercedId) return coercedId;
     ids.add(coercedId.value);
   }
-  return accept([...ids]);
+  return validResult([...ids]);
 }
 
 const COERCION_BY_KIND: Partial<Record<FieldKind, (value: unknown, field: CoercibleField, timeZone: string) => CoercionResult>> = {
@@ -202,7 +204,7 @@ const COERCION_BY_KIND: Partial<Record<FieldKind, (value: unknown, field: Coerci
 
 /** Coerces a value that is present, not null and not a relation, and checks the limits of its field. */
 export function coerceValue(field: CoercibleField, value: unknown, timeZone: string): CoercionResult {
-  const result = COERCION_BY_KIND[field.kind]?.(value, field, timeZone) ?? accept(value);
+  const result = COERCION_BY_KIND[field.kind]?.(value, field, timeZone) ?? validResult(value);
   if ('messages' in result) return result;
   const messages = field.check(result.value, timeZone);
   return messages.length ? { messages } : result;

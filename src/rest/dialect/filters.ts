@@ -24,7 +24,7 @@ interface ReferencedIds {
 
 export interface ParsedFilters {
   where: Record<string, unknown>;
-  /** Errors per query parameter, and the ids in it that the caller must look up. */
+  /** The query parameters, each with its error and with the row ids whose existence the caller must check. */
   parameters: { key: string; error?: string; references?: ReferencedIds }[];
 }
 
@@ -32,10 +32,13 @@ const MAX_FILTER_NUMBER = 1e50;
 
 const NO_MATCH = { id: { in: [] } };
 
-/** Languages in which wger accepts dates such as 31.12.2021. */
+/** Languages in which wger, whose REST API this one is compatible with, accepts dates such as 31.12.2021. */
 const DAY_FIRST_LANGUAGES = ['cs', 'de', 'fr', 'pl', 'ru', 'uk'];
 
-/** Parses ISO dates, `month/day/year` with two or four digits of the year, and `day.month.year` in some languages, as wger does. */
+/**
+ * Parses the date formats of wger, whose REST API this one is compatible with: ISO dates, `month/day/year` with two or four digits of the year and,
+ * in some languages, `day.month.year`.
+ */
 function parseDate(text: string, [language = '']: readonly string[]): string | undefined {
   const trimmedText = pythonStrip(text);
   const [, dottedDay, dottedMonth, dottedYear] =
@@ -202,7 +205,7 @@ const reverseDirection = (direction: Direction): Direction => (direction === 'AS
 
 /**
  * Converts `ordering=a,-b` to `orderBy`. Ignores terms that name no column of the resource's own table. Returns undefined, which means the default
- * order, if no valid term remains. Rows are sorted by a relation in the default order of its target type, or by id if that has none.
+ * order, if no valid term remains. A relation sorts rows in the default order of the related rows, or by their ids if they have no default order.
  */
 export function parseOrdering(
   fields: readonly FieldMetadata[],

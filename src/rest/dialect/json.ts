@@ -53,7 +53,7 @@ const NUMBER_CHARACTERS = new Set('0123456789.eE+-');
 const WHITESPACE = new Set(' \t\n\r');
 
 /** Returns the index of the first character from `start` on that is not in the set. */
-function endOfRun(characters: ReadonlySet<string>, text: string, start: number): number {
+function skipCharacters(characters: ReadonlySet<string>, text: string, start: number): number {
   let end = start;
   while (characters.has(text[end]!)) end += 1;
   return end;
@@ -67,7 +67,7 @@ export function parseJson(readText: () => string): unknown {
     const json = readText();
     const excess = findExceededLimit(json);
     if (excess !== undefined) throw new Error(excess);
-    // Rejects invalid JSON, because the second parser accepts only valid JSON.
+    // Throws an error for invalid JSON. The parser in the next line does not detect it.
     JSON.parse(json);
     return new SpellingPreservingParser(json).parseValue();
   } catch (error) {
@@ -88,7 +88,7 @@ class SpellingPreservingParser {
     if (first === '[') return this.parseList();
     if (first === '"') return JSON.parse(this.takeUntil(endOfString(this.text, this.position)));
     if (startsNumber(first)) {
-      const number = this.takeUntil(endOfRun(NUMBER_CHARACTERS, this.text, this.position));
+      const number = this.takeUntil(skipCharacters(NUMBER_CHARACTERS, this.text, this.position));
       return isRespelledByJavaScript(number) ? new JsonNumber(number) : Number(number);
     }
     return JSON.parse(this.takeUntil(this.position + (first === 'f' ? 'false' : 'null').length));
@@ -122,7 +122,7 @@ class SpellingPreservingParser {
   }
 
   private skipWhitespace(): void {
-    this.position = endOfRun(WHITESPACE, this.text, this.position);
+    this.position = skipCharacters(WHITESPACE, this.text, this.position);
   }
 
   private takeUntil(end: number): string {

@@ -22,7 +22,7 @@ const TEXT_FIELD = {
   restIgnoredOnCreate: false,
 } as const;
 
-/** Returns the variables of the login mutation. Throws a 400 with validation messages per field, including those from `limits`. */
+/** Returns the variables of the login mutation. Throws a 400 with validation messages per field. `limits` has additional checks by field name. */
 export function parseCredentials(body: ParsedBody, limits: ArgumentLimits = {}): Record<string, unknown> {
   if (bodyObject(body) === null) throwNotAnObject(body);
   const fields = ['username', 'password'].map((name): InputField => {

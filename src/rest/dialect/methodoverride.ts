@@ -22,7 +22,7 @@ export interface PostedForm {
   version?: string;
   values: FormTexts;
   /** The JSON text typed into the form, unparsed. */
-  raw?: string;
+  jsonText?: string;
   jsonError?: RestError;
 }
 
@@ -71,7 +71,7 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
   const rawJson = text('_content');
   return rawJson === undefined
     ? { ...form, body: { form: true, data: fields } }
-    : { ...form, raw: rawJson, ...parseRawJson(rawJson, text('_content_type')) };
+    : { ...form, jsonText: rawJson, ...parseRawJson(rawJson, text('_content_type')) };
 }
 
 function parseRawJson(rawJson: string, type = 'application/json'): { body: ParsedBody; jsonError?: RestError } {

@@ -50,7 +50,7 @@ function breadthOf({ type, hasParameters }: MediaRange): number {
   return hasParameters ? 0 : 1;
 }
 
-function covers({ type }: MediaRange, media: string): boolean {
+function includesMediaType({ type }: MediaRange, media: string): boolean {
   const [[main, sub], mediaParts] = [type.split('/'), media.split('/')];
   return (main === '*' || main === mediaParts[0]) && (sub === '*' || sub === mediaParts[1]);
 }
@@ -63,7 +63,9 @@ interface Match {
 
 /** Returns the most specific media range that matches a format; undefined if there is none or its quality is 0. */
 function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | undefined {
-  const [range] = ranges.filter((candidate) => covers(candidate, MEDIA_TYPE_BY_FORMAT[format])).sort((a, b) => breadthOf(a) - breadthOf(b));
+  const [range] = ranges
+    .filter((candidate) => includesMediaType(candidate, MEDIA_TYPE_BY_FORMAT[format]))
+    .sort((a, b) => breadthOf(a) - breadthOf(b));
   return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
 }
 
@@ -75,8 +77,8 @@ function parseIndent(indentText: string | undefined): { indent?: number } {
 }
 
 /** Chooses the representation. Throws a 404 for an unknown format and a 406 if none is acceptable; both errors are sent as JSON. */
-export function negotiate(accept: string | undefined, query = new URLSearchParams(), suffix?: string): Representation {
-  const requestedFormat = suffix ?? (lastValueOf(query, 'format') || undefined);
+export function negotiate(accept: string | undefined, query = new URLSearchParams(), formatSuffix?: string): Representation {
+  const requestedFormat = formatSuffix ?? (lastValueOf(query, 'format') || undefined);
   if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFound();
   // `?indent=` serves people who follow a link and cannot set a header. It counts only if the URL asks for JSON as well.
   const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
@@ -97,7 +99,7 @@ export function negotiate(accept: string | undefined, query = new URLSearchParam
 }
 
 /** Chooses the representation of the 404 for an unknown path: an HTML page if no format is acceptable. */
-export function negotiateUnknown(accept: string | undefined): Representation {
+export function negotiateForUnknownPath(accept: string | undefined): Representation {
   try {
     return negotiate(accept);
   } catch {

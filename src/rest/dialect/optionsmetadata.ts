@@ -28,8 +28,10 @@ export class OptionsMetadata {
   private async describeRoute(route: Route, request: RestRequest): Promise<Metadata> {
     if (route.kind === 'root') return endpointMetadata('Api Root', 'The resources of the API, each with the URL of its list.');
     if (route.kind === 'login') return endpointMetadata(LOGIN_TITLE, 'A token for a user name and a password.');
-    if (route.kind === 'standalone') return endpointMetadata(route.computed.metadata.title, route.computed.field.description ?? '');
-    if (route.kind === 'action') return endpointMetadata(actionTitle(route.computed.metadata), route.computed.field.description ?? '');
+    if (route.kind === 'standalone')
+      return endpointMetadata(route.computedEndpoint.metadata.title, route.computedEndpoint.field.description ?? '');
+    if (route.kind === 'action')
+      return endpointMetadata(actionTitle(route.computedEndpoint.metadata), route.computedEndpoint.field.description ?? '');
     const { endpoint } = route;
     const { requestFields, responseFields } = this.descriptions.get(endpoint)!;
     const method = await this.permittedWriteMethod(route, request);

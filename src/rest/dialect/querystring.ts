@@ -1,4 +1,4 @@
-/** Query string parser. The added `&` keeps a leading question mark of the first name, which `URLSearchParams` would drop. */
+/** Parses a query string. A question mark at its start belongs to the first name; `&` is put before it, or else `URLSearchParams` would drop it. */
 export const parseQuery = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
 /** Returns the last value of a parameter, because later repetitions win as in Django. */

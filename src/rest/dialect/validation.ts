@@ -1,4 +1,7 @@
-/** Validates a write request in the error order of wger: foreign parent rows (403), then the row itself (404), then all fields at once (400). */
+/**
+ * Validates a write request. Errors are reported in the same order as by wger, whose REST API this one is compatible with: first a parent row that
+ * belongs to another user (403), then an unknown row (404), then all invalid fields at once (400).
+ */
 import { toSnakeCase } from '../../contract/casing';
 import { lookupKnownIds } from '../operations';
 import type { Endpoint } from '../endpoints';
@@ -27,24 +30,27 @@ export class WriteValidation {
     private readonly id: string | undefined,
   ) {}
 
-  /** Returns the body, which must be an object. Reports an unknown row first, unless a body that may name a parent row cannot be parsed. */
-  async readObject(): Promise<ParsedBody> {
+  /**
+   * Returns the body. Throws an error if it cannot be parsed or is not an object, but first checks whether the row exists (404). This check is
+   * omitted if the body cannot be parsed and could have named a parent row.
+   */
+  async readBody(): Promise<ParsedBody> {
     const body = await this.request.body().catch(async (error) => {
-      if (!this.endpoint.relations.some((field) => field.relation!.owned && !field.restReadOnly)) await this.requireRow();
+      if (!this.endpoint.relations.some((field) => field.relation!.owned && !field.restReadOnly)) await this.requireExistingRow();
       throw error;
     });
     if (bodyObject(body) !== null) return body;
-    await this.requireRow();
+    await this.requireExistingRow();
     return throwNotAnObject(body);
   }
 
-  private async requireRow(): Promise<void> {
+  private async requireExistingRow(): Promise<void> {
     const { endpoint, request, id } = this;
     if (id !== undefined && (await lookupKnownIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
   }
 
-  /** Throws the first kind of error that applies, if any. `mutationErrors` are the validation errors of the mutation, if it has run. */
-  async rejectInvalid(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
+  /** Throws an error if the request is invalid. `mutationErrors` are the validation errors of the mutation, if it has run. */
+  async requireValid(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;
     const knownIds = await lookupKnownIds(endpoint, request, {

@@ -89,18 +89,18 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
 
 /** Sorts resources in the order of the API root; unlisted ones come last. */
 function sortListedFirst(endpoints: Endpoints): Endpoints {
-  const { resources, listed } = endpoints;
-  const names = [...new Set([...listed, ...resources.keys()])];
+  const { resources, listedNames } = endpoints;
+  const names = [...new Set([...listedNames, ...resources.keys()])];
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 
-/** Returns the component schemas of a view. Body schemas are included only if a method uses them. */
+/** Returns the component schemas of an endpoint. Schemas of request bodies are included only if one of its methods uses them. */
 function schemasOf(endpoint: Endpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
   const { row, page, body, change } = componentNamesOf(endpoint);
   const list = paths[`/${row}/`]!;
   const detail = paths[`/${row}/{id}/`]!;
   return {
-    [row]: responseSchemas.row(endpoint),
+    [row]: responseSchemas.rowSchema(endpoint),
     [page]: pageSchema(schemaReference(row)),
     ...((list.post ?? detail.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
     ...(detail.patch !== undefined && { [change]: bodySchema(endpoint, true) }),

@@ -17,7 +17,7 @@ export const FORMAT_PARAMETER: Parameter = {
   schema: { type: 'string', enum: Object.keys(MEDIA_TYPE_BY_FORMAT) },
 };
 
-const INDENT: Parameter = {
+const INDENT_PARAMETER: Parameter = {
   name: 'indent',
   in: 'query',
   description: 'Number of spaces per indentation level; requires `format=json`.',
@@ -32,35 +32,35 @@ export const ID_PARAMETER: Parameter = {
   schema: { type: 'integer' },
 };
 
-const LIMIT: Parameter = {
+const LIMIT_PARAMETER: Parameter = {
   name: 'limit',
   in: 'query',
   description: 'Maximum number of rows per page.',
   schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
 };
 
-const OFFSET: Parameter = {
+const OFFSET_PARAMETER: Parameter = {
   name: 'offset',
   in: 'query',
   description: 'Number of rows to skip.',
   schema: { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 },
 };
 
-const IDEMPOTENCY_KEY: Parameter = {
+const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description: `Makes the write repeatable: a repeated request with the same key within ${KEY_RETENTION_HOURS} hours returns the original response and writes nothing.`,
   schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
 };
 
-const IF_MATCH: Parameter = {
+const IF_MATCH_PARAMETER: Parameter = {
   name: 'If-Match',
   in: 'header',
   description: 'One or more expected `ETag` values of the row. If none of them matches, nothing is written and the response is 412.',
   schema: { type: 'string' },
 };
 
-const IF_NONE_MATCH: Parameter = {
+const IF_NONE_MATCH_PARAMETER: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   description: 'The `ETag` of the row known to the client. If the row is unchanged, the response is 304 without a body.',
@@ -69,19 +69,19 @@ const IF_NONE_MATCH: Parameter = {
 
 export const SHARED_PARAMETERS = {
   format: FORMAT_PARAMETER,
-  indent: INDENT,
+  indent: INDENT_PARAMETER,
   id: ID_PARAMETER,
-  limit: LIMIT,
-  offset: OFFSET,
-  idempotencyKey: IDEMPOTENCY_KEY,
-  ifMatch: IF_MATCH,
-  ifNoneMatch: IF_NONE_MATCH,
+  limit: LIMIT_PARAMETER,
+  offset: OFFSET_PARAMETER,
+  idempotencyKey: IDEMPOTENCY_KEY_PARAMETER,
+  ifMatch: IF_MATCH_PARAMETER,
+  ifNoneMatch: IF_NONE_MATCH_PARAMETER,
 };
 export const sharedParameter = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({ $ref: `#/components/parameters/${name}` });
 
 export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [sharedParameter('format'), sharedParameter('indent')];
 
-const COMMA_SEPARATED = { style: 'form', explode: false };
+const COMMA_SEPARATED_STYLE = { style: 'form', explode: false };
 
 function orderingParameter({ fields, resource }: Endpoint): Parameter {
   const columns = fields.filter(({ sortable }) => sortable).map(({ rest }) => rest);
@@ -94,7 +94,7 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
     name: 'ordering',
     in: 'query',
     description: 'Fields to sort by; the prefix `-` reverses the order. Ties are sorted by id.',
-    ...COMMA_SEPARATED,
+    ...COMMA_SEPARATED_STYLE,
     schema: {
       type: 'array',
       items: { type: 'string', enum: columns.flatMap((column) => [column, `-${column}`]) },
@@ -103,7 +103,7 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
   };
 }
 
-const INTEGER: JsonSchema = { type: 'integer' };
+const INTEGER_SCHEMA: JsonSchema = { type: 'integer' };
 
 /** Returns the schema of a filter value. The limits for stored values do not apply to it. */
 function comparisonSchema(field: FieldMetadata): JsonSchema {
@@ -114,7 +114,7 @@ function comparisonSchema(field: FieldMetadata): JsonSchema {
     case 'decimal':
       return { type: 'number' };
     case 'relation':
-      return INTEGER;
+      return INTEGER_SCHEMA;
     case 'string':
     case 'url':
     case 'image':
@@ -125,7 +125,7 @@ function comparisonSchema(field: FieldMetadata): JsonSchema {
   }
 }
 
-const COMPARISONS: Record<ComparisonOperator, string> = { gt: 'Greater than', gte: 'At least', lt: 'Less than', lte: 'At most' };
+const COMPARISON_LABELS: Record<ComparisonOperator, string> = { gt: 'Greater than', gte: 'At least', lt: 'Less than', lte: 'At most' };
 
 function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[]): Parameter {
   const { field: name, parse, operator } = filter;
@@ -135,13 +135,13 @@ function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[
     name: filterParameterName(filter, field),
     in: 'query',
     description: operator
-      ? `${COMPARISONS[operator]} this value. ${field.description}`
+      ? `${COMPARISON_LABELS[operator]} this value. ${field.description}`
       : isList
         ? `${field.description} Rows with any of the values match.`
         : field.description,
     ...(parse === 'ids' && { style: 'form', explode: true }),
-    ...(parse === 'commaIds' && COMMA_SEPARATED),
-    schema: isList ? { type: 'array', items: INTEGER } : parse ? INTEGER : comparisonSchema(field),
+    ...(parse === 'commaIds' && COMMA_SEPARATED_STYLE),
+    schema: isList ? { type: 'array', items: INTEGER_SCHEMA } : parse ? INTEGER_SCHEMA : comparisonSchema(field),
   };
 }
 

@@ -13,8 +13,8 @@ import { fieldParameters, listParameters, REPRESENTATION_PARAMETERS, sharedParam
 import { argumentSchema, schemaReference, withDescription, type JsonSchema } from './schemas';
 
 type Operation = Readonly<Record<string, unknown>>;
-type Path = Record<string, unknown>;
-export type PathItems = Record<string, Path>;
+type PathItem = Record<string, unknown>;
+export type PathItems = Record<string, PathItem>;
 
 export const componentNamesOf = ({ view: { rest } }: Endpoint) => ({
   row: rest,
@@ -50,16 +50,16 @@ export class PathItemsBuilder {
 
   build(): PathItems {
     return {
-      '/': this.root(),
-      [`/${LOGIN_PATH}/`]: this.login(),
-      ...Object.fromEntries([...this.endpoints.standalone].map(([path, endpoint]) => [`/${path}/`, this.standalone(path, endpoint)])),
-      ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resource(endpoint))),
+      '/': this.rootItem(),
+      [`/${LOGIN_PATH}/`]: this.loginItem(),
+      ...Object.fromEntries([...this.endpoints.standalone].map(([path, endpoint]) => [`/${path}/`, this.standaloneItem(path, endpoint)])),
+      ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resourceItems(endpoint))),
     };
   }
 
-  private root(): Path {
-    const links = Object.fromEntries(this.endpoints.listed.map((name) => [name, { type: 'string', format: 'uri' }]));
-    const schema = { type: 'object', properties: links, required: this.endpoints.listed };
+  private rootItem(): PathItem {
+    const links = Object.fromEntries(this.endpoints.listedNames.map((name) => [name, { type: 'string', format: 'uri' }]));
+    const schema = { type: 'object', properties: links, required: this.endpoints.listedNames };
     return {
       get: {
         operationId: operationId('root'),
@@ -74,7 +74,7 @@ export class PathItemsBuilder {
   }
 
   /** The login body consists of the arguments of the `login` mutation. */
-  private login(): Path {
+  private loginItem(): PathItem {
     const field = this.schema.getMutationType()!.getFields().login!;
     const { selectionSet } = parse(`{ ${LOGIN_RESPONSE_FIELD} }`).definitions[0] as OperationDefinitionNode;
     const properties = Object.fromEntries(
@@ -100,7 +100,7 @@ export class PathItemsBuilder {
         summary: 'Exchange a username and password for a token',
         requestBody: requestBody({ type: 'object', properties, required: Object.keys(properties) }),
         responses: {
-          200: jsonResponse('The token.', this.responseSchemas.selected(field, selectionSet)),
+          200: jsonResponse('The token.', this.responseSchemas.fieldSchema(field, selectionSet)),
           ...errorResponses(400, 401, 409, 413, 415, 429),
         },
       },
@@ -108,7 +108,7 @@ export class PathItemsBuilder {
     };
   }
 
-  private standalone(path: string, endpoint: ComputedEndpoint<EndpointMetadata>): Path {
+  private standaloneItem(path: string, endpoint: ComputedEndpoint<EndpointMetadata>): PathItem {
     const { metadata, field } = endpoint;
     const [first] = path.split('/');
     const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
@@ -121,7 +121,7 @@ export class PathItemsBuilder {
         security: PUBLIC_SECURITY,
         parameters: fieldParameters(field),
         responses: {
-          200: jsonResponse('The result.', this.responseSchemas.value(endpoint)),
+          200: jsonResponse('The result.', this.responseSchemas.computedSchema(endpoint)),
           ...errorResponses(...(field.args.length ? [400] : [])),
         },
       },
@@ -129,13 +129,13 @@ export class PathItemsBuilder {
     };
   }
 
-  private resource(endpoint: Endpoint): PathItems {
+  private resourceItems(endpoint: Endpoint): PathItems {
     const { rest } = endpoint.view;
-    const actions = [...endpoint.actions].map(([name, action]) => [`/${rest}/{id}/${name}/`, this.action(endpoint, name, action)]);
-    return { [`/${rest}/`]: this.list(endpoint), [`/${rest}/{id}/`]: this.detail(endpoint), ...Object.fromEntries(actions) };
+    const actions = [...endpoint.actions].map(([name, action]) => [`/${rest}/{id}/${name}/`, this.actionItem(endpoint, name, action)]);
+    return { [`/${rest}/`]: this.listItem(endpoint), [`/${rest}/{id}/`]: this.detailItem(endpoint), ...Object.fromEntries(actions) };
   }
 
-  private list(endpoint: Endpoint): Path {
+  private listItem(endpoint: Endpoint): PathItem {
     const { view } = endpoint;
     const { row, page, body: bodyName } = componentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/`);
@@ -160,7 +160,7 @@ export class PathItemsBuilder {
     };
   }
 
-  private detail(endpoint: Endpoint): Path {
+  private detailItem(endpoint: Endpoint): PathItem {
     const { view } = endpoint;
     const { row, body: bodyName, change } = componentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/1/`);
@@ -217,9 +217,9 @@ export class PathItemsBuilder {
     return endpoint.version ? withETag(response) : response;
   }
 
-  private action(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionMetadata>): Path {
+  private actionItem(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionMetadata>): PathItem {
     const { bodyWhenInvalid, bodyWhenMissing } = action.metadata;
-    const value = this.responseSchemas.value(action);
+    const value = this.responseSchemas.computedSchema(action);
     const alternatives = [
       ...(bodyWhenInvalid ? [invalidParametersSchema(bodyWhenInvalid)] : []),
       ...(bodyWhenMissing === undefined ? [] : [{ description: 'Returned if a parameter is missing.', const: bodyWhenMissing }]),
@@ -260,11 +260,11 @@ export class PathItemsBuilder {
     };
   }
 
-  /** Returns the methods of the route's Allow header that the view permits to at least some clients. */
+  /** Returns the methods in the Allow header of the route, without those that no client may use. */
   private permittedMethods({ view: { permittedMethods } }: Endpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
-    const allow = route && route !== 'redirect' ? route.allow : [];
-    return allow.filter((method) => permittedMethods?.includes(method) ?? true);
+    const allowedMethods = route && route !== 'redirect' ? route.allowedMethods : [];
+    return allowedMethods.filter((method) => permittedMethods?.includes(method) ?? true);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Endpoint } from '../endpoints';
 import { requestFieldsMetadata } from '../dialect/metadata';
 import { withDescription, requestValueSchema, type JsonSchema } from './schemas';
 
-const MULTIPART = 'multipart/form-data';
+const MULTIPART_MEDIA_TYPE = 'multipart/form-data';
 
 const writableFields = ({ fields }: Endpoint): FieldMetadata[] => fields.filter(({ restReadOnly }) => !restReadOnly);
 
@@ -23,6 +23,6 @@ export function bodySchema(endpoint: Endpoint, partial: boolean): JsonSchema {
 
 /** Returns the OpenAPI request body for all supported media types. Resources with files accept multipart forms only. */
 export function requestBody(schema: JsonSchema, endpoint?: Endpoint) {
-  const mediaTypes = endpoint && writableFields(endpoint).some(({ kind }) => kind === 'image') ? [MULTIPART] : BODY_MEDIA_TYPES;
+  const mediaTypes = endpoint && writableFields(endpoint).some(({ kind }) => kind === 'image') ? [MULTIPART_MEDIA_TYPE] : BODY_MEDIA_TYPES;
   return { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) };
 }

@@ -15,29 +15,29 @@ import { schemaReference, type JsonSchema } from './schemas';
 
 type Response = Readonly<Record<string, unknown>>;
 
-const DETAIL: JsonSchema = {
+const DETAIL_SCHEMA: JsonSchema = {
   type: 'object',
   description: 'Error message.',
   properties: { detail: { type: 'string' } },
   required: ['detail'],
 };
 
-const FIELD_ERRORS: JsonSchema = {
+const FIELD_ERRORS_SCHEMA: JsonSchema = {
   type: 'object',
   description: 'Validation errors by field or parameter. Errors that concern several fields are under `non_field_errors`.',
   additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
 };
 
-const STRING_LIST: JsonSchema = { type: 'array', items: { type: 'string' } };
+const STRING_LIST_SCHEMA: JsonSchema = { type: 'array', items: { type: 'string' } };
 
-const METADATA: JsonSchema = {
+const METADATA_SCHEMA: JsonSchema = {
   type: 'object',
   description: 'Metadata of an endpoint.',
   properties: {
     name: { type: 'string' },
     description: { type: 'string' },
-    renders: STRING_LIST,
-    parses: STRING_LIST,
+    renders: STRING_LIST_SCHEMA,
+    parses: STRING_LIST_SCHEMA,
     actions: {
       type: 'object',
       description: 'Fields that the client may send, by HTTP method.',
@@ -48,7 +48,7 @@ const METADATA: JsonSchema = {
   required: ['name', 'description', 'renders', 'parses'],
 };
 
-const FIELD: JsonSchema = {
+const FIELD_METADATA_SCHEMA: JsonSchema = {
   type: 'object',
   description: 'Metadata of a field.',
   properties: {
@@ -75,7 +75,12 @@ const FIELD: JsonSchema = {
   required: ['type', 'required', 'read_only'],
 };
 
-export const METADATA_AND_ERROR_SCHEMAS = { detail: DETAIL, field_errors: FIELD_ERRORS, metadata: METADATA, field: FIELD };
+export const METADATA_AND_ERROR_SCHEMAS = {
+  detail: DETAIL_SCHEMA,
+  field_errors: FIELD_ERRORS_SCHEMA,
+  metadata: METADATA_SCHEMA,
+  field: FIELD_METADATA_SCHEMA,
+};
 
 const jsonContent = (schema: JsonSchema, example?: unknown) => ({
   [MEDIA_TYPE_BY_FORMAT.json]: { schema, ...(example !== undefined && { example }) },
@@ -100,7 +105,7 @@ export const NOT_MODIFIED_RESPONSE: Response = {
   headers: ETAG_HEADER,
 };
 
-/** Error response objects by HTTP status. Their examples come from the error constructors, so that both agree. */
+/** Error response objects by HTTP status. Their examples come from the error constructors, so that they agree with actual responses. */
 const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   400: {
     description: 'Invalid fields or parameters, or a malformed body.',

@@ -43,14 +43,14 @@ export class ResponseSchemas {
     this.endpointByFragment = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
   }
 
-  row({ type, selection }: Endpoint): JsonSchema {
-    return withDescription(this.object(type, parseSelectionSet(selection)), type.description);
+  rowSchema({ type, selection }: Endpoint): JsonSchema {
+    return withDescription(this.objectSchema(type, parseSelectionSet(selection)), type.description);
   }
 
   /** Returns the schema of the response of a computed endpoint: that of its GraphQL field, transformed as its metadata says. */
-  value({ field, metadata: { selection, key, keyValueLists = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
+  computedSchema({ field, metadata: { selection, key, keyValueLists = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
     const value = withMapProperties(
-      this.nonNullValue(field, selection === undefined ? undefined : parseSelectionSet(selection)),
+      this.nonNullSchema(field, selection === undefined ? undefined : parseSelectionSet(selection)),
       keyValueLists,
     );
     const required = isNonNullType(field.type);
@@ -60,38 +60,38 @@ export class ResponseSchemas {
   }
 
   /** Returns the schema of a field with a selection set; without one, all fields of its type are included. */
-  selected(field: Field, set: SelectionSetNode | undefined): JsonSchema {
-    const value = this.nonNullValue(field, set);
+  fieldSchema(field: Field, set: SelectionSetNode | undefined): JsonSchema {
+    const value = this.nonNullSchema(field, set);
     return isNonNullType(field.type) || field.extensions.neverNullInRest ? value : nullableSchema(value);
   }
 
-  private nonNullValue({ type, extensions }: Field, set: SelectionSetNode | undefined): JsonSchema {
+  private nonNullSchema({ type, extensions }: Field, set: SelectionSetNode | undefined): JsonSchema {
     return wrapInLists(getNullableType(type), (namedType) => {
       if (isLeafType(namedType)) return responseValueSchema(extensions.field, namedType);
-      return isObjectType(namedType) ? this.object(namedType, set ?? parseSelectionSet(restSelectionOf(namedType))) : ANY_SCHEMA;
+      return isObjectType(namedType) ? this.objectSchema(namedType, set ?? parseSelectionSet(restSelectionOf(namedType))) : ANY_SCHEMA;
     });
   }
 
-  private object(type: GraphQLObjectType, set: SelectionSetNode): JsonSchema {
+  private objectSchema(type: GraphQLObjectType, set: SelectionSetNode): JsonSchema {
     const [first, ...otherSelections] = set.selections;
-    // A selection that consists of one view's fragment refers to the component of that view.
+    // A selection that consists of the fragment of one view becomes a reference to the component schema of that view.
     if (first?.kind === 'FragmentSpread' && !otherSelections.length)
       return schemaReference(this.endpointByFragment.get(first.name.value)!.view.rest);
-    const properties = this.properties(type, set);
+    const properties = this.propertySchemas(type, set);
     return { type: 'object', properties, required: Object.keys(properties) };
   }
 
-  private properties(type: GraphQLObjectType, { selections }: SelectionSetNode): Record<string, JsonSchema> {
+  private propertySchemas(type: GraphQLObjectType, { selections }: SelectionSetNode): Record<string, JsonSchema> {
     const fieldSchemas: Record<string, JsonSchema> = {};
     for (const node of selections) {
-      if (node.kind === 'InlineFragment') Object.assign(fieldSchemas, this.properties(type, node.selectionSet));
+      if (node.kind === 'InlineFragment') Object.assign(fieldSchemas, this.propertySchemas(type, node.selectionSet));
       else if (node.kind === 'FragmentSpread')
-        Object.assign(fieldSchemas, this.properties(type, parseSelectionSet(this.endpointByFragment.get(node.name.value)!.selection)));
+        Object.assign(fieldSchemas, this.propertySchemas(type, parseSelectionSet(this.endpointByFragment.get(node.name.value)!.selection)));
       else {
         const field = type.getFields()[node.name.value]!;
         const key = node.alias?.value ?? node.name.value;
         fieldSchemas[key] = withDescription(
-          this.selected(field, node.selectionSet),
+          this.fieldSchema(field, node.selectionSet),
           field.extensions.field?.description ?? field.description,
         );
       }

@@ -23,11 +23,16 @@ export function nullableSchema(schema: JsonSchema): JsonSchema {
 export const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
-const DATE: JsonSchema = { type: 'string', format: 'date' };
-const DATE_TIME: JsonSchema = { type: 'string', format: 'date-time' };
+const DATE_SCHEMA: JsonSchema = { type: 'string', format: 'date' };
+const DATE_TIME_SCHEMA: JsonSchema = { type: 'string', format: 'date-time' };
 /** The format is `time-local`, because JSON Schema's format `time` requires a UTC offset. */
-const TIME: JsonSchema = { type: 'string', format: 'time-local', pattern: '^\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?$', examples: ['18:30:00'] };
-const TIME_INPUT: JsonSchema = { ...TIME, pattern: '^\\d{1,2}:\\d{1,2}(:\\d{1,2}(\\.\\d{1,6})?)?$' };
+const TIME_SCHEMA: JsonSchema = {
+  type: 'string',
+  format: 'time-local',
+  pattern: '^\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?$',
+  examples: ['18:30:00'],
+};
+const TIME_INPUT_SCHEMA: JsonSchema = { ...TIME_SCHEMA, pattern: '^\\d{1,2}:\\d{1,2}(:\\d{1,2}(\\.\\d{1,6})?)?$' };
 
 const decimalSchema = (places?: number): JsonSchema => ({
   type: 'string',
@@ -37,21 +42,21 @@ const decimalSchema = (places?: number): JsonSchema => ({
 });
 
 /** JSON schema per GraphQL scalar; ids are numbers in REST. Unknown scalars are `{}`. */
-const SCALARS: Readonly<Record<string, JsonSchema>> = {
+const SCALAR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ID: { type: 'integer' },
   Int: { type: 'integer' },
   Float: { type: 'number' },
   String: { type: 'string' },
   Boolean: { type: 'boolean' },
-  Date: DATE,
-  DateTime: DATE_TIME,
-  Time: TIME,
+  Date: DATE_SCHEMA,
+  DateTime: DATE_TIME_SCHEMA,
+  Time: TIME_SCHEMA,
   Decimal: decimalSchema(),
 };
 
 export function leafSchema(type: GraphQLLeafType): JsonSchema {
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
-  return SCALARS[type.name] ?? ANY_SCHEMA;
+  return SCALAR_SCHEMAS[type.name] ?? ANY_SCHEMA;
 }
 
 const choiceSchema = ({ choices: allChoices = [], blank }: FieldMetadata): JsonSchema => {
@@ -89,7 +94,7 @@ function digitsPattern({ digits, places = 0 }: FieldMetadata): string {
   return `^[+-]?${integerDigits}${places ? `(\\.\\d{1,${places}})?` : ''}$`;
 }
 
-const ID: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_INTEGER };
+const ID_SCHEMA: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_INTEGER };
 
 function inputSchema(metadata: FieldMetadata): JsonSchema {
   const { min, max, minLength, maxLength, blank, places, relation } = metadata;
@@ -110,17 +115,17 @@ function inputSchema(metadata: FieldMetadata): JsonSchema {
     case 'boolean':
       return { type: 'boolean' };
     case 'date':
-      return DATE;
+      return DATE_SCHEMA;
     case 'time':
-      return TIME_INPUT;
+      return TIME_INPUT_SCHEMA;
     case 'datetime':
-      return DATE_TIME;
+      return DATE_TIME_SCHEMA;
     case 'choice':
       return choiceSchema(metadata);
     case 'uuid':
       return { type: 'string', format: 'uuid' };
     case 'relation':
-      return relation!.many ? { type: 'array', items: ID, minItems: 1 } : ID;
+      return relation!.many ? { type: 'array', items: ID_SCHEMA, minItems: 1 } : ID_SCHEMA;
     case 'image':
       return { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
     case 'url':
@@ -137,5 +142,5 @@ export const requestValueSchema = (metadata: FieldMetadata): JsonSchema =>
 export function argumentSchema(type: GraphQLInputType): JsonSchema {
   const nullableType = isNonNullType(type) ? getNullableType(type) : type;
   if (isListType(nullableType)) return { type: 'array', items: argumentSchema(nullableType.ofType as GraphQLInputType) };
-  return SCALARS[(nullableType as GraphQLLeafType).name] ?? (isEnumType(nullableType) ? leafSchema(nullableType) : ANY_SCHEMA);
+  return SCALAR_SCHEMAS[(nullableType as GraphQLLeafType).name] ?? (isEnumType(nullableType) ? leafSchema(nullableType) : ANY_SCHEMA);
 }

@@ -17,7 +17,7 @@ import type { FormControl } from './viewmodel';
 export interface RelationChoices {
   target?: string;
   choices?: readonly Choice[];
-  /** GraphQL type of the rows; present only if the input searches them by name, because there are too many for choices. */
+  /** GraphQL type of the rows; present only if the input searches them by name, because there are too many to list as choices. */
   searchType?: string;
 }
 export type RelationChoicesOf = (type: string) => RelationChoices;
@@ -41,7 +41,7 @@ export function writeControlsOf(fields: readonly FieldMetadata[], relationChoice
       help: field.help,
       ...limitsOf(field),
       choices: field.choices,
-      ...(field.relation && { many: field.relation.many, ...relationProperties(field, relationChoicesOf, !field.relation.many) }),
+      ...(field.relation && { multiple: field.relation.many, ...relationProperties(field, relationChoicesOf, !field.relation.many) }),
     }));
 }
 
@@ -62,7 +62,7 @@ export function filterControlsOf(
       required: false,
       places: field.places,
       choices: field.choices,
-      many: filter.parse === 'ids',
+      multiple: filter.parse === 'ids',
       commaSeparated: isCommaList,
       ...(isCommaList && { help: 'Comma-separated ids. Rows with any of them match.' }),
       ...(field.relation && relationProperties(field, relationChoicesOf, filter.parse !== 'ids' && !isCommaList)),

@@ -57,8 +57,8 @@ export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan |
         ),
       })),
     })),
-    main: ids(...front, ...back),
-    secondary: ids(...frontSecondary, ...backSecondary),
+    mainMuscleIds: ids(...front, ...back),
+    secondaryMuscleIds: ids(...frontSecondary, ...backSecondary),
   };
 }
 

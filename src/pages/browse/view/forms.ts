@@ -29,7 +29,7 @@ interface CurrentRow {
 }
 
 type StoredValues = NonNullable<WriteForm['stored']>;
-type Forms = Pick<HtmlView, 'forms' | 'removable' | 'lockedMethods' | 'version'>;
+type Forms = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>;
 
 export class FormBuilder {
   constructor(
@@ -40,14 +40,14 @@ export class FormBuilder {
   private async readRelationChoices(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
     const target = this.pageRoutes.endpointNameOf(type);
     const rowSearch = this.rowSearchOf(type);
-    // Anonymous clients cannot see the rows of users.
+    // An anonymous client cannot read rows of users, so they are not offered as choices.
     if (!rowSearch || (rowSearch.owned && !signedIn)) return { target };
-    const choices = await rowSearch.rows(context.resolverContext, {}, MAX_CHOICES + 1);
+    const choices = await rowSearch.firstRows(context.resolverContext, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { target, choices };
-    return { target, ...(rowSearch.find && { searchType: type }) };
+    return { target, ...(rowSearch.findByName && { searchType: type }) };
   }
 
-  /** Adds search results to controls with a search field: the rows that match a name, or the name of the row with an id. */
+  /** Adds search results to inputs that search rows by name: the rows that match the typed name, or the name of the row if an id was typed. */
   addSearchResults(
     controls: readonly FormControl[],
     textOf: (key: string) => string | undefined,
@@ -57,15 +57,15 @@ export class FormBuilder {
       controls.map(async (control) => {
         const text = textOf(control.key)?.trim();
         if (!control.searchType || !text) return control;
-        const { find, rows } = this.rowSearchOf(control.searchType)!;
-        if (!ID.test(text)) return { ...control, matches: await find!(context.resolverContext, text) };
-        const [row] = (await rows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
+        const { findByName, firstRows } = this.rowSearchOf(control.searchType)!;
+        if (!ID.test(text)) return { ...control, matches: await findByName!(context.resolverContext, text) };
+        const [row] = (await firstRows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
         return { ...control, ...(row && { chosenName: String(row.label) }) };
       }),
     );
   }
 
-  /** Adds a readable label to each stored value. For a search field, whose value is an id, the label is the name of that row. */
+  /** Adds a readable label to each stored value. If the input searches rows by name, the value is an id and the label is the name of its row. */
   async labelStoredValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
     const differingControls = controls.filter(({ key }) => stored[key]);
     const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]!.texts.at(-1), request);
@@ -99,7 +99,7 @@ export class FormBuilder {
 
   async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: RelationChoicesOf): Promise<Forms> {
     const { request } = result;
-    const noForms = { forms: [], removable: false, lockedMethods: [] };
+    const noForms = { forms: [], canDelete: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
       return { ...noForms, forms: [formOf(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
@@ -130,7 +130,7 @@ export class FormBuilder {
     const forms = writeMethods.length ? [formOf(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
     // A form that was rejected for another reason keeps its version, because its values are still based on that version.
     const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);
-    return { forms, removable: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
+    return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
 }
 
@@ -142,7 +142,8 @@ const LOCAL_DATETIME_LENGTH = 19;
 const textsOf = (value: unknown, { kind }: FormControl): string[] =>
   (value == null ? [] : [value].flat().map(String)).map((text) => (kind === 'datetime' ? text.slice(0, LOCAL_DATETIME_LENGTH) : text));
 
-const emptyValueOf = ({ kind, many }: FormControl): unknown => (many ? [] : kind === 'boolean' ? false : kind === 'relation' ? null : '');
+const emptyValueOf = ({ kind, multiple }: FormControl): unknown =>
+  multiple ? [] : kind === 'boolean' ? false : kind === 'relation' ? null : '';
 
 /** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
 function formOf(
@@ -157,25 +158,25 @@ function formOf(
   // The filters of a list are the initial values of a new row.
   const filterTexts = controls.map(({ key }) => [key, request.query.getAll(key)] as const).filter(([, texts]) => texts.length > 0);
   const values: FormTexts = Object.fromEntries(row ? rowTexts : filterTexts);
-  const form = { action, methods, controls, values, raw: JSON.stringify(Object.fromEntries(rowValues), null, 2) };
+  const form = { action, methods, controls, values, jsonText: JSON.stringify(Object.fromEntries(rowValues), null, 2) };
   const { form: postedForm } = request;
   if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
   const conflict = answer.status === CONFLICT_STATUS ? ('changed' as const) : undefined;
-  if (postedForm.raw !== undefined) return { ...form, raw: postedForm.raw, failed: 'raw', conflict };
+  if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
   const stored = conflict && differingTexts(controls, postedForm.values, values);
-  return { ...form, values: postedForm.values, failed: 'fields', conflict, stored };
+  return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
 }
 
 /** Builds a form for a new row from the values of a form whose row was deleted. */
 function deletedRowForm(action: string, controls: readonly FormControl[], { request: { form } }: RenderInput): WriteForm {
-  const { raw, values } = form!;
+  const { jsonText, values } = form!;
   return {
     action,
     methods: ['POST'],
     controls,
     values,
-    raw: raw ?? '{}',
-    failed: raw === undefined ? 'fields' : 'raw',
+    jsonText: jsonText ?? '{}',
+    rejectedPart: jsonText === undefined ? 'fields' : 'json',
     conflict: 'deleted',
   };
 }

@@ -6,7 +6,7 @@ import type { OperationDefinitionNode, SelectionSetNode } from 'graphql';
 export interface Links {
   /** Endpoint of the rows, if the value is an id or a list of ids. */
   readonly endpoint?: string;
-  /** Links of the values of an object. */
+  /** Links for the values of an object, by key. */
   readonly keys: Readonly<Record<string, Links>>;
 }
 
@@ -30,18 +30,18 @@ export function linksOf(
       .map((node) => [node.name.value, node.selectionSet]),
   );
 
-  function linksOfSet(type: GraphQLNamedType, { selections }: SelectionSetNode): Record<string, Links> {
+  function linksOfSelectionSet(type: GraphQLNamedType, { selections }: SelectionSetNode): Record<string, Links> {
     const keys: Record<string, Links> = {};
     if (!isObjectType(type)) return keys;
     for (const node of selections) {
-      if (node.kind === Kind.FRAGMENT_SPREAD) Object.assign(keys, linksOfSet(type, fragments.get(node.name.value)!));
+      if (node.kind === Kind.FRAGMENT_SPREAD) Object.assign(keys, linksOfSelectionSet(type, fragments.get(node.name.value)!));
       if (node.kind !== Kind.FIELD) continue;
       const field = type.getFields()[node.name.value];
       const key = node.alias?.value ?? node.name.value;
       const relation = field?.extensions.field?.relation;
       if (!field) continue;
       if (node.selectionSet) {
-        const childLinks = linksOfSet(getNamedType(field.type), node.selectionSet);
+        const childLinks = linksOfSelectionSet(getNamedType(field.type), node.selectionSet);
         // REST converts a list of `{ key value }` to one object with these keys.
         keys[key] = Object.keys(childLinks).sort().join() === 'key,value' ? childLinks.value! : { keys: childLinks };
       } else if (relation) keys[key] = { endpoint: endpointOf(relation.type), keys: {} };
@@ -52,7 +52,7 @@ export function linksOf(
   }
 
   const rootType = schema.getRootType(operation.operation)!;
-  let links: Links = { keys: linksOfSet(rootType, operation.selectionSet) };
+  let links: Links = { keys: linksOfSelectionSet(rootType, operation.selectionSet) };
   for (const key of bodyPath) links = links.keys[key] ?? NO_LINKS;
   return links;
 }

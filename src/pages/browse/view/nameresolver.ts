@@ -16,17 +16,17 @@ const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim()
 
 /** Returns the id of the row with the name `text`, if it is unambiguous. `chosenId` is the id of the suggestion that the user chose. */
 async function resolveName(
-  { find, rows, owned }: RowSearch,
+  { findByName, firstRows, owned }: RowSearch,
   text: string,
   chosenId: string | undefined,
   context: object,
 ): Promise<string | undefined> {
   if (owned && ID_PREFIX.test(text)) return ID_PREFIX.exec(text)![1];
   if (chosenId !== undefined && ID.test(chosenId)) {
-    const [row] = (await rows(context, { id: { eq: chosenId } }, 1)) ?? [];
+    const [row] = (await firstRows(context, { id: { eq: chosenId } }, 1)) ?? [];
     if (row && isSameName(String(row.label), text)) return chosenId;
   }
-  const matches = (await find?.(context, text)) ?? [];
+  const matches = (await findByName?.(context, text)) ?? [];
   const nameOf = (label: string | number) => (owned ? String(label).replace(ID_PREFIX, '') : String(label));
   const exactMatches = matches.filter(({ label }) => isSameName(nameOf(label), text));
   const [match] = exactMatches.length === 0 ? matches : exactMatches;
@@ -34,7 +34,7 @@ async function resolveName(
 }
 
 /** Returns the relation fields that refer to at most one row. */
-const singleRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
+const toOneRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
 export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
@@ -55,7 +55,7 @@ export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | '
       return typeof value === 'string' ? value : undefined;
     };
     const values = { ...form.values };
-    for (const { rest, relation } of singleRelations(fields)) {
+    for (const { rest, relation } of toOneRelations(fields)) {
       const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN_ID_PREFIX}${rest}`), context.resolverContext);
       if (id === undefined) continue;
       data.set(rest, [id]);
@@ -68,7 +68,7 @@ export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | '
 
   async function resolveQuery({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
     for (const { field, key, parse } of view.filters) {
-      const [metadata] = singleRelations(fields.filter(({ name }) => name === field));
+      const [metadata] = toOneRelations(fields.filter(({ name }) => name === field));
       if (!metadata || parse === 'ids' || parse === 'commaIds') continue;
       const name = key ?? metadata.rest;
       const id = await resolveId(metadata.relation!.type, query.getAll(name).at(-1), undefined, context.resolverContext);

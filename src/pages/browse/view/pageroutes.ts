@@ -5,7 +5,7 @@ import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
 import { pluralLabelOf, singularLabelOf } from './cells';
 import type { Resource } from './viewmodel';
 
-/** Whether pages link to this endpoint for its rows. If several endpoints return the same rows, it is the first one. */
+/** Whether links to rows lead to this endpoint. If several endpoints return the same rows, links lead to the first of them. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class PageRoutes {
@@ -27,7 +27,7 @@ export class PageRoutes {
   }
 
   listedResources(): Resource[] {
-    return this.endpoints.listed.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
+    return this.endpoints.listedNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
   }
 
   /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */
@@ -54,6 +54,6 @@ export function pathOf(pageRoute: Route, path: string): string {
   if (pageRoute.kind === 'root') return `${API_BASE_PATH}/`;
   if (pageRoute.kind === 'list') return listPath(pageRoute.endpoint);
   if (pageRoute.kind === 'detail') return detailPath(pageRoute.endpoint, pageRoute.id);
-  if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computed.metadata.name}/`;
+  if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computedEndpoint.metadata.name}/`;
   return path;
 }

@@ -16,7 +16,7 @@ export class PreferredUnitLabels {
     private readonly prepare: PrepareOperation,
   ) {}
 
-  /** Returns a function that adds the unit to the input of that field. Reads the preference only if the type has such a field. */
+  /** Returns a function that adds the preferred unit to the input for a mass. Reads the preference only if the type has a field for a mass. */
   async unitAdderFor({ type }: Endpoint, context: object): Promise<(control: FormControl) => FormControl> {
     let key = this.keyByType.get(type.name);
     if (key === undefined) this.keyByType.set(type.name, (key = preferredUnitField(type, this.schema)?.rest ?? ''));

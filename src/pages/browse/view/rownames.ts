@@ -14,9 +14,9 @@ const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 export interface RowSearch {
   owned: boolean;
   /** Returns the rows whose name matches, at most MAX_MATCHES. Absent if the names contain no text fields. */
-  find?(context: object, text: string): Promise<Choice[]>;
+  findByName?(context: object, text: string): Promise<Choice[]>;
   /** Returns the first rows that match `where`, with their names as labels. */
-  rows(context: object, where: object, first: number): Promise<Choice[] | undefined>;
+  firstRows(context: object, where: object, first: number): Promise<Choice[] | undefined>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -127,7 +127,7 @@ function createRowSearch(
   );
   let run: RunOperation | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
-  const rows: RowSearch['rows'] = async (context, where, first) => {
+  const firstRows: RowSearch['firstRows'] = async (context, where, first) => {
     const { data } = await (run ??= prepare(document))(context, { where, first });
     const matchingRows = data?.page.nodes as Row[] | undefined;
     const nameOf = distinctNamesOf(matchingRows ?? [], nameRule.nameOf, nameRule);
@@ -140,11 +140,11 @@ function createRowSearch(
   };
   return {
     owned,
-    rows,
+    firstRows,
     ...(textPaths.length && {
-      async find(context, text) {
+      async findByName(context, text) {
         const conditions = textPaths.map((path) => searchCondition(type, path, text));
-        return (await rows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_MATCHES)) ?? [];
+        return (await firstRows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_MATCHES)) ?? [];
       },
     }),
   };

@@ -14,11 +14,11 @@ function normalizeText(text: string, { kind }: FormControl): string {
 
 /** Returns the non-empty texts that the server would store: all for a field with several values, otherwise only the last one. */
 const effectiveTexts = (texts: readonly string[] | undefined, control: FormControl): string[] =>
-  (control.many ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
+  (control.multiple ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
 
 /** Returns the value in readable form, such as the name of a related row. */
 export function readableValue(control: FormControl, texts: readonly string[]): string {
-  const labels = (control.many ? texts : texts.slice(-1)).map(
+  const labels = (control.multiple ? texts : texts.slice(-1)).map(
     (text) => control.chosenName ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
   );
   if (control.kind === 'boolean') return labels.includes('true') ? 'yes' : 'no';

@@ -51,7 +51,10 @@ interface SeriesSpec {
   isInPreferredUnit: boolean;
 }
 
-/** Chooses the fields to draw: the first date and the first decimal. Returns undefined without them, for public rows or if the unit is unknown. */
+/**
+ * Chooses the fields to draw: the first date field and the first decimal field. Returns undefined if one of them is missing, if the rows are public
+ * or if the field with the unit cannot be determined.
+ */
 function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpec | undefined {
   const fields = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
   const day = fields.find(({ kind }) => kind === 'date');

@@ -22,7 +22,7 @@ import { noticeOf } from '../postredirect';
 
 export interface ViewSources extends ApiDescription {
   schema: GraphQLSchema;
-  /** The schema of `/graphql`. Pages show the equivalent operation that clients can send there. */
+  /** Public schema, which `/graphql` serves. Pages show an operation of this schema that is equivalent to their REST request. */
   publicSchema: GraphQLSchema;
   prepare: PrepareOperation;
 }
@@ -48,7 +48,7 @@ export class ViewBuilder {
     this.translateOperation = operationTranslator(publicSchema);
   }
 
-  async build(result: RenderInput): Promise<HtmlView> {
+  async buildView(result: RenderInput): Promise<HtmlView> {
     const { request } = result;
     const { route } = request;
     const view = baseView(result);
@@ -69,7 +69,7 @@ export class ViewBuilder {
     return Object.assign(view, await this.forms.formsOf(pageRoute, result, () => ({})));
   }
 
-  /** Returns the view properties that only the API root, free-standing endpoints or actions have. */
+  /** Returns the view properties that only the API root, actions, and endpoints that belong to no row (such as searches) have. */
   private viewOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
     if (pageRoute.kind === 'root')
       return {
@@ -81,12 +81,12 @@ export class ViewBuilder {
       const match = SEARCH_PATH.exec(path);
       const resource = match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
       return {
-        filters: argumentControlsOf(pageRoute.computed.field.args),
+        filters: argumentControlsOf(pageRoute.computedEndpoint.field.args),
         ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }),
       };
     }
     if (pageRoute.kind === 'action')
-      return { filters: argumentControlsOf(pageRoute.computed.field.args), action: pageRoute.computed.metadata.name };
+      return { filters: argumentControlsOf(pageRoute.computedEndpoint.field.args), action: pageRoute.computedEndpoint.metadata.name };
     return {};
   }
 
@@ -116,7 +116,7 @@ export class ViewBuilder {
       ...rowView,
       filters: await this.forms.addSearchResults(filterControlsOf(viewMetadata.filters, fields, relationChoicesOf), filterValue, request),
       sortableKeys: fields.filter(({ hidden, sortable }) => !hidden && sortable).map(({ rest: key }) => key),
-      window: parsePageWindow(request.query, request.maxLimit),
+      pageWindow: parsePageWindow(request.query, request.maxLimit),
     };
   }
 
@@ -135,8 +135,8 @@ export class ViewBuilder {
 
   private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): Links {
     if (answer.status >= 300 || request.method === 'OPTIONS') return NO_LINKS;
-    if (route.kind === 'standalone') return this.linksOfOperation(route.computed.run, 'result');
-    if (route.kind === 'action') return this.linksOfOperation(route.computed.run, 'row', 'action');
+    if (route.kind === 'standalone') return this.linksOfOperation(route.computedEndpoint.run, 'result');
+    if (route.kind === 'action') return this.linksOfOperation(route.computedEndpoint.run, 'row', 'action');
     if (pageRoute.kind === 'list') return { keys: { results: this.linksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
     return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
   }
@@ -182,7 +182,7 @@ export class ViewBuilder {
   }
 }
 
-/** Returns the view of an unknown path. The view of a known path overwrites its properties. */
+/** Returns the view of an unknown path. For a known path, its properties are overwritten afterwards. */
 function baseView({ request, answer, headers }: RenderInput): HtmlView {
   const { context, method, query, signedIn, path, route } = request;
   return {
@@ -193,24 +193,24 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     url: request.message.url!,
     path,
     query,
-    base: API_BASE_PATH,
+    basePath: API_BASE_PATH,
     baseUrl: context.info.baseUrl,
     status: answer.status,
     body: answer.body,
     headers,
-    allow: route?.allow ?? [],
+    allowedMethods: route?.allowedMethods ?? [],
     links: NO_LINKS,
     errors: errorsOf(answer),
-    kinds: {},
-    writable: [],
+    fieldKinds: {},
+    writableKeys: [],
     labels: {},
-    siblings: [],
+    alternativeEndpoints: [],
     actions: [],
     resources: [],
     filters: [],
     sortableKeys: [],
     forms: [],
-    removable: false,
+    canDelete: false,
     notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
     lockedMethods: [],
     signedIn,
@@ -223,10 +223,10 @@ function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
   const visibleFields = fields.filter(({ hidden }) => !hidden);
   return {
     resource: resourceOf(endpoint),
-    kinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
-    writable: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
+    fieldKinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
+    writableKeys: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
     labels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, labelOf(metadata)])),
-    siblings: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
+    alternativeEndpoints: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
     actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };
 }

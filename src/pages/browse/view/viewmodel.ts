@@ -24,7 +24,7 @@ export interface FormControl {
   places?: number;
   choices?: readonly Choice[];
   /** Whether the input sends several values under its key. */
-  many?: boolean;
+  multiple?: boolean;
   /** Whether the value is a text with several ids, separated by commas. */
   commaSeparated?: boolean;
   /** Name of the endpoint of the rows, if the value is an id. */
@@ -58,9 +58,9 @@ export interface WriteForm {
   controls: readonly FormControl[];
   values: FormTexts;
   /** The values of the form as JSON text. */
-  raw: string;
+  jsonText: string;
   /** Which of its two HTML forms was rejected: the one with the fields or the one with JSON. */
-  failed?: 'fields' | 'raw';
+  rejectedPart?: 'fields' | 'json';
   conflict?: WriteConflict;
   /** After a conflict: the stored values that differ from those of the form, by key. */
   stored?: Readonly<Record<string, StoredValue>>;
@@ -122,9 +122,9 @@ export interface TrainingPlan {
     weekdays: string;
     sets: readonly { link: RowLink; exercises: readonly { link: RowLink; text: string }[] }[];
   }[];
-  /** Ids of the muscles that the plan mainly trains; `secondary` are the other trained muscles. */
-  main: readonly string[];
-  secondary: readonly string[];
+  /** Ids of the muscles that the plan mainly trains; `secondaryMuscleIds` are the other trained muscles. */
+  mainMuscleIds: readonly string[];
+  secondaryMuscleIds: readonly string[];
 }
 
 export interface DetailField {
@@ -166,13 +166,13 @@ export interface HtmlView {
   path: string;
   query: URLSearchParams;
   /** Path prefix of the REST API. */
-  base: string;
+  basePath: string;
   /** Scheme and host of the server, as the client sees them. */
   baseUrl: string;
   status: number;
   body: unknown;
   headers: Readonly<Record<string, string>>;
-  allow: readonly string[];
+  allowedMethods: readonly string[];
   options?: Metadata;
   links: Links;
   /** Validation messages by REST key; empty if the response has none. */
@@ -181,13 +181,13 @@ export interface HtmlView {
   id?: string;
   action?: string;
   /** Kinds of the visible fields by REST key. */
-  kinds: Readonly<Record<string, FieldKind>>;
+  fieldKinds: Readonly<Record<string, FieldKind>>;
   /** REST keys of the visible fields that can be written. */
-  writable: readonly string[];
+  writableKeys: readonly string[];
   /** Labels of the visible fields by REST key. */
   labels: Readonly<Record<string, string>>;
   /** Names of other endpoints with the same rows. */
-  siblings: readonly string[];
+  alternativeEndpoints: readonly string[];
   /** Rows of a list page. */
   table?: TableView;
   /** Time series of a list page. */
@@ -201,12 +201,12 @@ export interface HtmlView {
   /** REST keys of the fields by which a list can be sorted. */
   sortableKeys: readonly string[];
   /** Maximum number of rows of a list page, and number of rows before it. */
-  window?: { limit: number; offset: number };
+  pageWindow?: { limit: number; offset: number };
   /** The GraphQL operation that is equivalent to the request; absent if there is none. */
   graphql?: { document: string; variables: Record<string, unknown> };
   forms: readonly WriteForm[];
   /** Whether the visitor can delete the row. */
-  removable: boolean;
+  canDelete: boolean;
   /** Version of the row that the forms of the page change. */
   version?: string;
   /** What the form on the previous page did to the row; shown as a notice. */

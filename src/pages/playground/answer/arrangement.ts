@@ -42,7 +42,7 @@ export function nextSortOrder({ sort }: Arrangement, column: string): Arrangemen
   return sort.descending ? undefined : { column, descending: true };
 }
 
-/** Returns the table as CSV. Columns have the names of the CSV export of the server, except for those in a converted unit. */
+/** Returns the table as CSV. Columns have the same names as in the CSV export of the server; a converted unit is added to the name. */
 export const csvOf = ({ columns, rows }: Table): string =>
   formatLine(columns.map((column) => formatCell(column.isConverted ? columnHeadingOf(column) : column.name))) +
   rows.map((row) => formatLine(row.map(formatCell))).join('');

@@ -4,7 +4,7 @@ import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
 import { columnTitlesOf } from './columntitles';
 
-/** More colours would be hard to distinguish; further series are merged into one. */
+/** Maximum number of series, because more colours would be hard to distinguish. Further series are merged into one. */
 const MAX_SERIES = 12;
 /** Maximum number of rows that are drawn. More points would overlap and take long to draw. */
 export const MAX_CHART_ROWS = 5_000;
@@ -16,10 +16,10 @@ export interface Series {
   points: [x: number | string, y: number, label: string][];
 }
 
-export interface Drawing {
+export interface ChartData {
   kind: ChartSettings['kind'];
   x: { name: string; kind: Column['kind']; categories: string[] };
-  /** `names` are the names of the drawn columns, `categories` those of the vertical axis of a heat map. */
+  /** `names` are the names of the drawn columns; `categories` are the categories on the vertical axis of a heat map, otherwise empty. */
   y: { names: string[]; categories: string[] };
   series: Series[];
   /** Number of rows that are not drawn because there are too many. */
@@ -63,8 +63,10 @@ export function suggestChart({ columns, rows }: Table): ChartSettings | undefine
   return secondNumber === undefined ? { kind: 'bar', x: columns[0]!.name, y: [number] } : { kind: 'scatter', x: number, y: [secondNumber] };
 }
 
-/** Computes a drawing. Bar charts and heat maps show the sum of the values at the same position; line and scatter charts show each value. */
-export function drawingOf(table: Table, settings: ChartSettings): Drawing {
+/**
+ * Computes the data of a chart. Bar charts and heat maps show the sum of all values at the same position; line and scatter charts show each value.
+ */
+export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   const { kind, x, y, by } = settings;
   const columnIndexOf = (name: string) => table.columns.findIndex((column) => column.name === name);
   const titles = columnTitlesOf(table.columns);
@@ -83,7 +85,7 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
 
   const series = new Map<string, Series['points']>();
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
-  // In a scatter chart, a column with too many values for series labels the points.
+  // In a scatter chart, a column that has too many values to distinguish series provides labels of the points instead.
   const isPointLabel = kind === 'scatter' && distinctTexts(rows.map((row) => row[byIndex])).length > MAX_SERIES;
   const labelIndex =
     isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byIndex : findLabelColumn(table, x, y)) : -1;
@@ -133,7 +135,7 @@ function heatmapOf(
   rows: Table['rows'],
   { x, y, by }: ChartSettings,
   { columnIndexOf, titleOf, xOf, categories, omittedCount }: HeatmapOptions,
-): Drawing {
+): ChartData {
   const yIndex = columnIndexOf(y[0]!);
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
   const yCategories = distinctTexts(rows.map((row) => row[yIndex])).reverse();

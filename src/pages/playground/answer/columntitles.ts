@@ -1,7 +1,7 @@
 /** Readable titles of columns: `keys.exercise.name` becomes `Exercise`, and `max.weightKg` becomes `Max weight (kg)`. */
 import type { Column } from './table';
 
-/** Path segments that say nothing about the value of a column. */
+/** Path segments that say nothing about the value of a column, such as `nodes`. Titles leave them out. */
 const STRUCTURAL_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']);
 /** Last path segments that identify the object to which they belong, as in `exercise.name`. Titles leave them out. */
 const NAMING_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);

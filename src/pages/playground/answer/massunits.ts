@@ -79,7 +79,7 @@ function massUnitOf({ description, type }: Field, hasUnitArgument: boolean, unit
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
 
-/** Converts the masses in the table of a list to the chosen unit; without one they keep their units. */
+/** Converts the masses in the table of a list to the chosen unit. If no unit is chosen, the masses keep their units. */
 export function convertMasses(table: Table, massUnits: MassUnits, list: List | undefined, chosenUnit: Unit | undefined): Table {
   if (massUnits.size === 0) return table;
   const unitOf = (name: string) => massUnits.get(list ? `${list.root}.${name}` : name);

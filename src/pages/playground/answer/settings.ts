@@ -1,9 +1,9 @@
 /** View of a query result, as chosen by an example question, a user or a share link. */
-export const VIEWS = ['tree', 'table', 'chart'] as const;
-export type ResultViewName = (typeof VIEWS)[number];
+export const RESULT_VIEWS = ['tree', 'table', 'chart'] as const;
+export type ResultViewName = (typeof RESULT_VIEWS)[number];
 
-export const CHARTS = ['line', 'bar', 'stacked', 'scatter', 'heatmap'] as const;
-export type ChartKind = (typeof CHARTS)[number];
+export const CHART_KINDS = ['line', 'bar', 'stacked', 'scatter', 'heatmap'] as const;
+export type ChartKind = (typeof CHART_KINDS)[number];
 
 /** Kind of a chart, and the names of the columns that it draws. */
 export interface ChartSettings {

@@ -1,5 +1,5 @@
 /** Share links: the URL of the playground with a query, its variables and the view of its result. Headers are never part of a link. */
-import { CHARTS, VIEWS, type ChartKind, type ChartSettings, type ResultViewName } from './settings';
+import { CHART_KINDS, RESULT_VIEWS, type ChartKind, type ChartSettings, type ResultViewName } from './settings';
 import { UNITS, type Unit } from './massunits';
 
 export interface SharedRequest {
@@ -29,7 +29,7 @@ const isStringArray = (value: unknown): value is string[] => Array.isArray(value
 function chartOf(text: string | null): ChartSettings | undefined {
   try {
     const { kind, x, y, by } = JSON.parse(text ?? '{}') as Record<string, unknown>;
-    if (!CHARTS.includes(kind as ChartKind) || typeof x !== 'string' || !isStringArray(y) || y.length === 0) return undefined;
+    if (!CHART_KINDS.includes(kind as ChartKind) || typeof x !== 'string' || !isStringArray(y) || y.length === 0) return undefined;
     return { kind: kind as ChartKind, x, y, ...(typeof by === 'string' && { by }) };
   } catch {
     // Links with invalid chart settings, such as edited ones, are opened without them.
@@ -41,7 +41,7 @@ function chartOf(text: string | null): ChartSettings | undefined {
 export function parseShareUrl(parameters: URLSearchParams): SharedRequest | undefined {
   const query = parameters.get('query');
   if (query === null) return undefined;
-  const view = VIEWS.find((one) => one === parameters.get('view'));
+  const view = RESULT_VIEWS.find((one) => one === parameters.get('view'));
   const variables = parameters.get('variables') ?? undefined;
   const chart = chartOf(parameters.get('chart'));
   const unit = UNITS.find((one) => one === parameters.get('unit'));

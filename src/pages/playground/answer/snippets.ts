@@ -10,7 +10,7 @@ const hasEntries = (variables: object) => Object.keys(variables).length > 0;
 const bodyOf = ({ query, variables }: SnippetRequest) => ({ query, ...(hasEntries(variables) && { variables }) });
 const quoteShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-const curl: Snippet = (address, request) =>
+const curlSnippet: Snippet = (address, request) =>
   [
     `curl ${quoteShell(address)}`,
     `-H 'Content-Type: application/json'`,
@@ -20,7 +20,7 @@ const curl: Snippet = (address, request) =>
 
 const quoteTemplate = (text: string) => `\`${text.replaceAll(/[\\`]|\$\{/g, '\\$&')}\``;
 
-const javascript: Snippet = (address, { query, variables }) => `import { env } from 'node:process';
+const javascriptSnippet: Snippet = (address, { query, variables }) => `import { env } from 'node:process';
 
 const query = ${quoteTemplate(query)};
 const response = await fetch(${JSON.stringify(address)}, {
@@ -34,7 +34,7 @@ const { data, errors } = await response.json();
 /** Quotes a text in triple quotes or, if it contains characters that these do not allow, as a JSON string, which is valid in Python. */
 const quotePython = (text: string) => (/\\|"""|"$/.test(text) ? JSON.stringify(text) : `"""${text}"""`);
 
-const python: Snippet = (address, { query, variables }) => `import json, os, requests
+const pythonSnippet: Snippet = (address, { query, variables }) => `import json, os, requests
 
 query = ${quotePython(query)}
 variables = json.loads(${quotePython(JSON.stringify(variables))})
@@ -54,7 +54,7 @@ function quoteR(text: string): string {
   return `r"${dashes}(${text})${dashes}"`;
 }
 
-const r: Snippet = (address, { query, variables }) => `library(httr2)
+const rSnippet: Snippet = (address, { query, variables }) => `library(httr2)
 
 query <- ${quoteR(query)}
 variables <- jsonlite::fromJSON(${quoteR(JSON.stringify(variables))}, simplifyVector = FALSE)
@@ -65,4 +65,9 @@ response <- request(${JSON.stringify(address)}) |>
 data <- resp_body_json(response)$data
 `;
 
-export const SNIPPETS: Readonly<Record<string, Snippet>> = { curl, fetch: javascript, Python: python, R: r };
+export const SNIPPETS: Readonly<Record<string, Snippet>> = {
+  curl: curlSnippet,
+  fetch: javascriptSnippet,
+  Python: pythonSnippet,
+  R: rSnippet,
+};

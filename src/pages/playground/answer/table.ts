@@ -26,7 +26,7 @@ type Cells = ReadonlyMap<string, unknown>;
 
 const SEPARATOR = '; ';
 const TIME_PATTERN = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/;
-/** Columns with these names identify rows, even if their values are digits. */
+/** Names of columns whose values are identifiers. They are treated as text even if they consist of digits. */
 const IDENTIFIER_PATTERN = /(?:^|\.)(?:id|code|version|\w+Ids?)$/;
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
-import { VIEWS } from '../answer/settings';
+import { RESULT_VIEWS } from '../answer/settings';
 import { listsOf, mainList, tableOf, type List, type Table } from '../answer/table';
 import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/massunits';
 import type { UrlRequest } from './urlrequest';
@@ -15,7 +15,7 @@ import { TableView } from './table';
 
 const ChartView = lazy(() => import('./chart'));
 
-const TITLES = { tree: 'Tree', table: 'Table', chart: 'Chart' } as const;
+const VIEW_TITLES = { tree: 'Tree', table: 'Table', chart: 'Chart' } as const;
 const KILOBYTE = 1_000;
 
 function formatBytes(bytes: number): string {
@@ -26,13 +26,13 @@ function formatBytes(bytes: number): string {
 
 function RunStatistics({ run }: { run: ViewState['run'] }) {
   if (!run) return null;
-  const { status, milliseconds, bytes, cost, statements } = run;
+  const { status, milliseconds, bytes, cost, statementCount } = run;
   const summary = [
     `Status ${status}`,
     `${milliseconds.toFixed(0)} ms`,
     formatBytes(bytes),
     ...(cost === undefined ? [] : [`charged ${cost}`]),
-    ...(statements === undefined ? [] : [`${statements} ${statements === 1 ? 'statement' : 'statements'}`]),
+    ...(statementCount === undefined ? [] : [`${statementCount} ${statementCount === 1 ? 'statement' : 'statements'}`]),
   ];
   return (
     <p className="facts" role="status">
@@ -72,12 +72,12 @@ function ErrorList({ result }: { result: ExecutionResult }) {
   );
 }
 
-function ListSelect({ lists, list, choose }: { lists: readonly List[]; list: List | undefined; choose: (name: string) => void }) {
+function ListSelect({ lists, list, onChoose }: { lists: readonly List[]; list: List | undefined; onChoose: (name: string) => void }) {
   if (lists.length < 2) return null;
   return (
     <label>
       Rows of{' '}
-      <select aria-label="Rows of" value={list?.name} onChange={({ target }) => choose(target.value)}>
+      <select aria-label="Rows of" value={list?.name} onChange={({ target }) => onChoose(target.value)}>
         {lists.map(({ name, rowCount }) => (
           <option key={name} value={name}>
             {name} ({rowCount})
@@ -102,13 +102,13 @@ function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | un
 }
 
 /** Select element for the unit of masses, if the table contains any. */
-function UnitSelect({ table, selectedUnit, choose }: { table: Table; selectedUnit: Unit | undefined; choose: (unit: Unit) => void }) {
+function UnitSelect({ table, selectedUnit, onChoose }: { table: Table; selectedUnit: Unit | undefined; onChoose: (unit: Unit) => void }) {
   const units = table.columns.flatMap(({ unit }) => unit ?? []);
   if (units.length === 0) return null;
   return (
     <label>
       Unit{' '}
-      <select aria-label="Unit" value={selectedUnit ?? units[0]} onChange={({ target }) => choose(target.value as Unit)}>
+      <select aria-label="Unit" value={selectedUnit ?? units[0]} onChange={({ target }) => onChoose(target.value as Unit)}>
         {UNITS.map((unit) => (
           <option key={unit}>{unit}</option>
         ))}
@@ -132,15 +132,15 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
     <>
       {result.errors && <ErrorList result={result} />}
       <div className="tools">
-        <ListSelect lists={lists} list={list} choose={(name) => viewStates.change(tab, { list: name, chart: undefined })} />
-        <UnitSelect table={table} selectedUnit={viewState.unit} choose={(unit) => viewStates.change(tab, { unit })} />
+        <ListSelect lists={lists} list={list} onChoose={(name) => viewStates.update(tab, { list: name, chart: undefined })} />
+        <UnitSelect table={table} selectedUnit={viewState.unit} onChoose={(unit) => viewStates.update(tab, { unit })} />
         <Downloads table={table} viewState={viewState} result={result} />
       </div>
       {viewState.view === 'table' ? (
-        <TableView table={table} arrangement={viewState.arrangement} change={(arrangement) => viewStates.change(tab, { arrangement })} />
+        <TableView table={table} arrangement={viewState.arrangement} onChange={(arrangement) => viewStates.update(tab, { arrangement })} />
       ) : (
         <Suspense fallback={<p className="hint">Loading the chart …</p>}>
-          <ChartView table={table} settings={viewState.chart} change={(chart) => viewStates.change(tab, { chart })} />
+          <ChartView table={table} settings={viewState.chart} onChange={(chart) => viewStates.update(tab, { chart })} />
         </Suspense>
       )}
     </>
@@ -160,12 +160,12 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   const hasRun = useRef(!urlRequest?.runsOnLoad);
 
   useLayoutEffect(() => {
-    viewStates.active = id;
+    viewStates.activeTab = id;
   }, [id]);
   // On load, GraphiQL puts the request of the URL into the active tab.
   useLayoutEffect(() => {
     if (urlRequest)
-      viewStates.change(viewStates.active, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
+      viewStates.update(viewStates.activeTab, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
   }, [urlRequest]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;
@@ -184,9 +184,9 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
     <section className="answer" aria-label="Result" ref={panelRef}>
       <div className="bar">
         <div role="group" aria-label="Result view" className="views">
-          {VIEWS.map((view) => (
-            <button key={view} aria-pressed={viewState.view === view} onClick={() => viewStates.change(id, { view })}>
-              {TITLES[view]}
+          {RESULT_VIEWS.map((view) => (
+            <button key={view} aria-pressed={viewState.view === view} onClick={() => viewStates.update(id, { view })}>
+              {VIEW_TITLES[view]}
             </button>
           ))}
         </div>

@@ -12,20 +12,20 @@ import { QUESTIONS_PLUGIN } from './questions';
 import { viewStates } from './state';
 import { storage } from './storage';
 import './style.css';
-import { WELCOME } from './welcome';
+import { WELCOME_QUERY } from './welcome';
 
 const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label });
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parseUrlRequest(new URL(location.href).searchParams);
-const fetcher = createFetcher((run) => viewStates.change(viewStates.active, { run }));
+const fetcher = createFetcher((run) => viewStates.update(viewStates.activeTab, { run }));
 const plugins = [QUESTIONS_PLUGIN, BUILDER_PLUGIN, MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(
   <GraphiQL
     fetcher={fetcher}
-    defaultQuery={WELCOME}
-    // Must be undefined, not '' or null: only then GraphiQL restores the tabs of the last visit.
+    defaultQuery={WELCOME_QUERY}
+    // Without a request in the URL, the initial query must be undefined, not '' or null: only then GraphiQL restores the tabs of the last visit.
     initialQuery={initialRequest?.query}
     initialVariables={initialRequest?.variables}
     isHeadersEditorEnabled

@@ -4,27 +4,27 @@ import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
 import { Loading } from './loading';
 
-/** The default colours of the plugin have too little contrast. */
+/** Colours that replace the default colours of the explorer plugin, which have too little contrast. */
 const TEXT_COLOUR = 'hsl(var(--color-neutral))';
-const QUIET_COLOUR = 'hsla(var(--color-neutral), 0.76)';
+const SECONDARY_TEXT_COLOUR = 'hsla(var(--color-neutral), 0.76)';
 const COLOURS = {
   keyword: TEXT_COLOUR,
   def: TEXT_COLOUR,
   property: TEXT_COLOUR,
-  qualifier: QUIET_COLOUR,
-  attribute: QUIET_COLOUR,
+  qualifier: SECONDARY_TEXT_COLOUR,
+  attribute: SECONDARY_TEXT_COLOUR,
   number: TEXT_COLOUR,
   string: TEXT_COLOUR,
   builtin: TEXT_COLOUR,
   string2: TEXT_COLOUR,
-  variable: QUIET_COLOUR,
+  variable: SECONDARY_TEXT_COLOUR,
   atom: TEXT_COLOUR,
 };
 
 const { content: Explorer } = explorerPlugin({ showAttribution: false, colors: COLOURS });
 
 /** Adds the accessible names that the inputs of the plugin lack. */
-function addLabels(root: HTMLElement): void {
+function addAccessibleNames(root: HTMLElement): void {
   for (const input of root.querySelectorAll('input, select'))
     if (!input.hasAttribute('aria-label'))
       input.setAttribute('aria-label', input.closest<HTMLElement>('[data-arg-name]')?.dataset.argName ?? 'Operation name');
@@ -37,9 +37,9 @@ export default function Builder() {
   useEffect(() => {
     const root = containerRef.current;
     if (!root) return;
-    const observer = new MutationObserver(() => addLabels(root));
+    const observer = new MutationObserver(() => addAccessibleNames(root));
     observer.observe(root, { childList: true, subtree: true });
-    addLabels(root);
+    addAccessibleNames(root);
     return () => observer.disconnect();
   }, []);
   return <div ref={containerRef}>{ready ? <Explorer /> : <Loading />}</div>;

@@ -1,6 +1,6 @@
 /** Chart view of a result. It is a separate bundle, loaded on first use. */
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { drawingOf, fitsTable, suggestChart } from '../answer/chart';
+import { chartDataOf, fitsTable, suggestChart } from '../answer/chart';
 import type { ChartSettings } from '../answer/settings';
 import type { Table } from '../answer/table';
 import { ChartControls } from './controls';
@@ -35,15 +35,15 @@ interface Props {
   table: Table;
   /** Settings of the user, a share link or an example question. They may belong to another result and not fit this table. */
   settings: ChartSettings | undefined;
-  change: (settings: ChartSettings) => void;
+  onChange: (settings: ChartSettings) => void;
 }
 
-export default function ChartView({ table, settings: requestedSettings, change }: Props) {
+export default function ChartView({ table, settings: requestedSettings, onChange }: Props) {
   const settings = useMemo(
     () => (requestedSettings && fitsTable(table, requestedSettings) ? requestedSettings : suggestChart(table)),
     [table, requestedSettings],
   );
-  const drawing = useMemo(() => settings && drawingOf(table, settings), [table, settings]);
+  const chartData = useMemo(() => settings && chartDataOf(table, settings), [table, settings]);
   const containerRef = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<Chart>();
 
@@ -61,19 +61,19 @@ export default function ChartView({ table, settings: requestedSettings, change }
   }, [settings === undefined]);
 
   useEffect(() => {
-    if (!chart || !drawing || !containerRef.current) return;
+    if (!chart || !chartData || !containerRef.current) return;
     const element = containerRef.current;
     const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const draw = () => chart.setOption(echartsOptionOf(drawing, themeColoursOf(element), !prefersReducedMotion), { notMerge: true });
+    const draw = () => chart.setOption(echartsOptionOf(chartData, themeColoursOf(element), !prefersReducedMotion), { notMerge: true });
     draw();
     return onThemeChange(draw);
-  }, [chart, drawing]);
+  }, [chart, chartData]);
 
-  if (!settings || !drawing) return <p className="hint">This result has no numbers to chart.</p>;
+  if (!settings || !chartData) return <p className="hint">This result has no numbers to chart.</p>;
   return (
     <>
       <div className="tools">
-        <ChartControls table={table} settings={settings} change={change} />
+        <ChartControls table={table} settings={settings} onChange={onChange} />
         <button onClick={() => chart && downloadFile(downloadFileName('svg'), 'image/svg+xml', svgOf(chart))}>SVG</button>
         <button
           onClick={() => chart && void pngOf(chart).then((image) => image && downloadFile(downloadFileName('png'), 'image/png', image))}
@@ -81,13 +81,13 @@ export default function ChartView({ table, settings: requestedSettings, change }
           PNG
         </button>
       </div>
-      {drawing.omittedCount > 0 && <p className="hint">Only the first rows are shown; {drawing.omittedCount} more are omitted.</p>}
+      {chartData.omittedCount > 0 && <p className="hint">Only the first rows are shown; {chartData.omittedCount} more are omitted.</p>}
       <div
         className="chart"
         role="img"
-        aria-label={`${drawing.y.names.join(', ')} by ${drawing.x.name}`}
+        aria-label={`${chartData.y.names.join(', ')} by ${chartData.x.name}`}
         ref={containerRef}
-        style={isHorizontalBarChart(drawing) ? { minHeight: drawing.x.categories.length * BAR_HEIGHT_PX + BARS_MARGIN_PX } : undefined}
+        style={isHorizontalBarChart(chartData) ? { minHeight: chartData.x.categories.length * BAR_HEIGHT_PX + BARS_MARGIN_PX } : undefined}
       />
     </>
   );

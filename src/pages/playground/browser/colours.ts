@@ -1,4 +1,4 @@
-/** Colours of the GraphiQL theme of an element, as values, because ECharts cannot read CSS variables. */
+/** Colours of the GraphiQL theme. They are read from its CSS variables, because ECharts accepts only colour values. */
 export interface ThemeColours {
   text: string;
   line: string;

@@ -9,8 +9,8 @@ type Tab = Record<'query' | 'variables' | 'headers' | 'operationName', string | 
 
 const parseObject = (json: string | null) => (json?.trim() ? (JSON.parse(json) as Record<string, string>) : undefined);
 
-/** Returns undefined if the query, the variables or the headers are incomplete. */
-async function estimateTab({ query, variables, headers, operationName }: Tab, signal: AbortSignal): Promise<CostEstimate | undefined> {
+/** Estimates the cost of the operation in a tab. Returns undefined if its query, variables or headers are incomplete. */
+async function estimateTabCost({ query, variables, headers, operationName }: Tab, signal: AbortSignal): Promise<CostEstimate | undefined> {
   if (!query?.trim()) return undefined;
   try {
     return await estimateCost({ query, variables: parseObject(variables), operationName }, parseObject(headers), signal);
@@ -27,7 +27,7 @@ export function CostGauge() {
   useEffect(() => {
     const abortController = new AbortController();
     const update = async () => {
-      const result = await estimateTab({ query, variables, headers, operationName }, abortController.signal);
+      const result = await estimateTabCost({ query, variables, headers, operationName }, abortController.signal);
       if (!abortController.signal.aborted) setEstimate(result);
     };
     const timer = setTimeout(() => void update(), TYPING_PAUSE_MS);

@@ -16,8 +16,8 @@ interface PendingRequest {
 }
 
 /**
- * Returns a function that runs a query in the active tab, or in a new tab if `isReplaceable` is false for the query of the active one, because the
- * user wrote it. If the editors have not loaded yet, the query is run when they have.
+ * Returns a function that runs a query in the active tab if `isReplaceable` returns true for the query in that tab. If it returns false, because the
+ * user wrote that query, the function opens a new tab. If the editors have not loaded yet, the function runs the query as soon as they have.
  */
 export function useRunQuery(
   isReplaceable: (query: string) => boolean,
@@ -36,7 +36,7 @@ export function useRunQuery(
     setOperationName(OPERATION_NAME.exec(query)?.[1] ?? '');
     // A new tab is active only after React has rendered it.
     setTimeout(() => {
-      viewStates.change(viewStates.active, viewState);
+      viewStates.update(viewStates.activeTab, viewState);
       void run();
     });
   }, [pendingRequest, queryEditor, variableEditor, responseEditor, addTab, run, setOperationName, isReplaceable]);

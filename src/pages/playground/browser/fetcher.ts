@@ -11,10 +11,10 @@ export interface RunReport {
   bytes: number;
   /** Charged cost of the request; absent if the server does not report it. */
   cost?: number;
-  statements?: number;
+  statementCount?: number;
 }
 
-/** Present if the visitor is signed in. The session cookie authenticates requests only together with this token. */
+/** CSRF token; present if the visitor is signed in. The session cookie authenticates requests only together with this token. */
 export const csrfToken = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content;
 
 const csrfHeaders: Record<string, string> = csrfToken === undefined ? {} : { 'X-CSRFToken': csrfToken };
@@ -35,13 +35,13 @@ function parseResponse(text: string, status: number): ExecutionResult {
   }
 }
 
-/** `extensions` of a dry run; see `docs/graphql.md`. */
+/** `extensions` in the response to a dry run; see `docs/graphql.md`. */
 export interface CostEstimate {
   cost: number;
   limit: number;
-  /** The most expensive field. */
+  /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate?: string;
-  /** The argument of that field that can be changed to reduce the cost. */
+  /** Schema coordinate of the argument that can be changed to reduce the cost of that field. */
   argument?: string;
 }
 
@@ -93,7 +93,7 @@ export const createFetcher =
         milliseconds: performance.now() - startTime,
         bytes: body.byteLength,
         cost: matchNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
-        statements: matchNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
+        statementCount: matchNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
       });
     return parseResponse(new TextDecoder().decode(body), response.status);
   };

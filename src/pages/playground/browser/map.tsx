@@ -13,7 +13,7 @@ const SELECTED_COLOURS = { light: '#d55e00', dark: '#ff8a4c' };
 const NODE_COLOURS = { light: '#0072b2', dark: '#56b4e9' };
 const INITIAL_TYPE = 'WorkoutLog';
 
-function Graph({ map, selectedType, choose }: { map: SchemaMap; selectedType: string; choose: (name: string) => void }) {
+function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: string; onChoose: (name: string) => void }) {
   const containerRef = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = containerRef.current;
@@ -50,7 +50,7 @@ function Graph({ map, selectedType, choose }: { map: SchemaMap; selectedType: st
     };
     draw();
     chart.on('click', ({ dataType, name }) => {
-      if (dataType === 'node') choose(name);
+      if (dataType === 'node') onChoose(name);
     });
     const resizeObserver = new ResizeObserver(() => chart.resize());
     resizeObserver.observe(element);
@@ -60,7 +60,7 @@ function Graph({ map, selectedType, choose }: { map: SchemaMap; selectedType: st
       resizeObserver.disconnect();
       chart.dispose();
     };
-  }, [map, selectedType, choose]);
+  }, [map, selectedType, onChoose]);
   return (
     <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={containerRef} />
   );
@@ -69,13 +69,13 @@ function Graph({ map, selectedType, choose }: { map: SchemaMap; selectedType: st
 function Relations({
   title,
   relations,
-  choose,
-  end,
+  onChoose,
+  relatedEnd,
 }: {
   title: string;
   relations: readonly Relation[];
-  choose: (name: string) => void;
-  end: 'from' | 'to';
+  onChoose: (name: string) => void;
+  relatedEnd: 'from' | 'to';
 }) {
   if (relations.length === 0) return null;
   return (
@@ -84,13 +84,13 @@ function Relations({
       <ul>
         {relations.map((relation) => (
           <li key={`${relation.from}.${relation.field}`}>
-            <code>{end === 'to' ? relation.field : `${relation.from}.${relation.field}`}</code>{' '}
-            {end === 'to' && (
+            <code>{relatedEnd === 'to' ? relation.field : `${relation.from}.${relation.field}`}</code>{' '}
+            {relatedEnd === 'to' && (
               <>
-                {relation.isMany ? 'many' : 'one'} <button onClick={() => choose(relation.to)}>{relation.to}</button>
+                {relation.isMany ? 'many' : 'one'} <button onClick={() => onChoose(relation.to)}>{relation.to}</button>
               </>
             )}
-            {end === 'from' && <button onClick={() => choose(relation.from)}>{relation.from}</button>}
+            {relatedEnd === 'from' && <button onClick={() => onChoose(relation.from)}>{relation.from}</button>}
           </li>
         ))}
       </ul>
@@ -100,7 +100,7 @@ function Relations({
 
 export default function Map() {
   const schema = useGraphiQL((state) => state.schema);
-  const [selectedType, choose] = useState(INITIAL_TYPE);
+  const [selectedType, selectType] = useState(INITIAL_TYPE);
   const dialogRef = useRef<HTMLDialogElement>(null);
   const [isDialogOpen, setDialogOpen] = useState(false);
   const map = useMemo(() => (schema ? schemaMapOf(schema) : undefined), [schema]);
@@ -115,7 +115,7 @@ export default function Map() {
       <div className="tools">
         <label>
           Type{' '}
-          <select aria-label="Type" value={selectedType} onChange={({ target }) => choose(target.value)}>
+          <select aria-label="Type" value={selectedType} onChange={({ target }) => selectType(target.value)}>
             {map.types.map(({ name }) => (
               <option key={name}>{name}</option>
             ))}
@@ -124,18 +124,23 @@ export default function Map() {
         <button onClick={() => setDialogOpen(true)}>All types</button>
       </div>
       <p>{map.types.find(({ name }) => name === selectedType)?.description}</p>
-      <Graph map={nearbyMap} selectedType={selectedType} choose={choose} />
-      <Relations title="References" end="to" relations={nearbyMap.relations.filter(({ from }) => from === selectedType)} choose={choose} />
+      <Graph map={nearbyMap} selectedType={selectedType} onChoose={selectType} />
+      <Relations
+        title="References"
+        relatedEnd="to"
+        relations={nearbyMap.relations.filter(({ from }) => from === selectedType)}
+        onChoose={selectType}
+      />
       <Relations
         title="Referenced by"
-        end="from"
+        relatedEnd="from"
         relations={nearbyMap.relations.filter(({ to, from }) => to === selectedType && from !== selectedType)}
-        choose={choose}
+        onChoose={selectType}
       />
       {isDialogOpen && (
         <dialog ref={dialogRef} className="map" aria-label="All types" onClose={() => setDialogOpen(false)}>
           <button onClick={() => dialogRef.current?.close()}>Close</button>
-          <Graph map={map} selectedType={selectedType} choose={choose} />
+          <Graph map={map} selectedType={selectedType} onChoose={selectType} />
         </dialog>
       )}
     </section>

@@ -1,4 +1,4 @@
-/** Converts a drawing to an option object of ECharts. (https://echarts.apache.org/en/option.html) */
+/** Converts the data of a chart to an option object of ECharts. (https://echarts.apache.org/en/option.html) */
 import type { ComposeOption } from 'echarts/core';
 import type { BarSeriesOption, HeatmapSeriesOption, LineSeriesOption, ScatterSeriesOption } from 'echarts/charts';
 import type {
@@ -8,7 +8,7 @@ import type {
   TooltipComponentOption,
   VisualMapComponentOption,
 } from 'echarts/components';
-import type { Drawing, Series } from '../answer/chart';
+import type { ChartData, Series } from '../answer/chart';
 import type { ThemeColours } from './colours';
 
 export type Option = ComposeOption<
@@ -41,7 +41,7 @@ const SERIES_COLOURS = [
 /** Lighter versions of the first colours, which would be too dark on a dark background. */
 const DARK_SERIES_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...SERIES_COLOURS.slice(6)];
 const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
-/** With more items, points have no symbols, and some categories have no label. */
+/** Maximum number of points of a line that are marked with symbols, and of categories that all get an axis label. */
 const MAX_MARKED_ITEMS = 80;
 const MAX_HORIZONTAL_LABELS = 8;
 const MAX_SHORT_NAME_LENGTH = 10;
@@ -53,7 +53,7 @@ const TITLE_GAP_PX = 28;
 const BOTTOM_SPACE_PX = { heat: 88, legend: 56, none: 28 };
 
 /** Whether the bars are horizontal, which makes long names readable. */
-export const isHorizontalBarChart = ({ kind, x }: Drawing): boolean =>
+export const isHorizontalBarChart = ({ kind, x }: ChartData): boolean =>
   kind === 'bar' && x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the distance between an axis with rotated labels and its title: the height of the longest label. */
@@ -63,9 +63,9 @@ function titleGapFor(names: readonly string[]): number {
   return Math.round(width * Math.sin((ROTATED_LABEL.angle / 180) * Math.PI)) + TITLE_GAP_PX;
 }
 
-function seriesOf(drawing: Drawing, hasManyPoints: boolean): NonNullable<Option['series']> {
-  const { kind, series } = drawing;
-  const isHorizontal = isHorizontalBarChart(drawing);
+function seriesOf(chartData: ChartData, hasManyPoints: boolean): NonNullable<Option['series']> {
+  const { kind, series } = chartData;
+  const isHorizontal = isHorizontalBarChart(chartData);
   const dataOf = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
   return series.map((item) => {
     if (kind === 'line') return { type: 'line', name: item.name, data: dataOf(item), showSymbol: !hasManyPoints, symbolSize: 6 };
@@ -87,43 +87,43 @@ const axisOf = ({ font, line }: ChartStyle) => ({
   nameTextStyle: font,
 });
 
-const hasLongLabels = ({ x }: Drawing): boolean =>
+const hasLongLabels = ({ x }: ChartData): boolean =>
   x.categories.length > MAX_HORIZONTAL_LABELS || x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the options of category labels. Long names are rotated, so that more of them fit. */
-function labelOfCategories(drawing: Drawing, { font }: ChartStyle) {
-  if (!isHorizontalBarChart(drawing) && !hasLongLabels(drawing)) return { ...font, hideOverlap: true };
-  const labelAll = drawing.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
+function labelOfCategories(chartData: ChartData, { font }: ChartStyle) {
+  if (!isHorizontalBarChart(chartData) && !hasLongLabels(chartData)) return { ...font, hideOverlap: true };
+  const labelAll = chartData.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
   const truncation = { overflow: 'truncate' as const, ...labelAll };
-  return isHorizontalBarChart(drawing)
+  return isHorizontalBarChart(chartData)
     ? { ...font, width: 170, ...truncation }
     : { ...font, hideOverlap: true, rotate: ROTATED_LABEL.angle, width: ROTATED_LABEL.width, ...truncation };
 }
 
-function xAxisOf(drawing: Drawing, style: ChartStyle) {
-  const { x } = drawing;
+function xAxisOf(chartData: ChartData, style: ChartStyle) {
+  const { x } = chartData;
   const hasCategories = x.kind === 'text';
   return {
     ...axisOf(style),
     ...(hasCategories
-      ? { type: 'category' as const, data: x.categories, axisLabel: labelOfCategories(drawing, style) }
+      ? { type: 'category' as const, data: x.categories, axisLabel: labelOfCategories(chartData, style) }
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
-    nameGap: hasCategories && hasLongLabels(drawing) ? titleGapFor(x.categories) : TITLE_GAP_PX,
+    nameGap: hasCategories && hasLongLabels(chartData) ? titleGapFor(x.categories) : TITLE_GAP_PX,
     splitLine: { show: false },
   };
 }
 
-function yAxisOf(drawing: Drawing, style: ChartStyle) {
-  const { kind, y } = drawing;
-  const isHorizontal = isHorizontalBarChart(drawing);
+function yAxisOf(chartData: ChartData, style: ChartStyle) {
+  const { kind, y } = chartData;
+  const isHorizontal = isHorizontalBarChart(chartData);
   return {
     ...axisOf(style),
     ...(kind === 'heatmap'
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
-    // Several columns are named by the legend.
+    // The axis has a title if it shows a single column. If there are several, the legend names them.
     name: y.names.length === 1 ? y.names[0] : '',
     ...(isHorizontal && { nameLocation: 'middle' as const, nameGap: TITLE_GAP_PX }),
     nameTextStyle: { ...style.font, align: isHorizontal ? ('center' as const) : ('left' as const) },
@@ -131,14 +131,14 @@ function yAxisOf(drawing: Drawing, style: ChartStyle) {
   };
 }
 
-function axesOf(drawing: Drawing, style: ChartStyle): Pick<Option, 'xAxis' | 'yAxis'> {
-  const [xAxis, yAxis] = [xAxisOf(drawing, style), yAxisOf(drawing, style)];
-  return isHorizontalBarChart(drawing)
+function axesOf(chartData: ChartData, style: ChartStyle): Pick<Option, 'xAxis' | 'yAxis'> {
+  const [xAxis, yAxis] = [xAxisOf(chartData, style), yAxisOf(chartData, style)];
+  return isHorizontalBarChart(chartData)
     ? { xAxis: yAxis, yAxis: { ...xAxis, inverse: true, nameLocation: 'start', nameGap: 12 } }
     : { xAxis, yAxis };
 }
 
-function heatScale({ series }: Drawing, { font }: ChartStyle): Option['visualMap'] {
+function heatScale({ series }: ChartData, { font }: ChartStyle): Option['visualMap'] {
   const values = series.flatMap(({ points }) => points.map(([, , value]) => Number(value)));
   return {
     min: Math.min(0, ...values),
@@ -153,8 +153,8 @@ function heatScale({ series }: Drawing, { font }: ChartStyle): Option['visualMap
   };
 }
 
-export function echartsOptionOf(drawing: Drawing, { text, line, background, isDark }: ThemeColours, animated: boolean): Option {
-  const { kind, series } = drawing;
+export function echartsOptionOf(chartData: ChartData, { text, line, background, isDark }: ThemeColours, animated: boolean): Option {
+  const { kind, series } = chartData;
   const font = { color: text, fontFamily: 'system-ui, sans-serif' };
   const style = { font, line };
   const isHeatmap = kind === 'heatmap';
@@ -181,10 +181,10 @@ export function echartsOptionOf(drawing: Drawing, { text, line, background, isDa
       renderMode: 'richText',
     },
     ...(series.length > 1 && { legend: { type: 'scroll', bottom: 0, textStyle: font, pageTextStyle: font } }),
-    ...(isHeatmap && { visualMap: heatScale(drawing, style) }),
-    ...axesOf(drawing, style),
+    ...(isHeatmap && { visualMap: heatScale(chartData, style) }),
+    ...axesOf(chartData, style),
     series: seriesOf(
-      drawing,
+      chartData,
       series.some(({ points }) => points.length > MAX_MARKED_ITEMS),
     ),
   };

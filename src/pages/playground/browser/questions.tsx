@@ -2,7 +2,7 @@
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
 import { QUESTIONS } from '../questions/all';
-import { GROUPS, type Question } from '../questions/question';
+import { QUESTION_GROUPS, type Question } from '../questions/question';
 import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './editing';
 import { isWelcome } from './welcome';
 
@@ -14,14 +14,14 @@ function parseValue(text: string, defaultValue: unknown): unknown {
   return Array.isArray(defaultValue) ? text.split(',').map((part) => part.trim()) : text;
 }
 
-function VariablesForm({ question, askQuestion }: { question: Question; askQuestion: (variables: string) => void }) {
+function VariablesForm({ question, onSubmit }: { question: Question; onSubmit: (variables: string) => void }) {
   const variables = JSON.parse(initialVariablesJsonOf(question) || '{}') as Record<string, unknown>;
   const names = Object.keys(variables);
   if (names.length === 0) return null;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    askQuestion(variablesJsonOf(Object.fromEntries(names.map((name) => [name, parseValue(String(form.get(name)), variables[name])]))));
+    onSubmit(variablesJsonOf(Object.fromEntries(names.map((name) => [name, parseValue(String(form.get(name)), variables[name])]))));
   };
   return (
     <form className="variables" onSubmit={submit}>
@@ -36,17 +36,17 @@ function VariablesForm({ question, askQuestion }: { question: Question; askQuest
   );
 }
 
-function QuestionItem({ question, isOpen, open }: { question: Question; isOpen: boolean; open: (variables?: string) => void }) {
+function QuestionItem({ question, isOpen, onOpen }: { question: Question; isOpen: boolean; onOpen: (variables?: string) => void }) {
   return (
     <li className={isOpen ? 'open' : undefined}>
-      <button className="question" aria-current={isOpen || undefined} onClick={() => open()}>
+      <button className="question" aria-current={isOpen || undefined} onClick={() => onOpen()}>
         {question.title}
       </button>
       <p>
         {/* Text between backticks is code. */}
-        {question.sentence.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
+        {question.explanation.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))}
       </p>
-      {isOpen && <VariablesForm question={question} askQuestion={open} />}
+      {isOpen && <VariablesForm question={question} onSubmit={onOpen} />}
     </li>
   );
 }
@@ -54,10 +54,10 @@ function QuestionItem({ question, isOpen, open }: { question: Question; isOpen: 
 function Questions() {
   const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
   const [searchText, setSearchText] = useState('');
-  const ask = useRunQuery(isReplaceable);
+  const runQuery = useRunQuery(isReplaceable);
   const currentQuery = tabs[activeTabIndex]?.query;
-  const matchingQuestions = QUESTIONS.filter(({ title, sentence }) =>
-    `${title} ${sentence}`.toLowerCase().includes(searchText.trim().toLowerCase()),
+  const matchingQuestions = QUESTIONS.filter(({ title, explanation }) =>
+    `${title} ${explanation}`.toLowerCase().includes(searchText.trim().toLowerCase()),
   );
   return (
     <section className="questions" aria-labelledby="questions">
@@ -69,7 +69,7 @@ function Questions() {
         value={searchText}
         onChange={({ target }) => setSearchText(target.value)}
       />
-      {GROUPS.map((group) => {
+      {QUESTION_GROUPS.map((group) => {
         const questions = matchingQuestions.filter((question) => question.group === group);
         if (questions.length === 0) return null;
         return (
@@ -83,7 +83,7 @@ function Questions() {
                   key={question.slug}
                   question={question}
                   isOpen={currentQuery === question.query}
-                  open={(variables = initialVariablesJsonOf(question)) => ask(question.query, variables, viewStateOf(question))}
+                  onOpen={(variables = initialVariablesJsonOf(question)) => runQuery(question.query, variables, viewStateOf(question))}
                 />
               ))}
             </ul>

@@ -5,7 +5,7 @@ export function downloadFile(name: string, type: string, content: string | Blob)
   link.href = url;
   link.download = name;
   link.click();
-  // The URL is revoked later, because the download may start after the click.
+  // The URL is revoked after a delay, because the download may start after this function has returned.
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 

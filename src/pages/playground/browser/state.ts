@@ -1,4 +1,4 @@
-/** State of each tab that GraphiQL does not store: the view of its result and the statistics of its last run. */
+/** Stores, for each tab of GraphiQL, the state that GraphiQL itself does not store: the view of the result and the statistics of the last run. */
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
 import { UNARRANGED, type Arrangement } from '../answer/arrangement';
@@ -22,11 +22,11 @@ class ViewStates {
   private readonly stateByTab = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
   /** Id of the active tab. */
-  active = '';
+  activeTab = '';
 
   readonly of = (tab: string): ViewState => this.stateByTab.get(tab) ?? INITIAL_VIEW_STATE;
 
-  change(tab: string, changes: Partial<ViewState>): void {
+  update(tab: string, changes: Partial<ViewState>): void {
     this.stateByTab.set(tab, { ...this.of(tab), ...changes });
     for (const listener of this.listeners) listener();
   }

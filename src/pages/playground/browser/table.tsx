@@ -5,21 +5,21 @@ import { arrangeTable, nextSortOrder, type Arrangement } from '../answer/arrange
 import type { Table } from '../answer/table';
 import { columnHeadingOf } from '../answer/columntitles';
 
-const INITIAL_ROWS = 200;
+const INITIAL_ROW_COUNT = 200;
 const SORT_MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;
 
 interface Props {
   table: Table;
   arrangement: Arrangement;
-  change: (arrangement: Arrangement) => void;
+  onChange: (arrangement: Arrangement) => void;
 }
 
-function Columns({ table, arrangement, change }: Props) {
+function ColumnVisibility({ table, arrangement, onChange }: Props) {
   const { hidden } = arrangement;
   const toggle = (name: string) => {
     const hiddenNames = new Set(hidden);
     if (!hiddenNames.delete(name)) hiddenNames.add(name);
-    change({ ...arrangement, hidden: hiddenNames });
+    onChange({ ...arrangement, hidden: hiddenNames });
   };
   return (
     <details className="columns">
@@ -33,8 +33,8 @@ function Columns({ table, arrangement, change }: Props) {
   );
 }
 
-export function TableView({ table, arrangement, change }: Props) {
-  const [visibleCount, setVisibleCount] = useState(INITIAL_ROWS);
+export function TableView({ table, arrangement, onChange }: Props) {
+  const [visibleCount, setVisibleCount] = useState(INITIAL_ROW_COUNT);
   const { columns, rows } = useMemo(() => arrangeTable(table, arrangement), [table, arrangement]);
   const { sort, filter } = arrangement;
   const sortDirection = (name: string) => (sort?.column !== name ? 'none' : sort.descending ? 'descending' : 'ascending');
@@ -46,9 +46,9 @@ export function TableView({ table, arrangement, change }: Props) {
           aria-label="Filter rows"
           placeholder="Filter rows"
           value={filter}
-          onChange={({ target }) => change({ ...arrangement, filter: target.value })}
+          onChange={({ target }) => onChange({ ...arrangement, filter: target.value })}
         />
-        <Columns table={table} arrangement={arrangement} change={change} />
+        <ColumnVisibility table={table} arrangement={arrangement} onChange={onChange} />
         <p className="hint" role="status">
           {rows.length === table.rows.length ? `${rows.length} rows` : `${rows.length} of ${table.rows.length} rows`}
         </p>
@@ -61,7 +61,7 @@ export function TableView({ table, arrangement, change }: Props) {
                 const { name, kind } = column;
                 return (
                   <th key={name} aria-sort={sortDirection(name)} className={kind} scope="col">
-                    <button onClick={() => change({ ...arrangement, sort: nextSortOrder(arrangement, name) })}>
+                    <button onClick={() => onChange({ ...arrangement, sort: nextSortOrder(arrangement, name) })}>
                       {columnHeadingOf(column)}
                       <span aria-hidden="true">{SORT_MARKS[sortDirection(name)]}</span>
                     </button>
@@ -83,7 +83,7 @@ export function TableView({ table, arrangement, change }: Props) {
           </tbody>
         </table>
         {rows.length > visibleCount && (
-          <button onClick={() => setVisibleCount(visibleCount + INITIAL_ROWS * 5)}>Show more of {rows.length} rows</button>
+          <button onClick={() => setVisibleCount(visibleCount + INITIAL_ROW_COUNT * 5)}>Show more of {rows.length} rows</button>
         )}
       </div>
     </>

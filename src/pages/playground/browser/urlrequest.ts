@@ -5,7 +5,10 @@ import { QUESTIONS } from '../questions/all';
 import { initialVariablesJsonOf } from './editing';
 
 export interface UrlRequest extends SharedRequest {
-  /** Whether the request is run on load: only a query, and only if the link contains a view, which shows that its author has run the query. */
+  /**
+   * Whether the request is run when the page is loaded. Only queries are run, and only if the link contains a view: then the author of the link has
+   * run the query.
+   */
   runsOnLoad: boolean;
 }
 

@@ -14,7 +14,7 @@ const ownDataHint =
     : `# public. You are signed in: lists such as
 # "workoutLogs" show your own data.`;
 
-export const WELCOME = `# Fitgraph: fitness and nutrition data.
+export const WELCOME_QUERY = `# Fitgraph: fitness and nutrition data.
 #
 # Exercises, ingredients and similar data are
 ${ownDataHint} Ctrl-Enter runs the query.
@@ -31,4 +31,4 @@ ${ownDataHint} Ctrl-Enter runs the query.
 }
 `;
 
-export const isWelcome = (query: string): boolean => query.trim() === '' || query === WELCOME;
+export const isWelcome = (query: string): boolean => query.trim() === '' || query === WELCOME_QUERY;

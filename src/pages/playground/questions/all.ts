@@ -1,11 +1,19 @@
 /** All example questions, in the order in which the playground lists them. */
-import { BODY } from './body';
-import { CATALOGUE } from './catalogue';
-import { EFFORT } from './effort';
-import { FORMULAS } from './formulas';
-import { INTAKE } from './intake';
-import { NUTRITION } from './nutrition';
+import { BODY_QUESTIONS } from './body';
+import { CATALOGUE_QUESTIONS } from './catalogue';
+import { EFFORT_QUESTIONS } from './effort';
+import { FORMULA_QUESTIONS } from './formulas';
+import { INTAKE_QUESTIONS } from './intake';
+import { NUTRITION_QUESTIONS } from './nutrition';
 import type { Question } from './question';
-import { TRAINING } from './training';
+import { TRAINING_QUESTIONS } from './training';
 
-export const QUESTIONS: readonly Question[] = [...FORMULAS, ...TRAINING, ...EFFORT, ...INTAKE, ...NUTRITION, ...BODY, ...CATALOGUE];
+export const QUESTIONS: readonly Question[] = [
+  ...FORMULA_QUESTIONS,
+  ...TRAINING_QUESTIONS,
+  ...EFFORT_QUESTIONS,
+  ...INTAKE_QUESTIONS,
+  ...NUTRITION_QUESTIONS,
+  ...BODY_QUESTIONS,
+  ...CATALOGUE_QUESTIONS,
+];

@@ -1,12 +1,12 @@
 /** Example questions about body weight. */
 import type { Question } from './question';
 
-export const BODY: readonly Question[] = [
+export const BODY_QUESTIONS: readonly Question[] = [
   {
     slug: 'weight-by-day',
     group: 'Body',
     title: 'My weight by day',
-    sentence: 'Every entry since a date, in kg regardless of the unit it was logged in.',
+    explanation: 'Every entry since a date, in kg regardless of the unit it was logged in.',
     query: `query WeightByDay($since: Date!) {
   weightEntries(where: { date: { gte: $since } }, orderBy: [{ date: ASC }], first: 1000) {
     nodes {
@@ -22,7 +22,7 @@ export const BODY: readonly Question[] = [
     slug: 'mean-weight-by-week',
     group: 'Body',
     title: 'Mean weight by week',
-    sentence: 'Weekly means say more than single days, because water weight fluctuates.',
+    explanation: 'Weekly means say more than single days, because water weight fluctuates.',
     query: `query MeanWeightByWeek($since: Date!) {
   weightEntriesGrouped(
     where: { date: { gte: $since } }
@@ -41,7 +41,7 @@ export const BODY: readonly Question[] = [
     slug: 'range-by-month',
     group: 'Body',
     title: 'Lowest, mean and highest weight by month',
-    sentence: 'The range of body weight in each month.',
+    explanation: 'The range of body weight in each month.',
     query: `query RangeByMonth {
   weightEntriesGrouped(groupBy: [{ date: { by: MONTH } }], orderBy: [{ key: 1 }]) {
     keys { dateBucket { start } }
@@ -56,7 +56,7 @@ export const BODY: readonly Question[] = [
     slug: 'weight-by-weekday',
     group: 'Body',
     title: 'Am I heavier after the weekend?',
-    sentence: 'Mean and spread by weekday: 1 is Monday, 7 is Sunday.',
+    explanation: 'Mean and spread by weekday: 1 is Monday, 7 is Sunday.',
     query: `query WeightByWeekday($since: Date!) {
   weightEntriesGrouped(
     where: { date: { gte: $since } }
@@ -76,7 +76,7 @@ export const BODY: readonly Question[] = [
     slug: 'weight-distribution',
     group: 'Body',
     title: 'How is my weight distributed?',
-    sentence: 'Number of entries in steps of 1 kg.',
+    explanation: 'Number of entries in steps of 1 kg.',
     query: `query WeightDistribution {
   weightEntriesGrouped(groupBy: [{ weightKg: { width: 1, empty: true } }], orderBy: [{ key: 1 }]) {
     keys { weightKgBin { from to } }
@@ -89,7 +89,7 @@ export const BODY: readonly Question[] = [
     slug: 'days-weighed-by-month',
     group: 'Body',
     title: 'How often do I step on the scale?',
-    sentence: 'Number of days with an entry per month, and the first and last of them.',
+    explanation: 'Number of days with an entry per month, and the first and last of them.',
     query: `query DaysWeighedByMonth {
   weightEntriesGrouped(groupBy: [{ date: { by: MONTH, empty: true } }], orderBy: [{ key: 1 }]) {
     keys { dateBucket { start } }

@@ -1,12 +1,12 @@
 /** Example questions about foods and exercises. They can be run without signing in. */
 import type { Question } from './question';
 
-export const CATALOGUE: readonly Question[] = [
+export const CATALOGUE_QUESTIONS: readonly Question[] = [
   {
     slug: 'protein-against-energy',
     group: 'Catalogue',
     title: 'Foods high in protein and low in energy',
-    sentence: 'Protein against energy per 100 g, for foods with at least `protein` grams of protein. The best are at the top left.',
+    explanation: 'Protein against energy per 100 g, for foods with at least `protein` grams of protein. The best are at the top left.',
     query: `query ProteinAgainstEnergy($protein: Decimal!) {
   ingredients(
     where: { protein: { gte: $protein }, language: { shortName: { eq: "en" } } }
@@ -29,7 +29,7 @@ export const CATALOGUE: readonly Question[] = [
     slug: 'rich-in-fibre',
     group: 'Catalogue',
     title: 'Foods richest in fibre',
-    sentence: 'Fibre per 100 g, highest first, for foods with at most `energy` kcal.',
+    explanation: 'Fibre per 100 g, highest first, for foods with at most `energy` kcal.',
     query: `query RichInFibre($energy: Int!) {
   ingredients(
     where: { fibres: { gt: 0 }, energy: { lte: $energy }, language: { shortName: { eq: "en" } } }
@@ -51,7 +51,7 @@ export const CATALOGUE: readonly Question[] = [
     slug: 'foods-by-energy',
     group: 'Catalogue',
     title: 'How much energy do foods have?',
-    sentence: 'Number of foods in steps of 50 kcal per 100 g, with their mean protein and fat.',
+    explanation: 'Number of foods in steps of 50 kcal per 100 g, with their mean protein and fat.',
     query: `query FoodsByEnergy {
   ingredientsGrouped(groupBy: [{ energy: { width: 50, empty: true } }], orderBy: [{ key: 1 }]) {
     keys { energyBin { from to } }
@@ -65,7 +65,7 @@ export const CATALOGUE: readonly Question[] = [
     slug: 'find-a-food',
     group: 'Catalogue',
     title: 'Find a food by its name',
-    sentence: 'Tolerates misspellings; the closest matches come first. Change `name`.',
+    explanation: 'Tolerates misspellings; the closest matches come first. Change `name`.',
     query: `query FindAFood($name: String!) {
   ingredients(where: { name: { search: $name } }, first: 20) {
     nodes {
@@ -85,7 +85,7 @@ export const CATALOGUE: readonly Question[] = [
     slug: 'exercises-per-muscle',
     group: 'Catalogue',
     title: 'Exercises per muscle',
-    sentence: 'Number of exercises per muscle. Main muscles count once, secondary muscles half.',
+    explanation: 'Number of exercises per muscle. Main muscles count once, secondary muscles half.',
     query: `query ExercisesPerMuscle {
   exercisesGrouped(
     where: { language: { shortName: { eq: "en" } } }
@@ -103,7 +103,7 @@ export const CATALOGUE: readonly Question[] = [
     slug: 'exercises-by-category',
     group: 'Catalogue',
     title: 'Exercises by category and equipment',
-    sentence: 'Number of exercises in each category for each kind of equipment.',
+    explanation: 'Number of exercises in each category for each kind of equipment.',
     query: `query ExercisesByCategory {
   exercisesGrouped(
     where: { language: { shortName: { eq: "en" } } }
@@ -120,7 +120,7 @@ export const CATALOGUE: readonly Question[] = [
     slug: 'exercises-for-a-muscle',
     group: 'Catalogue',
     title: 'Which exercises train a muscle?',
-    sentence: 'Exercises with their equipment and all muscles that they train. Change `muscle`.',
+    explanation: 'Exercises with their equipment and all muscles that they train. Change `muscle`.',
     query: `query ExercisesForAMuscle($muscle: String!) {
   exercises(
     where: { muscles: { some: { name: { eq: $muscle } } }, language: { shortName: { eq: "en" } } }
@@ -144,7 +144,7 @@ export const CATALOGUE: readonly Question[] = [
     slug: 'languages-of-the-catalogue',
     group: 'Catalogue',
     title: 'Which languages have exercises?',
-    sentence: 'Number of exercises per language in the catalogue.',
+    explanation: 'Number of exercises per language in the catalogue.',
     query: `query LanguagesOfTheCatalogue {
   exercisesGrouped(groupBy: [{ field: LANGUAGE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     keys { language { fullName } }

@@ -1,12 +1,12 @@
 /** Example questions about training sessions and the effort of their sets. */
 import type { Question } from './question';
 
-export const EFFORT: readonly Question[] = [
+export const EFFORT_QUESTIONS: readonly Question[] = [
   {
     slug: 'sessions-per-week',
     group: 'Training',
     title: 'Sessions per week',
-    sentence: 'Number of sessions per week, including weeks without training.',
+    explanation: 'Number of sessions per week, including weeks without training.',
     query: `query SessionsPerWeek($since: Date!) {
   workoutSessionsGrouped(
     where: { date: { gte: $since } }
@@ -24,7 +24,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'sessions-per-weekday',
     group: 'Training',
     title: 'On which weekdays do I train?',
-    sentence: 'Sessions by weekday: 1 is Monday, 7 is Sunday.',
+    explanation: 'Sessions by weekday: 1 is Monday, 7 is Sunday.',
     query: `query SessionsPerWeekday {
   workoutSessionsGrouped(groupBy: [{ date: { by: WEEKDAY, empty: true } }], orderBy: [{ key: 1 }]) {
     keys { dateBucket { weekday: number } }
@@ -37,7 +37,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'impression-by-month',
     group: 'Training',
     title: 'How sessions felt, by month',
-    sentence: 'Good, neutral and bad sessions of each month.',
+    explanation: 'Good, neutral and bad sessions of each month.',
     query: `query ImpressionByMonth {
   workoutSessionsGrouped(
     groupBy: [{ date: { by: MONTH } }, { field: IMPRESSION }]
@@ -53,7 +53,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'sets-of-each-session',
     group: 'Training',
     title: 'What was done in each session',
-    sentence: 'Sets, repetitions and heaviest weight of the latest sessions, as a list nested in each session.',
+    explanation: 'Sets, repetitions and heaviest weight of the latest sessions, as a list nested in each session.',
     query: `query SetsOfEachSession($sessions: Int!) {
   workoutSessions(first: $sessions, orderBy: [{ date: DESC }]) {
     nodes {
@@ -75,7 +75,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'repetition-ranges',
     group: 'Training',
     title: 'In which repetition ranges do I train?',
-    sentence: 'Sets by number of repetitions, in steps of five. Change `width` in the query.',
+    explanation: 'Sets by number of repetitions, in steps of five. Change `width` in the query.',
     query: `query RepetitionRanges($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since }, repetitionUnit: { name: { eq: "Repetitions" } } }
@@ -94,7 +94,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'repetitions-in-reserve',
     group: 'Training',
     title: 'How close to failure are my sets?',
-    sentence: 'Sets by repetitions in reserve. Sets without a value form their own group.',
+    explanation: 'Sets by repetitions in reserve. Sets without a value form their own group.',
     query: `query RepetitionsInReserve($since: Date!) {
   workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: RIR }], orderBy: [{ key: 1 }]) {
     keys { rir }
@@ -108,7 +108,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'sets-to-the-limit',
     group: 'Training',
     title: 'Sets with at most one repetition in reserve, by week',
-    sentence: 'Number of sets close to failure. Change `rir` for a stricter limit.',
+    explanation: 'Number of sets close to failure. Change `rir` for a stricter limit.',
     query: `query SetsToTheLimit($rir: [RepetitionsInReserve!]!) {
   workoutLogsGrouped(
     where: { rir: { in: $rir } }
@@ -126,7 +126,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'spread-of-repetitions',
     group: 'Training',
     title: 'How consistent are my sets?',
-    sentence: 'Mean, median and spread of repetitions for each exercise with at least `sets` sets.',
+    explanation: 'Mean, median and spread of repetitions for each exercise with at least `sets` sets.',
     query: `query SpreadOfRepetitions($sets: Decimal!) {
   workoutLogsGrouped(
     groupBy: [{ field: EXERCISE }]

@@ -3,12 +3,12 @@ import type { Question } from './question';
 
 const BUCKET_START = 'bucket.start';
 
-export const FORMULAS: readonly Question[] = [
+export const FORMULA_QUESTIONS: readonly Question[] = [
   {
     slug: 'my-records',
     group: 'Training',
     title: 'All my records',
-    sentence: 'Current records of each exercise: weight, estimated maximum, repetitions and volume.',
+    explanation: 'Current records of each exercise: weight, estimated maximum, repetitions and volume.',
     query: `query MyRecords($kinds: [RecordKind!]) {
   personalRecords(standing: true, kinds: $kinds) {
     exercise { name }
@@ -27,7 +27,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'one-rep-max-by-week',
     group: 'Training',
     title: 'How is my estimated maximum developing?',
-    sentence:
+    explanation:
       'The best estimated one-rep maximum of each week for some exercises. Other formulas are BRZYCKI, LOMBARDI, MAYHEW and WATHAN.',
     query: `query OneRepMaxByWeek($exercises: [String!], $formula: OneRepMaxFormula!) {
   bestOneRepMaxes(last: 1000, where: { exercise: { name: { in: $exercises } } }, by: WEEK, formula: $formula) {
@@ -44,7 +44,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'hard-sets-per-muscle',
     group: 'Training',
     title: 'Hard sets per muscle by week',
-    sentence: 'Sets of 5 to 30 repetitions close to failure. A set counts half for secondary muscles.',
+    explanation: 'Sets of 5 to 30 repetitions close to failure. A set counts half for secondary muscles.',
     query: `query HardSetsPerMuscle($since: Date!) {
   muscleVolume(from: $since, by: WEEK) {
     bucket { start }
@@ -60,7 +60,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'tonnage-by-week',
     group: 'Training',
     title: 'Tonnage and hard sets by week',
-    sentence: 'Weight times repetitions of all sets, and the number of hard sets.',
+    explanation: 'Weight times repetitions of all sets, and the number of hard sets.',
     query: `query TonnageByWeek($since: Date!) {
   trainingVolume(from: $since, by: WEEK) {
     bucket { start }
@@ -77,7 +77,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'training-load',
     group: 'Training',
     title: 'How high is my training load?',
-    sentence: 'Exponentially weighted means over 7 and 42 days, and their ratio. Change `measure` to TONNAGE.',
+    explanation: 'Exponentially weighted means over 7 and 42 days, and their ratio. Change `measure` to TONNAGE.',
     query: `query TrainingLoad($measure: LoadMeasure!) {
   trainingLoad(last: 366, measure: $measure) {
     date
@@ -94,7 +94,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'streak-of-weeks',
     group: 'Training',
     title: 'How long is my training streak?',
-    sentence: 'Sessions per week, and the number of consecutive weeks that reached the goal.',
+    explanation: 'Sessions per week, and the number of consecutive weeks that reached the goal.',
     query: `query StreakOfWeeks($goal: Int!) {
   trainingWeeks(last: 104, goal: $goal) {
     bucket { start }
@@ -109,7 +109,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'planned-against-done',
     group: 'Training',
     title: 'Do I stick to my plan?',
-    sentence: 'Planned sets of the active schedule per week, compared with completed sets.',
+    explanation: 'Planned sets of the active schedule per week, compared with completed sets.',
     query: `query PlannedAgainstDone {
   scheduleAdherence {
     start
@@ -127,7 +127,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'planned-but-neglected',
     group: 'Training',
     title: 'Which planned exercises do I neglect?',
-    sentence: 'Planned and completed sets of each exercise in the active schedule over the last weeks.',
+    explanation: 'Planned and completed sets of each exercise in the active schedule over the last weeks.',
     query: `query PlannedButNeglected($weeks: Int!) {
   plannedExercises(weeks: $weeks) {
     exercise { name }
@@ -144,7 +144,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'strength-for-my-weight',
     group: 'Body',
     title: 'How strong am I for my weight?',
-    sentence: 'The sum of the best lifts in three exercises, and its DOTS score.',
+    explanation: 'The sum of the best lifts in three exercises, and its DOTS score.',
     query: `query StrengthForMyWeight($gender: Gender!, $exercises: [String!]) {
   strength(where: { exercise: { name: { in: $exercises } } }, gender: $gender, estimated: true) {
     total
@@ -160,7 +160,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'weight-trend',
     group: 'Body',
     title: 'Is my weight going up or down?',
-    sentence: 'Measured weight with its smoothed trend, and the weekly rate of change over the last 28 days.',
+    explanation: 'Measured weight with its smoothed trend, and the weekly rate of change over the last 28 days.',
     query: `query WeightTrend($since: Date!) {
   bodyWeightTrend(from: $since) {
     date

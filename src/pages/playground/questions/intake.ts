@@ -4,12 +4,12 @@ import type { Question } from './question';
 const BUCKET_START = 'bucket.start';
 const TIME_ZONE_VARIABLE = { zone: 'Europe/Berlin' };
 
-export const INTAKE: readonly Question[] = [
+export const INTAKE_QUESTIONS: readonly Question[] = [
   {
     slug: 'protein-per-kg-by-day',
     group: 'Nutrition',
     title: 'Protein per kg by day',
-    sentence: 'Grams of protein per kg of body weight on that day, with the total amount and the goal of the plan.',
+    explanation: 'Grams of protein per kg of body weight on that day, with the total amount and the goal of the plan.',
     query: `query ProteinPerKgByDay($zone: String!) {
   nutritionIntake(timeZone: $zone) {
     bucket { start }
@@ -25,7 +25,7 @@ export const INTAKE: readonly Question[] = [
     slug: 'energy-by-week-against-plan',
     group: 'Nutrition',
     title: 'Mean energy by week, and days over the goal',
-    sentence: 'Mean kilocalories per day in each week, compared with the plan. `tolerance` is in percent.',
+    explanation: 'Mean kilocalories per day in each week, compared with the plan. `tolerance` is in percent.',
     query: `query EnergyByWeekAgainstPlan($zone: String!, $tolerance: Int!) {
   nutritionIntake(by: WEEK, timeZone: $zone, tolerance: $tolerance) {
     bucket { start }
@@ -43,7 +43,7 @@ export const INTAKE: readonly Question[] = [
     slug: 'energy-by-meal',
     group: 'Nutrition',
     title: 'At which meals do I eat more than planned?',
-    sentence: 'Mean energy of each meal by month, compared with the plan.',
+    explanation: 'Mean energy of each meal by month, compared with the plan.',
     query: `query EnergyByMeal($zone: String!) {
   nutritionIntake(by: MONTH, timeZone: $zone, perMeal: true) {
     bucket { start }
@@ -59,7 +59,7 @@ export const INTAKE: readonly Question[] = [
     slug: 'top-foods',
     group: 'Nutrition',
     title: 'Which foods does my protein come from?',
-    sentence: 'Foods by their total amount of protein. Change `by` to ENERGY.',
+    explanation: 'Foods by their total amount of protein. Change `by` to ENERGY.',
     query: `query TopFoods($by: FoodOrder!) {
   topFoods(first: 25, by: $by) {
     ingredient { name }

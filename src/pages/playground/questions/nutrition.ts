@@ -1,12 +1,12 @@
 /** Example questions about the diary and nutrition plans. */
 import type { Question } from './question';
 
-export const NUTRITION: readonly Question[] = [
+export const NUTRITION_QUESTIONS: readonly Question[] = [
   {
     slug: 'energy-by-day',
     group: 'Nutrition',
     title: 'Energy by day',
-    sentence: 'Kilocalories per day in the last 90 days of the diary.',
+    explanation: 'Kilocalories per day in the last 90 days of the diary.',
     query: `query EnergyByDay {
   nutritionIntake {
     bucket { start }
@@ -19,7 +19,7 @@ export const NUTRITION: readonly Question[] = [
     slug: 'macros-by-day',
     group: 'Nutrition',
     title: 'Protein, carbohydrates and fat by day',
-    sentence: 'Macronutrients per day in the last 90 days of the diary, as stacked bars.',
+    explanation: 'Macronutrients per day in the last 90 days of the diary, as stacked bars.',
     query: `query MacrosByDay {
   nutritionIntake {
     bucket { start }
@@ -32,7 +32,7 @@ export const NUTRITION: readonly Question[] = [
     slug: 'what-my-plan-holds',
     group: 'Nutrition',
     title: 'What is in my plans?',
-    sentence: 'Energy and macronutrients of each plan: in total, per kg of body weight and as shares of energy.',
+    explanation: 'Energy and macronutrients of each plan: in total, per kg of body weight and as shares of energy.',
     query: `query WhatMyPlanHolds {
   nutritionPlans(first: 10) {
     nodes {
@@ -55,7 +55,7 @@ export const NUTRITION: readonly Question[] = [
     slug: 'planned-meals',
     group: 'Nutrition',
     title: 'My planned meals',
-    sentence: 'The meals of all plans with their times, nutritional values and ingredients.',
+    explanation: 'The meals of all plans with their times, nutritional values and ingredients.',
     query: `query PlannedMeals {
   meals(first: 50, orderBy: [{ time: ASC }]) {
     nodes {
@@ -71,7 +71,7 @@ export const NUTRITION: readonly Question[] = [
     slug: 'foods-most-often',
     group: 'Nutrition',
     title: 'Foods I eat most often',
-    sentence: 'How often each food appears in the diary, and when it last did.',
+    explanation: 'How often each food appears in the diary, and when it last did.',
     query: `query FoodsMostOften {
   diaryEntriesGrouped(groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 30) {
     keys { ingredient { name } }
@@ -85,7 +85,7 @@ export const NUTRITION: readonly Question[] = [
     slug: 'foods-by-weight',
     group: 'Nutrition',
     title: 'Foods I eat most of',
-    sentence: 'Total grams of each food. Entries in pieces or slices are left out.',
+    explanation: 'Total grams of each food. Entries in pieces or slices are left out.',
     query: `query FoodsByWeight {
   diaryEntriesGrouped(
     where: { ingredientUnitId: { isNull: true } }
@@ -104,7 +104,7 @@ export const NUTRITION: readonly Question[] = [
     slug: 'when-i-eat',
     group: 'Nutrition',
     title: 'At what hours do I eat?',
-    sentence: 'Diary entries by hour and weekday (1 is Monday). Change `zone` to your time zone.',
+    explanation: 'Diary entries by hour and weekday (1 is Monday). Change `zone` to your time zone.',
     query: `query WhenIEat($zone: String!) {
   diaryEntriesGrouped(
     groupBy: [{ eatenAt: { by: HOUR_OF_DAY, timeZone: $zone } }, { eatenAt: { by: WEEKDAY, timeZone: $zone } }]
@@ -125,7 +125,7 @@ export const NUTRITION: readonly Question[] = [
     slug: 'entries-per-week',
     group: 'Nutrition',
     title: 'How regularly do I keep my diary?',
-    sentence: 'Entries and distinct foods per week. Change `zone` to your time zone.',
+    explanation: 'Entries and distinct foods per week. Change `zone` to your time zone.',
     query: `query EntriesPerWeek($zone: String!) {
   diaryEntriesGrouped(
     groupBy: [{ eatenAt: { by: WEEK, timeZone: $zone, empty: true } }]
@@ -143,7 +143,7 @@ export const NUTRITION: readonly Question[] = [
     slug: 'latest-entries',
     group: 'Nutrition',
     title: 'Energy and protein of the latest entries',
-    sentence: 'The latest diary entries with their nutritional values.',
+    explanation: 'The latest diary entries with their nutritional values.',
     query: `query LatestEntries($entries: Int!) {
   diaryEntries(first: $entries, orderBy: [{ eatenAt: DESC }]) {
     nodes {

@@ -1,14 +1,14 @@
 /** An example question: a question in plain words, the GraphQL query that answers it, and a chart of the result. */
 import type { ChartSettings } from '../answer/settings';
 
-export const GROUPS = ['Training', 'Nutrition', 'Body', 'Catalogue'] as const;
+export const QUESTION_GROUPS = ['Training', 'Nutrition', 'Body', 'Catalogue'] as const;
 
 export interface Question {
   slug: string;
-  group: (typeof GROUPS)[number];
+  group: (typeof QUESTION_GROUPS)[number];
   title: string;
   /** Explains the result, and what can be changed in the query. */
-  sentence: string;
+  explanation: string;
   query: string;
   variables?: Readonly<Record<string, unknown>>;
   /** Number of days between the variable `since` and today. */

@@ -3,12 +3,12 @@ import type { Question } from './question';
 
 const BUCKET_START = 'keys.dateBucket.start';
 
-export const TRAINING: readonly Question[] = [
+export const TRAINING_QUESTIONS: readonly Question[] = [
   {
     slug: 'heaviest-set-per-exercise',
     group: 'Training',
     title: 'My heaviest set per exercise',
-    sentence: 'The heaviest weight ever lifted in each exercise, in kg, and the number of logged sets.',
+    explanation: 'The heaviest weight ever lifted in each exercise, in kg, and the number of logged sets.',
     query: `query HeaviestSetPerExercise {
   workoutLogsGrouped(
     where: { weightKg: { gt: 0 } }
@@ -26,7 +26,7 @@ export const TRAINING: readonly Question[] = [
     slug: 'weight-over-time',
     group: 'Training',
     title: 'Heaviest set of one exercise by day',
-    sentence: 'Progress of the top set of an exercise. Change `exercise` to another one.',
+    explanation: 'Progress of the top set of an exercise. Change `exercise` to another one.',
     query: `query TopSetByDay($exercise: String!) {
   workoutLogsGrouped(
     where: { exercise: { name: { eq: $exercise } } }
@@ -46,7 +46,7 @@ export const TRAINING: readonly Question[] = [
     slug: 'sets-per-week',
     group: 'Training',
     title: 'Sets and repetitions per week',
-    sentence: 'Sets, repetitions and exercises per week, including weeks without training.',
+    explanation: 'Sets, repetitions and exercises per week, including weeks without training.',
     query: `query SetsPerWeek($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
@@ -66,7 +66,7 @@ export const TRAINING: readonly Question[] = [
     slug: 'sets-per-muscle-by-week',
     group: 'Training',
     title: 'Sets per muscle by week',
-    sentence: 'Each set counts once for its main muscles and half for secondary muscles. Change the weights in the query.',
+    explanation: 'Each set counts once for its main muscles and half for secondary muscles. Change the weights in the query.',
     query: `query SetsPerMuscleByWeek($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
@@ -85,7 +85,7 @@ export const TRAINING: readonly Question[] = [
     slug: 'neglected-muscles',
     group: 'Training',
     title: 'Least trained muscles',
-    sentence: 'Weighted sets of each muscle over the last four weeks, fewest first. Change `since` to look further back.',
+    explanation: 'Weighted sets of each muscle over the last four weeks, fewest first. Change `since` to look further back.',
     query: `query NeglectedMuscles($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
@@ -104,7 +104,7 @@ export const TRAINING: readonly Question[] = [
     slug: 'sets-by-category-and-month',
     group: 'Training',
     title: 'Sets by category and month',
-    sentence: 'How the sets of each month are distributed over legs, chest, back and other categories.',
+    explanation: 'How the sets of each month are distributed over legs, chest, back and other categories.',
     query: `query SetsByCategoryAndMonth {
   workoutLogsGrouped(
     groupBy: [{ date: { by: MONTH } }, { field: EXERCISE_CATEGORY }]
@@ -121,7 +121,7 @@ export const TRAINING: readonly Question[] = [
     slug: 'exercises-most-done',
     group: 'Training',
     title: 'My most frequent exercises',
-    sentence: 'Sets, repetitions and training days of each exercise since a date.',
+    explanation: 'Sets, repetitions and training days of each exercise since a date.',
     query: `query ExercisesMostDone($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since } }
@@ -141,7 +141,7 @@ export const TRAINING: readonly Question[] = [
     slug: 'last-time-per-exercise',
     group: 'Training',
     title: 'When did I last do each exercise?',
-    sentence: 'The date of the last set of each logged exercise, oldest first.',
+    explanation: 'The date of the last set of each logged exercise, oldest first.',
     query: `query LastTimePerExercise {
   workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: MAX, of: DATE, direction: ASC }]) {
     keys { exercise { name } }
@@ -156,7 +156,7 @@ export const TRAINING: readonly Question[] = [
     slug: 'planned-sets-per-exercise',
     group: 'Training',
     title: 'Planned sets per exercise',
-    sentence: 'Planned sets of all workouts combined: repetitions and target weights of each exercise.',
+    explanation: 'Planned sets of all workouts combined: repetitions and target weights of each exercise.',
     query: `query PlannedPerExercise {
   plannedSetsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     keys { exercise { name } }
