@@ -32,13 +32,13 @@ function newerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] 
   return rows.filter(({ name }) => unknownMigrations.has(name));
 }
 
-/** Returns the first of these newer migrations after which this version cannot use the database. */
+/** Of the migrations of a newer version, returns the newest one that this version does not support; undefined if it supports all. */
 const findIncompatible = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
   newer.find(({ oldestVersion }) => oldestVersion === null || !isAtLeast(VERSION, oldestVersion));
 
 /**
- * Throws a ConfigError for a schema that is older than that of Fitgraph 0.2, or that is newer and not compatible with this version. Returns the names of the
- * newer migrations.
+ * Throws a ConfigError if the schema is older than that of Fitgraph 0.2, or so new that this version does not support it. Returns the names of the
+ * applied migrations that only newer versions have.
  */
 export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Promise<string[]> {
   const { rows } = (await client.query(APPLIED_SQL)) as { rows: AppliedMigration[] };

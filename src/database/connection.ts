@@ -22,7 +22,7 @@ const OWN_SLOTS = 2;
 /** Factor by which writes wait longer in the queue than reads, because they take longer and a rejected write costs the client more. */
 const WRITE_WAIT_FACTOR = 4;
 
-/** Returns limits with which no client can occupy all slots. */
+/** Returns limits that prevent a single client from occupying all slots. */
 const limitsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
 /** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */

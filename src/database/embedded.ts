@@ -34,7 +34,7 @@ export interface Embedded {
   release(): Promise<void>;
 }
 
-/** Application name of the connection by whose end each process notices that the server has stopped. */
+/** Application name of a connection that each process keeps open to the server. When it ends, the process knows that the server has stopped. */
 const MONITOR_NAME = 'fitgraph monitor';
 
 /** Interval of checks of the socket file. The server is restarted if two consecutive checks miss it; while the server starts, it is missing for a moment. */
@@ -74,7 +74,9 @@ async function start(place: Place, log: Log): Promise<ChildProcess | undefined> 
   return server;
 }
 
-/** Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: the server before a restart. */
+/**
+ * Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: at a restart, the server that has stopped.
+ */
 async function openServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
   const place = findPlace(dataDir, log);
   if (previous && fs.existsSync(previous.host)) place.sockets = previous.host;
@@ -167,7 +169,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     ready: () => recovery,
     async hasStopped() {
       server.monitor.ref();
-      // A server that is shutting down still serves existing connections but accepts no new one, so both are tested.
+      // Tests an existing connection and a new one, because a server that is shutting down still serves existing connections but accepts no new ones.
       const probes = [
         server.monitor.query('SELECT 1'),
         connect({ host: server.host, port: PORT }, 'postgres').then((client) => client.end()),

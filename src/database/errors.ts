@@ -30,16 +30,16 @@ export class CommitUncertain extends Unavailable {}
  * and sessions ended by a timeout, a dropped database, a server that is starting or stopping.
  */
 const UNREACHABLE = /^(08...|53300|25P0[34]|57P0[1-5])$/;
-/** Error codes: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
+/** PostgreSQL error codes: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
 const UNABLE = /^(53...|25006|55P03|58...)$/;
 /** Error codes of the operating system: out of file descriptors, buffers or memory. */
 const EXHAUSTED = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
-/** Error codes: data corruption, invalid data, a missing file. */
+/** PostgreSQL error codes: data corruption, invalid data, a missing file. */
 const DAMAGE = /^(XX...|22...|58P01)$/;
 const TIMEOUT = '57014';
 const LOCKED = '55P03';
 
-/** Thrown without trying to write, because the table is known to be locked; another request checks when it is released. */
+/** Thrown without trying to write, because the table is known to be locked. Another request checks whether it still is. */
 export class Locked extends Error {
   constructor() {
     super('what is written to is locked');
@@ -56,7 +56,7 @@ export const errorCodeOf = (error: unknown): string => String((originalOf(error)
 
 export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIMEOUT;
 
-/** Whether the lock timeout expired. */
+/** Whether a statement failed because it did not get a lock in time, or was not tried because the table is known to be locked. */
 export const isLocked = (error: unknown): boolean => error instanceof Locked || errorCodeOf(error) === LOCKED;
 
 /** Whether the connection failed or none was available, as reported by pg or Sequelize. */
@@ -67,7 +67,7 @@ export function isUnavailable(error: unknown): boolean {
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
 
-/** Whether PostgreSQL responds but cannot execute statements of this kind at present. */
+/** Whether PostgreSQL responds but at present cannot execute some statements, for example because the disk is full. */
 export const isResourceError = (error: unknown): boolean => UNABLE.test(errorCodeOf(error));
 
 /** Whether the operating system lacked a resource for this process, in the database client or elsewhere. */

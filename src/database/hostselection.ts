@@ -8,7 +8,7 @@ import { parseDatabaseHosts, type DatabaseHosts, type Target } from '../platform
 /** Timeout of a probe. It is shorter than that of a connection (`CONNECTION_TIMEOUT_MS`), which includes the probe. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** SQL: whether a server may be used, by value of `target_session_attrs`. */
+/** SQL conditions that a server must meet to be used, by value of `target_session_attrs`. */
 const CONDITIONS: Record<Target, string> = {
   any: 'true',
   primary: 'NOT pg_is_in_recovery()',
@@ -48,7 +48,7 @@ export class HostSelection {
     }));
   }
 
-  /** Discards the selection if it is this host. Call this when a connection to the host failed or was rejected as read-only. */
+  /** Discards the selection if `host` is the selected host. Call this when a connection to the host failed or was rejected as read-only. */
   reject(host: SelectedHost): void {
     void this.selected?.then((selected) => {
       if (selected.host === host.host && selected.port === host.port) this.selected = undefined;

@@ -22,7 +22,7 @@ const LOCK_RETRY_MS = 200;
 const LOCK_HOLDER_SQL = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
-/** Reports that the migration waits for another process. */
+/** Receives messages that say what the migration is waiting for. */
 type Report = (message: string) => void;
 const toStderr: Report = (message) => void process.stderr.write(`${message}\n`);
 
@@ -150,7 +150,7 @@ export const migrateUp = (database: Database, { report = toStderr, maintenance =
 /** The newest migration that stays applied; null reverts all migrations. By default only the last migration is reverted. */
 type Target = string | null;
 
-/** Returns the names of the migrations after the target, newest first. */
+/** Returns the names of the applied migrations that are newer than the target, newest first. */
 function namesAfter(applied: readonly string[], target?: Target): string[] {
   if (typeof target === 'string' && !applied.includes(target))
     throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${applied.join(', ')}`);
@@ -161,7 +161,7 @@ function namesAfter(applied: readonly string[], target?: Target): string[] {
   return names;
 }
 
-/** Reverts the migrations after the target and returns their names, newest first. */
+/** Reverts the applied migrations that are newer than the target and returns their names, newest first. */
 export const migrateDown = (database: Database, target?: Target): Promise<string[]> =>
   withMigrationLock(
     database,

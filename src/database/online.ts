@@ -18,7 +18,9 @@ const MAX_BATCH_ROWS = 20_000;
 /** Pause after a batch, as a fraction of the batch's duration. */
 const PAUSE_SHARE = 0.5;
 
-/** SQL: while it is `on`, the triggers that set row versions and write the change log ignore updates (migrations 0070 and 0081). */
+/**
+ * SQL: switches a setting. While it is `on`, the triggers that set row versions and write the change log ignore updates (migrations 0070 and 0081).
+ */
 const setBackfill = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
 export class OnlineSchemaChange {
@@ -35,7 +37,10 @@ export class OnlineSchemaChange {
     return [results].flat().at(-1)!.rows as Row[];
   }
 
-  /** Runs ALTER TABLE with `action`. Before, it takes a lock that blocks no request, so that PostgreSQL cancels an autovacuum of the table. */
+  /**
+   * Runs ALTER TABLE with `action`. First takes another lock, which blocks no request: while it waits for that lock, PostgreSQL cancels an autovacuum
+   * of the table.
+   */
   async alter(table: string, action: string): Promise<void> {
     const statement = `ALTER TABLE "${table}" ${action}`;
     if (!this.onConflict) return void (await this.run(statement));
@@ -123,7 +128,7 @@ export class OnlineSchemaChange {
       await this.run(`${setBackfill('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
       const ms = performance.now() - startedAt;
       await sleep(ms * PAUSE_SHARE);
-      // The size at most doubles, because a batch in which few rows needed the update says little about the duration of the next one.
+      // The batch size at most doubles: in a batch in which few rows needed the update, the duration does not show how long the next batch will take.
       size = Math.round(Math.min(MAX_BATCH_ROWS, size * Math.min(2, Math.max(0.1, BATCH_MS / ms))));
       start = (end as number) + 1;
     }

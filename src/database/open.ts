@@ -26,17 +26,17 @@ export interface OpenDatabase {
 }
 
 interface OpenOptions {
-  /** Whether to read the secret key (default). Otherwise `secretKey` is empty. */
+  /** Whether to read the secret key. Default: true. Without it, `secretKey` of the result is empty. */
   key?: boolean;
   /** Whether to restart an embedded database that stops unexpectedly. */
   restart?: boolean;
-  /** Connection to the embedded database, if the caller knows one: another process has started the database. */
+  /** Connection to the embedded database if another process has started it and has sent this connection. Default: opens the embedded database. */
   embedded?: EmbeddedConnection;
 }
 
 interface DatabaseCheck {
   pooling?: Pooling;
-  /** Connection limit for this role. */
+  /** Maximum number of connections that PostgreSQL permits for the database user. */
   available?: number;
 }
 
@@ -71,7 +71,7 @@ export async function openDatabase(
 export const replicaOptions = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
-/** Returns the pool size: DATABASE_POOL, or the largest smaller one that the connection limit of the database allows. */
+/** Returns DATABASE_POOL or, if PostgreSQL does not permit enough connections for it, the largest pool size that it permits. */
 function limitPoolSize({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
   let size = poolSize;
   while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > available) size -= 1;

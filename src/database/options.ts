@@ -28,7 +28,9 @@ export interface ConnectionOptions extends ConnectionLimits {
   statementTimeout?: number;
   /** `statement_timeout` for anonymous clients. Default: `statementTimeout`. */
   anonymousTimeout?: number;
-  /** Row-level security for requests. Default: `on`, which means if the database permits it. */
+  /**
+   * Row-level security for requests. Default: `on`, which applies it if the database permits that. `required`: the server does not start without it.
+   */
   rowSecurity?: 'on' | 'required' | 'off';
   /** Limits of the queues in which statements wait for a slot of a concurrency limiter. */
   queue: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;

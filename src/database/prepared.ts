@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import { closePrepared, type StatementState } from '../internals/pg';
 
-/** Executions of a statement before it is prepared, so that filters that occur once do not fill the cache. */
+/** Number of executions after which a statement is prepared, so that statements with a rare filter do not fill the cache. */
 const USES_BEFORE_PREPARED = 2;
 /** Maximum length of a prepared statement, in characters. Longer ones come from filters that rarely recur. */
 const MAX_TEXT_LENGTH = 16_000;

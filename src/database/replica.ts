@@ -46,7 +46,9 @@ type QueryPrimary = (text: string) => Promise<Row[]>;
 
 export class Replica {
   readonly pool: Pool;
-  /** Session users of the connections to the standby. They stay set, because no pooler is in between. */
+  /**
+   * Session users of the connections to the standby. They are set once per connection, because no pooler lies between this process and the standby.
+   */
   readonly sessionUsers = new SessionUsers(false);
   private readonly breaker: CircuitBreaker;
   /** Why the standby is not used; undefined while it is used. */
@@ -113,7 +115,10 @@ export class Replica {
     void this.check();
   }
 
-  /** Checks repeatedly, for up to `maxLag`, whether the standby can be used (for `doctor`). Returns why it cannot be used; undefined if it can. */
+  /**
+   * Checks repeatedly, for up to `maxLag`, whether the standby can be used. Returns why it cannot be used; undefined if it can. For `fitgraph
+   * doctor`.
+   */
   async inspect(queryPrimary: QueryPrimary): Promise<string | undefined> {
     this.queryPrimary = queryPrimary;
     const deadline = performance.now() + this.options.maxLag;

@@ -54,7 +54,10 @@ const COLUMNS = `
     LEFT JOIN pg_collation l ON l.oid = a.attcollation LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
   WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`;
 
-/** Omits NOT NULL, which only PostgreSQL 18 and later list as a constraint. A foreign key is not enforced if its triggers are disabled. */
+/**
+ * SQL: constraints, except NOT NULL, which only PostgreSQL 18 and later list as constraints. A foreign key whose triggers are disabled counts as
+ * disabled.
+ */
 const CONSTRAINTS = `
   SELECT format('constraint %s.%s', r.relname, c.conname), replace(pg_get_constraintdef(c.oid, true), ' NOT VALID', ''),
     CASE WHEN NOT c.convalidated THEN 'not validated'

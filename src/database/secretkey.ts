@@ -29,7 +29,7 @@ export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, d
   if (await hasAccounts(database))
     throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${RECOVERY_ADVICE}`);
   writeKey(file, randomBytes(32).toString('hex'));
-  // A concurrent process may have written its key first.
+  // Reads the key from the file, because a concurrent process may have written its own key first.
   return readKey(file)!;
 }
 

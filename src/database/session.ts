@@ -27,7 +27,7 @@ export class Session implements StatementContext {
   statements = 0;
   milliseconds = 0;
   rows = 0;
-  /** Bytes that may still be read for the current response. */
+  /** Bytes of rows that may still be read from the database for the current response. */
   private bytesLeft = Infinity;
   private byteLimit = Infinity;
   trace?: Trace;
@@ -47,7 +47,10 @@ export class Session implements StatementContext {
 
   constructor(readonly database: Database) {}
 
-  /** Sets the client after authentication; a subscription stays `live`. The next statement counts as the first of the request, without priority. */
+  /**
+   * Sets the client of the request after its authentication; that of a subscription event stays `live`. Resets the priority that a request has after
+   * its first statement.
+   */
   setClient(clientKind: ClientKind, caller: Caller): void {
     if (this.clientKind !== 'live') this.clientKind = clientKind;
     this.caller = caller;
@@ -59,12 +62,12 @@ export class Session implements StatementContext {
     return this.run(text, values, this.viewer);
   }
 
-  /** Like `query`, but an anonymous client may be served by the replica, until a statement of this session was served by the primary. */
+  /** Like `query`, but may read from the replica for an anonymous client, unless a statement of this session has already run on the primary. */
   async read(text: string, values: Parameters = []): Promise<Row[]> {
     return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }
 
-  /** Runs a statement of the authentication. The tables that it reads have no row-level security, so no session user is set. */
+  /** Runs a statement that identifies the sender of the request. The tables that it reads have no row-level security, so no session user is set. */
   async identify(text: string, values: Parameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }
@@ -123,7 +126,7 @@ export class Session implements StatementContext {
     return result;
   }
 
-  /** Sets how many bytes may be read for the current response. */
+  /** Sets how many bytes of rows may be read from the database for the current response. */
   limitBytes(bytes: number): void {
     this.bytesLeft = this.byteLimit = bytes;
   }

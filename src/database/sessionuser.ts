@@ -6,7 +6,7 @@
 import { escapeIdentifier, type ClientBase } from 'pg';
 import type { PrecedingStatement } from '../internals/pg';
 
-/** The session user of anonymous clients. No owned row belongs to it. */
+/** The session user of anonymous clients. It is not the id of a user, so row-level security hides the rows of all users. */
 export const ANONYMOUS = '';
 
 const SET_VIEWER_SQL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;

@@ -14,7 +14,7 @@ const REPLACED: readonly string[] = [
   ...['0062-exponential-mean', '0063-fewer-indexes', '0064-owners-of-parents'],
 ];
 
-/** Migrations that replace those of version 0.2. None has the number of a replaced one. */
+/** Migrations that replace those of version 0.2. Their numbers differ from those of the replaced migrations. */
 const REPLACEMENTS: readonly string[] = [
   ...['0052-catalogue', '0053-accounts', '0054-training-and-food', '0055-search', '0056-change-log', '0057-requests-and-files'],
   ...['0058-owned-rows', '0059-analyses'],
@@ -25,7 +25,7 @@ export function findMissingReplaced(applied: readonly string[]): string | undefi
   return REPLACED.some((name) => applied.includes(name)) ? REPLACED.find((name) => !applied.includes(name)) : undefined;
 }
 
-/** Returns the names in order, with the replacements instead of the replaced migrations. */
+/** Returns the names of the applied migrations in order; if all replaced migrations are among them, with the replacements instead. */
 export function squash(applied: readonly string[]): string[] {
   if (!REPLACED.every((name) => applied.includes(name))) return [...applied];
   return [...new Set([...REPLACEMENTS, ...applied.filter((name) => !REPLACED.includes(name))])].sort();

@@ -14,7 +14,7 @@ const SUFFIX = '_viewer';
 
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** PostgreSQL error code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** PostgreSQL error code insufficient_privilege (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const INSUFFICIENT_PRIVILEGE = '42501';
 /** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
 const RETRIED_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
@@ -33,7 +33,7 @@ export interface RowSecurityStatus {
   appliesToServer: boolean;
 }
 
-/** Owner of the tables, and the current user of the server's connection. */
+/** The role that owns the tables, and the role with which the server connects. */
 interface Ownership {
   owner: string;
   self: string;
@@ -54,7 +54,7 @@ async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownersh
 const roleExists = async (role: string, client: ClientBase): Promise<boolean> =>
   (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
 
-/** Runs `work` under the role in a transaction that is always rolled back. */
+/** Switches to the role and runs `work` in a transaction that is always rolled back. */
 async function withRole<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
   try {
@@ -119,7 +119,7 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
 /** Names of the policies that migrations create. Policies with other names, which an administrator has created for other roles, are not changed. */
 const POLICIES = ['own_rows', 'own_changes', 'noted'];
 
-/** SQL: policies with one of the names `$2` that apply to other roles than exactly the role `$1`. */
+/** SQL: policies named in `$2` that do not apply to exactly the role `$1`. */
 const MISDIRECTED_POLICIES_SQL = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND p."polname" = ANY($2)
     AND p."polroles" <> ARRAY[quote_ident($1)::regrole::oid] ORDER BY c."relname", p."polname"`;
@@ -136,7 +136,8 @@ export async function assignPolicies(client: ClientBase): Promise<void> {
   const { rows } = await client.query(MISDIRECTED_POLICIES_SQL, [target, POLICIES]);
   for (const { policy, table } of rows) {
     const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
-    // A transaction for each policy, with a lock timeout: a lock that waits for a long statement makes all requests for its table wait as well.
+    // Each policy is changed in its own transaction with a lock timeout: while ALTER POLICY waits for a table lock, all requests for the table wait
+    // as well.
     await retry(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
   }
 }

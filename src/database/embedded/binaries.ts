@@ -12,7 +12,7 @@ import type { Owner, Place } from './place';
 export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface Binaries {
-  /** Folder of the programs. */
+  /** Folder that contains the programs initdb, pg_ctl and postgres. */
   bin: string;
   /** Major version, as in the file PG_VERSION of a cluster. */
   major: string;
@@ -39,7 +39,10 @@ export function findPackage(): string {
   throw new Error(`the embedded PostgreSQL is not available for ${platform}: set DATABASE_URL to an external PostgreSQL server`);
 }
 
-/** Creates the symbolic links of the libraries. npm packages cannot contain links, and the package's install script, which creates them, may not have run. */
+/**
+ * Creates the symbolic links between the libraries. npm packages cannot contain links. The package has an install script that creates them, but npm
+ * may not have run it.
+ */
 function restoreLinks(root: string): void {
   const list = path.join(root, 'native', 'pg-symlinks.json');
   if (!fs.existsSync(list)) return;
@@ -64,7 +67,7 @@ function copyPackage(root: string, place: Place): string {
   const copy = path.join(place.home, `binaries-${version}`);
   if (fs.existsSync(copy)) return copy;
   for (const name of fs.readdirSync(place.home)) {
-    // Another process may be copying the same version.
+    // Deletes copies of other versions. Unfinished copies of this version are kept, because another process may be making one now.
     if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copy)}.`))
       fs.rmSync(path.join(place.home, name), { recursive: true, force: true });
   }
@@ -82,7 +85,7 @@ function copyPackage(root: string, place: Place): string {
   return copy;
 }
 
-/** Returns the programs: those in the package or, if these cannot be run, a copy. Throws if neither can be run. */
+/** Returns the programs in the package or, if these cannot be run, those in a copy of the package. Throws if neither can be run. */
 export function findBinaries(place: Place): Binaries {
   const root = findPackage();
   restoreLinks(root);

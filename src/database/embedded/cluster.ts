@@ -10,7 +10,7 @@ import type { Place } from './place';
 /** Name of the cluster's superuser. It needs no password, because only the server's user can access the socket. */
 export const SUPERUSER = 'fitgraph';
 
-// macOS has no system locale C.UTF-8, so PostgreSQL's built-in one is used. With it, `--lc-ctype` only classifies characters.
+// Uses PostgreSQL's built-in locale on macOS, which has no system locale C.UTF-8. `--lc-ctype` then only determines which characters are letters.
 const LOCALE =
   process.platform === 'darwin'
     ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--lc-ctype=UTF-8']
@@ -24,7 +24,7 @@ export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined 
 
 /** Creates the cluster if it does not exist. Returns whether it was created. */
 export function prepareCluster(place: Place, binaries: Binaries): boolean {
-  // The folder is listed before the version is read: otherwise a cluster that another process creates in between would look like other files.
+  // Lists the folder before reading the version: otherwise a cluster that another process creates in between would be mistaken for foreign files.
   const names = fs.existsSync(place.cluster) ? fs.readdirSync(place.cluster) : [];
   const major = clusterMajor(place);
   if (major !== undefined) {
@@ -37,7 +37,8 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
   if (names.length > 0) {
     throw new Error(`${place.cluster} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
   }
-  // If the old cluster exists, an upgrade was interrupted between its two renames. Creating an empty database here would look like data loss.
+  // If only the cluster of an old version exists, an upgrade was interrupted between its two renames. Creating an empty database would look like data
+  // loss.
   const [oldName] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
   if (oldName) {
     const old = path.join(place.home, oldName);
@@ -80,7 +81,7 @@ function createCluster(place: Place, { bin }: Binaries): boolean {
 
 interface PidFile {
   pid: number;
-  /** Folder of the socket; absent until the server has created it. */
+  /** Folder of the server's socket; absent until the server has written it to the file. */
   sockets?: string;
   isReady: boolean;
 }

@@ -21,7 +21,10 @@ export interface MajorUpgrade {
 /** Port in the name of the old server's socket. Other processes look for a socket with `PORT`, so they cannot use the old database. */
 const UPGRADE_PORT = PORT + 1;
 
-/** Returns the necessary upgrade; undefined if the database has the version of the embedded PostgreSQL. Throws if there is no database, or a newer one. */
+/**
+ * Returns the upgrade that the database needs; undefined if it already has the version of the embedded PostgreSQL. Throws if there is no database, or
+ * a newer one.
+ */
 export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   const place = findPlace(openDataDir(dataDir), () => undefined);
   const from = clusterMajor(place);
@@ -35,7 +38,10 @@ export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   return { from, to, place, draft: path.join(place.home, 'upgrade') };
 }
 
-/** Returns the folder with the programs of the old version: `folder`, or the one in which Debian and its derivatives install them. */
+/**
+ * Returns the folder with PostgreSQL's programs of the old version: `folder` or, by default, the one in which Debian and its derivatives install
+ * them.
+ */
 export function findOldBinaries({ from, place }: MajorUpgrade, folder?: string): string {
   const bin = path.resolve(folder ?? `/usr/lib/postgresql/${from}/bin`);
   const { major, problem } = readVersion(bin, place.owner);
@@ -66,7 +72,7 @@ export async function withOldServer<T>(
   }
 }
 
-/** Creates an empty folder for the new database that belongs to the same user as the old database. */
+/** Creates an empty folder for the new database. It belongs to the same user as the old database. */
 export function createDraft({ place, draft }: MajorUpgrade): void {
   fs.rmSync(draft, { recursive: true, force: true });
   fs.mkdirSync(draft, { mode: 0o700 });

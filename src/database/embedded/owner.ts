@@ -10,7 +10,9 @@ import { LOCKS } from '../locks';
 
 export const DATABASE = 'fitgraph';
 export const OWNER = 'fitgraph_owner';
-/** The viewer role. It is created here by the superuser, because the owner lacks the privilege CREATEROLE. */
+/**
+ * Role under which the statements of requests run. The superuser creates it here, because the owner of the database lacks the privilege CREATEROLE.
+ */
 const VIEWER = viewerRoleOf(OWNER);
 
 const CREATE_ROLES_SQL = `DO $$ BEGIN
@@ -20,8 +22,9 @@ const CREATE_ROLES_SQL = `DO $$ BEGIN
 END $$`;
 
 /**
- * Transfers the database and its objects from the superuser, which releases up to 0.2.0 used for everything, to the owner. REASSIGN OWNED is not
- * permitted for the superuser. Members of extensions keep their owner; row types, arrays and sequences of columns follow their table.
+ * SQL: transfers the database and its objects to the owner. Releases up to 0.2.0 created them as the superuser, whose objects REASSIGN OWNED cannot
+ * transfer. Excludes objects that belong to extensions, and row types, array types and column sequences, whose owner changes with that of their
+ * table.
  */
 const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
   FOR statement IN

@@ -21,7 +21,7 @@ export interface Owner {
 
 export interface Place {
   dataDir: string;
-  /** The folder of the cluster: the data folder, or a replacement that the server's user can enter. */
+  /** Parent folder of the cluster: the data folder, or a replacement if the server's user cannot enter the data folder. */
   home: string;
   cluster: string;
   /** Folder of the socket, which only the server's user can enter. */
@@ -47,7 +47,7 @@ export function openDataDir(dataDir: string): string {
     createFolder(path.resolve(dataDir, '..'));
     createFolder(dataDir, 0o700);
     const real = fs.realpathSync(dataDir);
-    // Root's folder must let the user that runs the server pass through (execute permission), but not list it.
+    // If the folder belongs to root, the user that runs the server must be able to pass through it (execute permission), but not to list it.
     fs.chmodSync(real, isRoot() && fs.statSync(real).uid === 0 ? 0o711 : 0o700);
     return real;
   } catch (error) {
@@ -102,7 +102,7 @@ function createFallbackHome(dataDir: string, owner: Owner, log: (message: string
   return home;
 }
 
-/** Creates and returns a folder for the socket whose path is short enough. */
+/** Creates and returns a folder for the socket. Its path is short enough for a socket. */
 function chooseSockets(home: string, owner?: Owner): string {
   const name = `fitgraph-${hash(home)}`;
   for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {

@@ -39,14 +39,16 @@ const SETTINGS = {
 };
 
 /**
- * Exit status if the folder is locked. postmaster.pid does not exclude postmasters in different containers, whose process ids are unrelated: two of them
- * could run on the same data. A kernel lock (flock) on the folder excludes them; PostgreSQL and its backends inherit it.
+ * Exit status of the start script if another server has locked the folder. The file postmaster.pid does not exclude servers in different containers,
+ * whose process ids are unrelated: two of them could run on the same data. A kernel lock (flock) on the folder excludes them. PostgreSQL's processes
+ * inherit it from the start script.
  */
 const LOCKED_STATUS = 75;
 
 /**
- * Shell script that starts the watchdog and then becomes the postmaster (`exec`). The inner parentheses detach the watchdog, because the postmaster logs
- * the exit of unknown children. SIGINT requests a fast shutdown. A line in the pipe, as opposed to end of file, means that the server has ended.
+ * Shell script that starts the watchdog and then becomes the postmaster (`exec`). The inner parentheses make the watchdog a process that is no child
+ * of the postmaster, which would log its exit. The watchdog sends SIGINT (fast shutdown) if the pipe ends without a line; a line in it means that the
+ * server has already stopped.
  */
 const LAUNCHER = `
 ( ( trap '' INT TERM HUP; read -r line <&3 || kill -INT $$ ) & )

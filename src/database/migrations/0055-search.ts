@@ -8,10 +8,10 @@
  */
 import type { Migration } from '../migrate';
 
-/** Regular expression of word separators in lower-case text: blanks, signs and punctuation. */
+/** Regular expression of word separators in lower-case text: spaces, symbols and punctuation. */
 const BETWEEN = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
 
-/** SQL: whether typing errors in a word are tolerated. Words with digits are numbers or codes, and very short ones resemble too many others. */
+/** SQL: whether a search tolerates typing errors in a word: not in numbers and codes, nor in very short words, which resemble too many others. */
 const isSpelled = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
 
 /** SQL: length of the shorter of two texts, divided by that of the longer one. */
@@ -103,7 +103,10 @@ BEGIN
 END $$;
 `;
 
-/** SQL: columns with the folded name and its words, which would be too expensive to compute at each search, with their index and triggers. */
+/**
+ * SQL: adds columns with the folded (lower-case) name and its words, their index and triggers. Computing these values at each search would be too
+ * expensive.
+ */
 const named = (table: string) => `
 ALTER TABLE "${table}"
   ADD COLUMN "name_folded" text COLLATE "C" GENERATED ALWAYS AS ("search_fold"("name")) STORED,

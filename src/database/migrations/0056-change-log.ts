@@ -11,7 +11,7 @@ const TABLES = [
   ...['exercise_base', 'exercise', 'exercise_image', 'exercise_comment', 'household_unit', 'ingredient', 'ingredient_unit'],
 ];
 
-/** Tables whose rows are part of an exercise base. */
+/** Link tables. Each of their rows belongs to an exercise (table `exercise_base`), so a change of such a row is a change of that exercise. */
 const LINKS = ['exercise_base_muscle', 'exercise_base_equipment'];
 
 const TRANSITIONS = {

@@ -1,10 +1,10 @@
 /**
- * Common properties of all tables of owned rows: triggers that set the row version and the time of the change, triggers that write the change log, and
- * row-level security.
+ * Common properties of all tables whose rows belong to users (owned rows): triggers that set the row version and the time of the change, triggers
+ * that write the change log, and row-level security.
  */
 import type { Migration } from '../migrate';
 
-/** Tables of owned rows, with the column of the owner. */
+/** Tables whose rows belong to users, with the column that contains the owner. */
 const OWNED = Object.entries({
   user_account: 'id',
   user_profile: 'user_id',
@@ -23,13 +23,15 @@ const OWNED = Object.entries({
   weight_entry: 'user_id',
 });
 
-/** Table that links training days to weekdays. Its rows are part of the training day. */
+/** Table that links training days to weekdays. Its rows have no versions of their own: a change of a link is a change of the training day. */
 const LINK = 'training_day_weekday';
 
 /** Internal tables with rows about a user. They have row-level security, but no versions, and their changes are not logged. */
 const INTERNAL = ['idempotency_key', 'idempotency_usage'];
 
-/** SQL: id of the session user. NULL grants access to no row. It is a subquery, so that it is evaluated once per statement. */
+/**
+ * SQL: id of the session user, or NULL, which gives access to no row. It is a subquery, because PostgreSQL evaluates a subquery once per statement.
+ */
 const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 
 const stamped = (table: string) => `

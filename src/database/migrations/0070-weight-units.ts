@@ -9,13 +9,19 @@ export const oldestVersion = '0.3.0';
 
 const SKIP = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
 
-/** SQL: the setting `fitgraph.backfill`, which has no effect for roles with row-level security, makes a trigger function only return `result`. */
+/**
+ * SQL: makes a trigger function only return `result` while the setting `fitgraph.backfill` is on. For roles with row-level security, the setting has
+ * no effect.
+ */
 export const skipBackfill = (result: string): string => `
   IF ${SKIP} THEN
     RETURN ${result};
   END IF;`;
 
-/** SQL: trigger functions of owned rows. While a migration fills a column, they neither change row versions nor write to the change log. */
+/**
+ * SQL: trigger functions of the tables whose rows belong to users. While a migration fills a column, they neither change row versions nor write the
+ * change log.
+ */
 export const rowFunctions = (skipSql: (result: string) => string): string => `
 CREATE OR REPLACE FUNCTION "fitgraph_stamped"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN${skipSql('NEW')}
