@@ -27,17 +27,23 @@ export async function viewerOfApiKey(token: string, session: Session): Promise<V
   return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
 }
 
-/** SQL: selects an account and the largest number of iterations of all hashes; one row even without an account, so its cost reveals no user names. */
+/**
+ * SQL: selects an account, and the largest number of iterations of all password hashes. Returns a row even if the account does not exist, so that the
+ * duration of the password check reveals no user names.
+ */
 const SELECT_CREDENTIALS = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
   FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
-/** SQL: records a sign-in and stores a hash of the same password, which ends no sessions. Returns no row if the stored hash has changed meanwhile. */
+/**
+ * SQL: records a sign-in and stores a hash of the same password; unlike a new password, that ends no sessions. Returns no row if the stored hash has
+ * changed in the meantime.
+ */
 const UPDATE_LAST_LOGIN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
-/** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Writes both outcomes to the audit log. */
+/** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Logs success and failure in the audit log. */
 export async function checkCredentials(username: string, password: string, session: Session, source: EventSource): Promise<number> {
-  // PostgreSQL rejects NUL characters, which no user name contains. The empty name finds no account.
+  // PostgreSQL rejects a NUL character. No user name contains one, so the empty name, which finds no account, is used instead.
   const [user] = await session.query(SELECT_CREDENTIALS, [username.includes('\0') ? '' : username]);
   const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
   const { id, password: storedHash } = user!;

@@ -4,7 +4,10 @@ import type { Database } from '../database/connection';
 import { ConfigError } from '../platform/config';
 import { TokenVault } from './tokens';
 
-/** Number of newest API keys to test without a fingerprint. If the secret key was replaced, only they can be encrypted with the current one. */
+/**
+ * Number of API keys, newest first, that are tested if no fingerprint is stored. If the secret key was replaced in the past, older API keys may still
+ * be encrypted with the previous one.
+ */
 const MAX_TESTED_TOKENS = 1_000;
 
 const PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';

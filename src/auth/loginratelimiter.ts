@@ -51,7 +51,8 @@ export class LoginRateLimiter {
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
-    // Neither successful attempts count, because many people may share an address, nor those that the next limit rejects.
+    // Removes the attempt from the counters. A successful attempt does not count, because many people may share an address. An attempt that the next limit rejects does
+    // not count either.
     const refundAll = () => Promise.all(refunds.map((refund) => refund()));
     try {
       refunds.push(() => this.byAddress.reward(address));

@@ -58,10 +58,14 @@ export async function withDatabase<T>(
 export const COUNT_WORKERS = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
   WHERE "application_name" LIKE '${LISTENER_NAME}%' AND "datname" = current_database()`;
 
-/** Throws CONFLICT if a server uses the database; with `migrations`, only if its version includes one of them. The message contains `consequence`. */
+/**
+ * Throws CONFLICT if a server uses the database. With `migrations`, only a server whose version includes one of them counts. The message contains
+ * `consequence`.
+ */
 export async function requireNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
   const oldest = migrations && listenerName([...migrations].sort()[0]);
-  // A server's LISTEN connection is named after its newest migration (not in version 0.2). A server older than `oldest` includes no migration.
+  // The LISTEN connection of a server is named after the newest migration of its version (except in version 0.2). A server whose newest migration is
+  // older than `oldest` has none of the given migrations.
   const includesMigration = `("application_name" = '${LISTENER_NAME}' OR "application_name" COLLATE "C" >= $1)`;
   const [row] = await (oldest ? database.ask(`${COUNT_WORKERS} AND ${includesMigration}`, [oldest]) : database.ask(COUNT_WORKERS));
   if (row!.workers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);

@@ -198,7 +198,7 @@ export class BucketStore implements FileStore {
       const path = decodeURIComponent(request.path).slice(1);
       const object = await this.head(path);
       if (!object) return next();
-      // Some servers send the length only with the content.
+      // Undefined if the server sends the length only together with the content, that is, not in response to HEAD.
       const size = object.ContentLength;
       setHeaders(response, path);
       response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${CACHE_MAX_AGE_SECONDS}, immutable` });

@@ -27,7 +27,7 @@ export interface FileStore {
   /** Writes a file atomically: it becomes visible when `createFile` has completed it at a temporary local path. */
   write(path: string, createFile: (localPath: string) => Promise<void>): Promise<void>;
   move(from: string, to: string): Promise<void>;
-  /** Deletes files; all `others` must begin with `path`. Missing files are ignored. */
+  /** Deletes a file and others whose paths begin with its path, such as its thumbnails. Missing files are ignored. */
   remove(path: string, others: readonly string[]): Promise<void>;
   /** Returns the paths of all files below a folder (hidden or not), relative to it. */
   list(folder: string): Promise<string[]>;

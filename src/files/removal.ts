@@ -1,4 +1,7 @@
-/** Deferred deletion of the files of deleted rows. Triggers record the paths and notify; missed notifications are handled at the next start. */
+/**
+ * Deletes the files of deleted rows. Triggers record their paths and notify the servers. Paths whose notification was missed are handled at the next
+ * start.
+ */
 import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import type { NotificationListener } from '../core/changes/listener';
@@ -11,7 +14,7 @@ import type { Media } from './media';
 const CHANNEL = 'fitgraph_removed_file';
 const BATCH_SIZE = 1000;
 
-/** SQL conditions that are true if a row refers to the path. Another row may have started to use it since the deletion; the file is then kept. */
+/** SQL conditions that are true if a row refers to the path. If a row has started to use the path since the deletion, its file is kept. */
 const usageConditions = (): string[] =>
   imageColumns().map(({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`);
 
@@ -62,7 +65,7 @@ export class FileRemoval {
     while ((await this.removeBatch()) === BATCH_SIZE);
   }
 
-  /** Deletes a batch of files. The records of their paths are settled only after that, so that a failed deletion is repeated. */
+  /** Deletes a batch of files. The same transaction marks their paths as done, so that a failed deletion, which rolls it back, is repeated. */
   private removeBatch(): Promise<number> {
     return this.database.withoutTimeouts((client) =>
       inTransaction(client, async () => {

@@ -44,7 +44,7 @@ export class Limiter<Client> {
   readonly limits: Required<LimiterOptions>;
   private readonly slotsByClient = new Map<Client, number>();
   private readonly resumed: Queues<Client> = new Map();
-  /** Work that is not resumed. */
+  /** Queued work that does not continue a request: no earlier work of its request had a slot. */
   private readonly fresh: Queues<Client> = new Map();
   private busySlots = 0;
   private queuedFreshCount = 0;

@@ -17,7 +17,7 @@ export class UploadedFile {
     /** Name sent by the client, possibly with folders. */
     readonly filename: string,
     readonly path: string,
-    /** In bytes. */
+    /** Size in bytes. */
     readonly size: number,
     /** SHA-256 of the content in hexadecimal. */
     readonly digest: string,
@@ -52,7 +52,7 @@ export const anonymousLimits = (limits: MultipartLimits): MultipartLimits => ({
 export class MultipartError extends Error {
   constructor(
     readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
-    /** For `boundary`, the invalid boundary; otherwise the name of the rejected part. */
+    /** The invalid boundary if `reason` is `boundary`, otherwise the name of the rejected part. */
     readonly subject?: string,
     /** Accepted parts: the text fields within the limits, and the files before the first error. */
     readonly acceptedParts: MultipartParts = new Map(),
@@ -67,10 +67,10 @@ const MAX_FILES = 20;
 /** Maximum text fields and files together. The reference service has the same limit. */
 const MAX_PARTS = 1000;
 export const TOO_MANY_PARTS_MESSAGE = `A form has at most ${MAX_FILES} files and ${MAX_PARTS} parts in all.`;
-/** Age after which a file belongs to no running request, because none can take that long. */
+/** Age in milliseconds after which an uploaded file is deleted, because no running request can be that old. */
 const ABANDONED_AGE_MS = 60 * 60 * 1000;
 
-/** Other users of the machine cannot read uploads, independently of the umask. */
+/** Permissions of the upload folder and its files: other users of the machine cannot read them, whatever the umask is. */
 const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 

@@ -96,7 +96,7 @@ export class ClientOrigin {
     return (headers[REQUEST_ID_HEADER] = isValid ? proxyId : randomUUID());
   }
 
-  /** Returns the key of limits per client: the IPv4 address, or the /64 network of an IPv6 address, which usually belongs to one client as a whole. */
+  /** Returns the key of limits per client: the IPv4 address or, because an IPv6 client usually has a whole /64 network, that network. */
   clientNetwork(request: RequestHead, address = this.clientAddress(request)): string {
     return networkOf(address);
   }

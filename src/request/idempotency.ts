@@ -95,7 +95,7 @@ const tooManyKeysError = (maxKeys: number) =>
   );
 const badRequestError = (message: string) => new ClientError('BAD_REQUEST', message);
 
-/** Converts a request to plain JSON, of which its fingerprint is computed. Files are represented by their name and digest. */
+/** Converts a request to plain JSON, from which the fingerprint of the request is computed. Files are represented by their name and digest. */
 function toPlainJson(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) throw badRequestError('The body is nested too deeply for an Idempotency-Key.');
   if (value instanceof UploadedFile) return toPlainJson({ filename: value.filename, digest: value.digest });
@@ -105,7 +105,7 @@ function toPlainJson(value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toPlainJson(item, depth + 1)]));
 }
 
-/** Claim of a key by the request that runs. It ends when the response is stored, or with `release`. */
+/** Claim of an idempotency key by the request that runs. The claim ends when the response is stored, or with `release`. */
 export class IdempotencyClaim {
   private readonly identity: unknown[];
   /** Whether the response was stored in the transaction of the write. */
@@ -197,7 +197,10 @@ export class IdempotencyKeys {
     this.sweepTimer = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
   }
 
-  /** Releases the claim as soon as the database is available. Beyond the limit, does nothing; other requests can then take over the claim when it is old. */
+  /**
+   * Releases the claim as soon as the database is available. Does nothing if too many claims are waiting for this; other requests can take over the
+   * claim when it is old.
+   */
   private readonly releaseLater = (claim: unknown[]): void => {
     if (this.abandonedClaims.size >= MAX_ABANDONED_CLAIMS) return;
     this.abandonedClaims.add(claim);
@@ -221,7 +224,7 @@ export class IdempotencyKeys {
    * stored, and TOO_MANY_REQUESTS if the user has too many keys.
    */
   async claim(userId: number, header: string, request: unknown, session: Session): Promise<ClaimResult> {
-    // The draft requires a quoted string (RFC 9651), but most clients omit the quotes.
+    // The draft standard requires a quoted string (RFC 9651), but most clients omit the quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
     if (!IDEMPOTENCY_KEY_PATTERN.test(key))
       throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
@@ -238,7 +241,7 @@ export class IdempotencyKeys {
     const [row] = await session.query(FIND_SQL, [userId, key, hash]);
     if (!row) {
       const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
-      // With fewer keys than the maximum, another request has released the claim in between. A retry will succeed.
+      // If the user has not too many keys, another request has released the claim between the two statements. A retry will succeed.
       throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
     if (!row.same) throw keyReusedError();

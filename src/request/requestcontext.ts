@@ -59,7 +59,7 @@ class ResolverContext implements Context {
   }
 }
 
-/** Creates the context of a request. `api`: the interface whose policies apply; for HTML pages outside of REST, that is GraphQL. */
+/** Creates the context of a request. `api`: the API whose policies apply. HTML pages that do not belong to REST use those of GraphQL. */
 export function createContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
   const info = describeRequest(request, services.origin, metrics && ((code) => metrics.countError(api, code)));

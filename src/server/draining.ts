@@ -13,9 +13,9 @@ const SWEEP_INTERVAL_MS = 50;
 const DRAIN_TIMEOUT_MS = 7_000;
 /** Maximum number of event-loop turns to wait for one without a new connection. */
 const MAX_TURNS = 500;
-/** Longer event-loop turns do not count, because connections that arrive during a turn are accepted only in the next one. */
+/** Maximum duration of an event-loop turn that counts. Connections that arrive during a longer turn are accepted only in the next one. */
 const MAX_SHORT_TURN_MS = 0.5;
-/** Sleep before each observed turn, because on a busy machine the scheduler is less likely to preempt a process that has just slept. */
+/** Sleep before each observed turn: on a busy machine, the scheduler is less likely to interrupt a process that has just slept. */
 const SLEEP_MS = 2;
 
 export class ConnectionDrainer {

@@ -44,7 +44,7 @@ export interface AppParts {
   services: Services;
   executor: Executor;
   restExecutor: Executor;
-  /** Prepares a GraphQL document against the REST schema. */
+  /** Parses and validates a GraphQL document against the REST schema and returns a function that runs it. */
   prepare: PrepareOperation;
   trusted: TrustedDocuments;
   apollo: ApolloServer<GraphQLContext>;

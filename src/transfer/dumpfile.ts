@@ -48,7 +48,7 @@ export class DumpFile implements DumpRows {
 
   private async *elements(byteRange?: ByteRange): AsyncGenerator<JsonElement> {
     const elements = new JsonArraySplitter(byteRange?.start);
-    // `end` is inclusive here.
+    // `end` of a ByteRange is exclusive, but that of `createReadStream` is inclusive.
     const options = byteRange && { start: byteRange.start, end: byteRange.end - 1 };
     try {
       for await (const chunk of createReadStream(this.file, { ...options, highWaterMark: READ_CHUNK_BYTES }))

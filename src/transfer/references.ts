@@ -30,7 +30,7 @@ export class ReferenceResolver {
     return this.newIds.get(entity)?.get(id as number) ?? (id as number);
   }
 
-  /** Looks up the rows to which these rows refer: one statement per table, unless all of its rows are cached. */
+  /** Caches the rows to which the given rows refer, with one statement for each table of which a referenced row is not cached yet. */
   async lookUp(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
@@ -55,7 +55,7 @@ export class ReferenceResolver {
     }
   }
 
-  /** Returns the id for a reference, after `lookUp`. Throws if the referenced row does not exist. */
+  /** Returns the id to store for a reference, whose row `lookUp` must have cached. Throws if the referenced row does not exist. */
   resolveId(row: DumpRow, field: FieldMeta, value: unknown): number | null {
     if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();

@@ -44,7 +44,7 @@ const MAX_ROWS_PER_COPY = 10_000;
 
 const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
 
-/** Formats of values. They are stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
+/** Formats of values, by kind of field. They are stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
 const SYNTAX: Partial<Record<FieldKind, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   time: /^\d\d:\d\d/,

@@ -32,9 +32,12 @@ const CHECK_INTERVAL_MS = 100;
 const MAX_CHECK_DELAY_MS = 1_000;
 /** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */
 const START_TIMEOUT_MS = 60_000;
-/** A worker is suspicious if it has sent no report for this fraction of the timeout. */
+/** A worker is suspicious if it has sent no report for this fraction of WORKER_TIMEOUT. */
 const SUSPICIOUS_SHARE = 0.4;
-/** Requests have 7 s to finish, and a worker has 9 s to exit. The supervisor exits within 10 s, the usual limit of container runtimes. */
+/**
+ * Timeouts of the shutdown, in which requests have 7 s to finish and a worker has 9 s to exit. Then the supervisor kills the workers; it exits within
+ * 10 s, the usual limit of container runtimes.
+ */
 const WORKER_STOP_TIMEOUT_MS = 9_200;
 const EXIT_TIMEOUT_MS = 9_800;
 /** With a single worker, the spare is started this long after the worker, so that it does not slow down the worker's start. */
@@ -42,7 +45,7 @@ const SPARE_DELAY_MS = 10_000;
 /** Limits of the exponential backoff after failed starts of workers. */
 const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5_000;
-/** After so many failed starts, and if no worker is serving, the supervisor gives up. */
+/** Number of consecutive failed starts after which the supervisor gives up if no worker is serving. */
 const MAX_FAILED_STARTS = 6;
 
 /** A worker process. */
