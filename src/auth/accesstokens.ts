@@ -73,7 +73,7 @@ export class AccessTokens {
 
   /** Returns the owner of a token, with its scopes. Throws FORBIDDEN if the token is unknown or expired, or the owner is inactive. */
   async viewerOf(token: string, session: Session): Promise<Viewer> {
-    const [row] = await session.identify(SELECT_OWNER, [sha256(token)]);
+    const [row] = await session.queryForAuthentication(SELECT_OWNER, [sha256(token)]);
     if (!row) throw forbiddenError('Invalid token.');
     if (row.isExpired) throw forbiddenError('Token expired.');
     if (!row.isActive) throw forbiddenError('User inactive or deleted.');

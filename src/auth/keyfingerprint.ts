@@ -19,7 +19,7 @@ export async function secretKeyProblem({ pool }: Database, secretKey: string): P
   if (!(await pool.query(`SELECT to_regclass('token') AS "table"`)).rows[0].table) return undefined;
   const { rows } = await pool.query(`SELECT "sealed" FROM "token" ORDER BY "created" DESC LIMIT ${MAX_TESTED_TOKENS}`);
   const vault = new TokenVault(secretKey);
-  return !rows.length || rows.some(({ sealed }) => vault.open(sealed as Buffer) !== undefined) ? undefined : PROBLEM;
+  return !rows.length || rows.some(({ sealed }) => vault.decrypt(sealed as Buffer) !== undefined) ? undefined : PROBLEM;
 }
 
 /** Throws a ConfigError for a key that does not belong to this database. */
@@ -34,6 +34,8 @@ export async function checkSecretKey(database: Database, secretKey: string): Pro
 /** Stores the fingerprint of the secret key if there is none yet. Throws a ConfigError if another process has stored a different one first. */
 export async function recordSecretKey(database: Database, secretKey: string): Promise<void> {
   await checkSecretKey(database, secretKey);
-  await database.ask('INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING', [fingerprintOf(secretKey)]);
+  await database.queryAsServer('INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING', [
+    fingerprintOf(secretKey),
+  ]);
   await checkSecretKey(database, secretKey);
 }

@@ -33,8 +33,8 @@ async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefi
       [lastId],
     );
     const reencrypted = rows.flatMap(({ userId, sealed }) => {
-      const token = oldVault?.open(sealed as Buffer);
-      return token === undefined ? [] : [{ userId: userId as number, sealed: newVault.seal(token) }];
+      const token = oldVault?.decrypt(sealed as Buffer);
+      return token === undefined ? [] : [{ userId: userId as number, sealed: newVault.encrypt(token) }];
     });
     await client.query(
       `UPDATE "token" SET "sealed" = n."sealed" FROM unnest($1::int[], $2::bytea[]) AS n ("user_id", "sealed") WHERE "token"."user_id" = n."user_id"`,

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { Rate } from '../platform/settingparsers';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
-import { Unavailable } from '../database/errors';
+import { DatabaseUnavailable } from '../database/errors';
 
 export interface LoginRates {
   /** Limit of failed and running attempts per user name and address. */
@@ -64,7 +64,7 @@ export class LoginRateLimiter {
       );
       await this.total.consume(TOTAL_KEY);
     } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new Unavailable(error);
+      if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new DatabaseUnavailable(error);
       await refundAll();
       this.rejectedCount += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));

@@ -37,9 +37,9 @@ const passwordLimiter = new Limiter<string | undefined>({
 const RETRY_SECONDS = 2;
 
 export interface PasswordVerification {
-  valid: boolean;
+  isValid: boolean;
   /** Whether the stored hash is not argon2id and should be replaced. */
-  outdated: boolean;
+  isOutdated: boolean;
 }
 
 /** Checks a password. `iterations` is the value of MAX_ITERATIONS_SQL, `caller` the client network. Throws OVERLOADED if the queue is full. */
@@ -73,7 +73,7 @@ async function checkHash(storedHash: string | undefined, password: string, itera
   // Runs additional iterations, so that every check runs as many as that of the slowest imported hash.
   const missingIterations = iterations - (importedHash?.iterations ?? 0);
   if (missingIterations > 0) await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
-  return { valid: isArgon2Valid === true || isPbkdf2Valid, outdated: importedHash !== undefined };
+  return { isValid: isArgon2Valid === true || isPbkdf2Valid, isOutdated: importedHash !== undefined };
 }
 
 function parseImportedHash(storedHash: string | undefined): { iterations: number; salt: string; digest: Buffer } | undefined {

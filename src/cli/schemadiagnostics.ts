@@ -1,16 +1,16 @@
 /** Diagnostics of the database schema: its version, differences from the objects that the migrations create, and required extensions. */
 import type { Database } from '../database/connection';
-import { pendingMaintenance, refuseUnsupported, schemaState } from '../database/compatibility';
+import { findPendingMaintenanceMigration, requireSupportedSchema, schemaState } from '../database/compatibility';
 import { compareSchema } from '../database/schemaobjects';
 import type { Report } from './report';
 
 /** Checks the schema and the extensions. Returns whether all tables and columns exist. */
 export async function examineSchema(database: Database, report: Report): Promise<boolean> {
   const isPresent = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
-  const newer = isPresent ? await refuseUnsupported(database.pool) : [];
+  const newer = isPresent ? await requireSupportedSchema(database.pool) : [];
   const isCurrent = (await schemaState(database)) === 'current';
   const isComplete = isCurrent && !newer.length ? await compare(database, report) : undefined;
-  const maintenance = isCurrent ? undefined : await pendingMaintenance(database);
+  const maintenance = isCurrent ? undefined : await findPendingMaintenanceMigration(database);
   if (maintenance !== undefined)
     report.warn(
       'Schema',

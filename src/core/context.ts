@@ -32,7 +32,7 @@ export interface MediaStorage {
   store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
   /** Creates the thumbnails of an image. Returns whether they are PNGs, which GIFs and images with transparency need. */
-  thumbnails(path: string): Promise<boolean>;
+  createThumbnails(path: string): Promise<boolean>;
   /** Returns whether the thumbnails of an image are PNGs, without creating them. */
   hasPngThumbnails(path: string): Promise<boolean>;
 }

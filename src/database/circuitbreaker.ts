@@ -11,7 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, type PoolConfig } from 'pg';
 import { backendKeyOf, socketOf } from '../internals/pg';
-import { Unavailable } from './errors';
+import { DatabaseUnavailable } from './errors';
 import { ObservedClient } from './observedclient';
 
 const TICK_MS = 250;
@@ -56,8 +56,8 @@ const BACKEND_STATES_SQL = `SELECT pg_backend_pid() AS "ownPid", a."pid", a."sta
 
 export class CircuitBreaker {
   /** Error with which statements are rejected while the database is unavailable; absent unless the latest health check found it unavailable. */
-  unavailable?: Unavailable;
-  private readonly watched = new Map<Client, WatchedConnection>();
+  unavailable?: DatabaseUnavailable;
+  private readonly watchedConnections = new Map<Client, WatchedConnection>();
   private readonly timer: NodeJS.Timeout;
   private isChecking = false;
   /** Number of timer ticks that PostgreSQL still has to respond to the health check in progress. */
@@ -75,12 +75,12 @@ export class CircuitBreaker {
   /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
   watch(client: Client, timeout = 0): void {
     if (!(client instanceof ObservedClient)) throw new TypeError('Only an ObservedClient can be watched.');
-    this.watched.set(client, { client, timeout, bytes: 0, silentTicks: 0, checkAtTicks: TICKS_UNTIL_CHECK });
-    client.once('end', () => this.watched.delete(client));
+    this.watchedConnections.set(client, { client, timeout, bytes: 0, silentTicks: 0, checkAtTicks: TICKS_UNTIL_CHECK });
+    client.once('end', () => this.watchedConnections.delete(client));
   }
 
   setStatementTimeout(client: Client, timeout: number): void {
-    const connection = this.watched.get(client);
+    const connection = this.watchedConnections.get(client);
     if (connection) connection.timeout = timeout;
   }
 
@@ -92,7 +92,7 @@ export class CircuitBreaker {
   private tick(): void {
     if ((this.ticksLeft -= 1) <= 0) this.abortCheck?.();
     const suspects: WatchedConnection[] = [];
-    for (const connection of this.watched.values()) {
+    for (const connection of this.watchedConnections.values()) {
       const { statement } = connection.client;
       const bytes = socketOf(connection.client).bytesRead;
       if (!statement || statement !== connection.statement || bytes !== connection.bytes) {
@@ -101,7 +101,7 @@ export class CircuitBreaker {
       }
       connection.silentTicks += 1;
       if (connection.timeout > 0 && connection.silentTicks > connection.timeout / TICK_MS + GRACE_TICKS)
-        this.close(connection, 'a statement timed out without a response');
+        this.closeConnection(connection, 'a statement timed out without a response');
       else if (connection.silentTicks >= connection.checkAtTicks) suspects.push(connection);
     }
     if (!this.isChecking && (suspects.length || this.unavailable)) void this.check(suspects);
@@ -109,7 +109,7 @@ export class CircuitBreaker {
 
   /** Returns the connections whose running statement has received no data for more than one timer tick. */
   private silentConnections(): WatchedConnection[] {
-    return [...this.watched.values()].filter(
+    return [...this.watchedConnections.values()].filter(
       (connection) => connection.statement && connection.silentTicks > 1 && this.isSilent(connection),
     );
   }
@@ -119,7 +119,7 @@ export class CircuitBreaker {
     return client.statement === statement && socketOf(client).bytesRead === bytes;
   }
 
-  private close({ client }: WatchedConnection, reason: string): void {
+  private closeConnection({ client }: WatchedConnection, reason: string): void {
     socketOf(client).destroy(new Error(reason));
   }
 
@@ -128,29 +128,30 @@ export class CircuitBreaker {
     this.ticksLeft = MAX_RESPONSE_TICKS;
     let dead: WatchedConnection[] = [];
     try {
-      const idle = await this.findIdle(suspects.map(pidOf));
+      const idle = await this.findIdleBackends(suspects.map(pidOf));
       this.unavailable = undefined;
       // Waits for one timer tick, because responses that PostgreSQL sent during the check may still arrive.
       await sleep(TICK_MS, undefined, { ref: false });
       dead = suspects.filter((connection) => this.isSilent(connection) && idle.has(pidOf(connection)));
     } catch (error) {
       if (!isInconclusive(error as NodeJS.ErrnoException)) {
-        this.unavailable = new Unavailable(error);
+        this.unavailable = new DatabaseUnavailable(error);
         dead = this.silentConnections();
       }
     }
     for (const connection of suspects) connection.checkAtTicks = connection.silentTicks + TICKS_UNTIL_RECHECK;
     this.isChecking = false;
     if (!dead.length) return;
-    for (const connection of dead) this.close(connection, this.unavailable ? 'the database does not respond' : 'the connection is dead');
+    for (const connection of dead)
+      this.closeConnection(connection, this.unavailable ? 'the database does not respond' : 'the connection is dead');
     // Also closes idle connections, which use the same network route. A connection with an open transaction is not idle, even between two statements.
-    for (const connection of this.watched.values())
+    for (const connection of this.watchedConnections.values())
       if (!connection.client.statement && connection.client.getTransactionStatus() !== 'T')
-        this.close(connection, 'the connection may be dead');
+        this.closeConnection(connection, 'the connection may be dead');
   }
 
   /** Opens new connections and asks PostgreSQL which of the given backends run no statement. Throws if PostgreSQL does not respond. */
-  private async findIdle(pids: readonly number[]): Promise<ReadonlySet<number>> {
+  private async findIdleBackends(pids: readonly number[]): Promise<ReadonlySet<number>> {
     const clients = [this.direct, this.connection].flatMap((options) =>
       options ? new ObservedClient({ ...options, application_name: 'fitgraph health check' }) : [],
     );

@@ -23,7 +23,7 @@ const OWN_SLOTS = 2;
 const WRITE_WAIT_FACTOR = 4;
 
 /** Returns limits that prevent a single client from occupying all slots. */
-const limitsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
+const limiterOptionsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
 /** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */
 export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
@@ -51,7 +51,7 @@ export class Database {
     if (replica)
       this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
     this.reads = this.createReads(live);
-    this.writes = new Limiter({ ...limitsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
+    this.writes = new Limiter({ ...limiterOptionsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
@@ -64,11 +64,11 @@ export class Database {
     const { replica } = this;
     const anonymousReads = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
     return {
-      anonymous: { ...anonymousReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
-      users: { ...userReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
+      anonymous: { ...anonymousReads, limiter: new Limiter({ ...limiterOptionsFor(poolSize), ...queue }) },
+      users: { ...userReads, limiter: new Limiter({ ...limiterOptionsFor(poolSize), ...queue }) },
       // The queue is unlimited: events of subscriptions may wait, and the limit on subscriptions bounds their number.
-      live: { ...userReads, limiter: new Limiter(limitsFor(live)) },
-      own: { ...shared, pool: pools.own, limiter: new Limiter(limitsFor(OWN_SLOTS)) },
+      live: { ...userReads, limiter: new Limiter(limiterOptionsFor(live)) },
+      own: { ...shared, pool: pools.own, limiter: new Limiter(limiterOptionsFor(OWN_SLOTS)) },
     };
   }
 
@@ -104,7 +104,7 @@ export class Database {
   }
 
   /** Runs a statement of the server itself. */
-  ask(text: string, values?: unknown[]): Promise<Row[]> {
+  queryAsServer(text: string, values?: unknown[]): Promise<Row[]> {
     return this.session().query(text, values);
   }
 

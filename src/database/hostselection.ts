@@ -9,7 +9,7 @@ import { parseDatabaseHosts, type DatabaseHosts, type Target } from '../platform
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** SQL conditions that a server must meet to be used, by value of `target_session_attrs`. */
-const CONDITIONS: Record<Target, string> = {
+const CONDITION_BY_TARGET: Record<Target, string> = {
   any: 'true',
   primary: 'NOT pg_is_in_recovery()',
   'read-write': `NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'`,
@@ -59,7 +59,7 @@ export class HostSelection {
   async requireTarget(client: ClientBase): Promise<void> {
     const { target } = this.hosts;
     if (target === 'any') return;
-    const { rows } = await client.query(`SELECT ${CONDITIONS[target]} AS "suits"`);
+    const { rows } = await client.query(`SELECT ${CONDITION_BY_TARGET[target]} AS "suits"`);
     if (!(rows as [{ suits: boolean }])[0].suits) throw new Error(`the server is not ${target}`);
   }
 

@@ -2,7 +2,7 @@
  * Circuit breaker per table for lock timeouts. While a table is locked, one write at a time probes it; other writes to it fail immediately, so that they do
  * not occupy the connections of writes to other tables.
  */
-import { isLocked, Locked } from './errors';
+import { isLockFailure, TableLocked } from './errors';
 
 const PROBE_INTERVAL_MS = 500;
 
@@ -21,7 +21,7 @@ export class LockedTables {
     if (table === undefined) return work();
     const state = this.states.get(table);
     if (state) {
-      if (state.isProbed || performance.now() < state.nextProbeAt) throw new Locked();
+      if (state.isProbed || performance.now() < state.nextProbeAt) throw new TableLocked();
       state.isProbed = true;
     }
     try {
@@ -29,7 +29,7 @@ export class LockedTables {
       if (this.states.size) this.states.delete(table);
       return result;
     } catch (error) {
-      if (isLocked(error)) this.states.set(table, { isProbed: false, nextProbeAt: performance.now() + PROBE_INTERVAL_MS });
+      if (isLockFailure(error)) this.states.set(table, { isProbed: false, nextProbeAt: performance.now() + PROBE_INTERVAL_MS });
       else if (state) this.states.delete(table);
       throw error;
     }

@@ -28,8 +28,8 @@ export const migrationNames = (): string[] =>
     .sort();
 
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
-export const migrationNamed = (name: string) => require(join(folder, name)) as MigrationModule;
+export const loadMigration = (name: string) => require(join(folder, name)) as MigrationModule;
 
 /** Returns the first of the given migrations that needs a maintenance window. */
-export const findMaintenance = (names: readonly string[]): string | undefined =>
-  names.find((name) => migrationNamed(name).maintenance !== undefined);
+export const findMaintenanceMigration = (names: readonly string[]): string | undefined =>
+  names.find((name) => loadMigration(name).maintenance !== undefined);

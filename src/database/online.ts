@@ -21,7 +21,7 @@ const PAUSE_SHARE = 0.5;
 /**
  * SQL: switches a setting. While it is `on`, the triggers that set row versions and write the change log ignore updates (migrations 0070 and 0081).
  */
-const setBackfill = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
+const setBackfillSql = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
 export class OnlineSchemaChange {
   /** `onConflict` is called for each lock conflict. Without it, all steps run in the caller's transaction, which must have locked all tables. */
@@ -41,7 +41,7 @@ export class OnlineSchemaChange {
    * Runs ALTER TABLE with `action`. First takes another lock, which blocks no request: while it waits for that lock, PostgreSQL cancels an autovacuum
    * of the table.
    */
-  async alter(table: string, action: string): Promise<void> {
+  async alterTable(table: string, action: string): Promise<void> {
     const statement = `ALTER TABLE "${table}" ${action}`;
     if (!this.onConflict) return void (await this.run(statement));
     const first = `SET LOCAL lock_timeout = ${AUTOVACUUM_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
@@ -50,7 +50,7 @@ export class OnlineSchemaChange {
 
   /** Adds a column. To avoid a rewrite of the table, its default must be constant, and NOT NULL requires a default. */
   async addColumn(table: string, column: string, definition: string): Promise<void> {
-    await this.alter(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
+    await this.alterTable(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
   }
 
   /** Creates an index. `target`: table and columns, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
@@ -76,7 +76,7 @@ export class OnlineSchemaChange {
 
   /** Adds a CHECK constraint or a foreign key for new rows first and then validates it for all, which blocks neither reads nor writes. */
   async addConstraint(table: string, name: string, definition: string): Promise<void> {
-    if (!(await this.hasConstraint(table, name))) await this.alter(table, `ADD CONSTRAINT "${name}" ${definition} NOT VALID`);
+    if (!(await this.hasConstraint(table, name))) await this.alterTable(table, `ADD CONSTRAINT "${name}" ${definition} NOT VALID`);
     await this.retry(() => this.client.query(`ALTER TABLE "${table}" VALIDATE CONSTRAINT "${name}"`));
   }
 
@@ -84,24 +84,24 @@ export class OnlineSchemaChange {
   async addUniqueConstraint(table: string, name: string, columns: string): Promise<void> {
     if (await this.hasConstraint(table, name)) return;
     await this.createIndex(name, `"${table}" ${columns}`, { unique: true });
-    await this.alter(table, `ADD CONSTRAINT "${name}" UNIQUE USING INDEX "${name}"`);
+    await this.alterTable(table, `ADD CONSTRAINT "${name}" UNIQUE USING INDEX "${name}"`);
   }
 
   /** Sets NOT NULL. PostgreSQL does not scan the table, because a validated CHECK constraint proves that no value is missing. */
   async setNotNull(table: string, column: string): Promise<void> {
     const check = `${column}_is_set`;
     await this.addConstraint(table, check, `CHECK ("${column}" IS NOT NULL)`);
-    await this.alter(table, `ALTER COLUMN "${column}" SET NOT NULL`);
-    await this.alter(table, `DROP CONSTRAINT IF EXISTS "${check}"`);
+    await this.alterTable(table, `ALTER COLUMN "${column}" SET NOT NULL`);
+    await this.alterTable(table, `DROP CONSTRAINT IF EXISTS "${check}"`);
   }
 
   /**
    * Updates the rows that meet `condition`, in batches of ascending ids. The assignments must make the condition false. Rows inserted in the meantime are not
    * updated, so the column needs a default before this step. Row versions and the change log do not change.
    */
-  async fill(table: string, assignments: string, condition: string): Promise<void> {
+  async updateRows(table: string, assignments: string, condition: string): Promise<void> {
     const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
-    if (!this.onConflict) return void (await this.run(`${setBackfill('on')}; ${update(condition)}; ${setBackfill('off')}`));
+    if (!this.onConflict) return void (await this.run(`${setBackfillSql('on')}; ${update(condition)}; ${setBackfillSql('off')}`));
     const [{ last }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
     for (let pass = 0; last !== null; pass += 1) {
       const [{ first }] = (await this.run(
@@ -111,21 +111,21 @@ export class OnlineSchemaChange {
       if (pass === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
       // Waits, because the previous pass skipped rows that other transactions had locked.
       if (pass > 0) await sleep(TABLE_LOCK_PAUSE_MS);
-      await this.fillRange(table, first, last, (range) =>
+      await this.updateRange(table, first, last, (range) =>
         // Skips locked rows until the next pass: waiting for them could deadlock with a transaction that locks several rows.
         update(`"id" IN (SELECT "id" FROM "${table}" WHERE ${range} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
       );
     }
   }
 
-  private async fillRange(table: string, first: number, last: number, update: (range: string) => string): Promise<void> {
+  private async updateRange(table: string, first: number, last: number, update: (range: string) => string): Promise<void> {
     for (let [start, size] = [first, FIRST_BATCH_ROWS]; start <= last;) {
       const [{ end }] = (await this.run(
         `SELECT max("id")::float8 AS "end" FROM (SELECT "id" FROM "${table}" WHERE "id" BETWEEN ${start} AND ${last} ORDER BY "id" LIMIT ${size}) AS "batch"`,
       )) as [Row];
       if (end === null) return;
       const startedAt = performance.now();
-      await this.run(`${setBackfill('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
+      await this.run(`${setBackfillSql('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
       const ms = performance.now() - startedAt;
       await sleep(ms * PAUSE_SHARE);
       // The batch size at most doubles: in a batch in which few rows needed the update, the duration does not show how long the next batch will take.

@@ -12,7 +12,7 @@ import { maxConnectionsPerWorker, CONNECTION_TIMEOUT_MS } from './pools';
 import { KEEP_ALIVE } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { startupOptions } from './settings';
-import { secretKeyOf } from './secretkey';
+import { loadSecretKey } from './secretkey';
 
 const MIN_VERSION = 140_000;
 
@@ -27,7 +27,7 @@ export interface OpenDatabase {
 
 interface OpenOptions {
   /** Whether to read the secret key. Default: true. Without it, `secretKey` of the result is empty. */
-  key?: boolean;
+  needsSecretKey?: boolean;
   /** Whether to restart an embedded database that stops unexpectedly. */
   restart?: boolean;
   /** Connection to the embedded database if another process has started it and has sent this connection. Default: opens the embedded database. */
@@ -37,29 +37,29 @@ interface OpenOptions {
 interface DatabaseCheck {
   pooling?: Pooling;
   /** Maximum number of connections that PostgreSQL permits for the database user. */
-  available?: number;
+  connectionLimit?: number;
 }
 
 export async function openDatabase(
   config: Config,
   models: ModelCtor[],
   log: (message: string) => void,
-  { key = true, restart, embedded: existing }: OpenOptions = {},
+  { needsSecretKey = true, restart, embedded: existing }: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
   const embedded = databaseUrl || existing ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
   const connection = databaseUrl ? { connectionString: databaseUrl } : (existing ?? embedded!.connection);
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const { pooling, available } = databaseUrl === undefined ? {} : await checkDatabase(config, connection, direct);
-  const poolSize = pooling || !available ? config.poolSize : limitPoolSize(config, available, log);
+  const { pooling, connectionLimit } = databaseUrl === undefined ? {} : await checkDatabase(config, connection, direct);
+  const poolSize = pooling || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, log);
   const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOptions(config), pooling, models });
   const close = async () => {
     await database.close();
     await embedded?.release();
   };
   try {
-    const secretKey = key ? await secretKeyOf(config, database) : '';
+    const secretKey = needsSecretKey ? await loadSecretKey(config, database) : '';
     const hasStopped = async () => (await embedded?.hasStopped()) ?? false;
     return { database, embedded: databaseUrl === undefined, secretKey, hasStopped, close };
   } catch (error) {
@@ -72,15 +72,16 @@ export const replicaOptions = ({ replicaUrl, replicaLag }: Pick<Config, 'replica
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
 /** Returns DATABASE_POOL or, if PostgreSQL does not permit enough connections for it, the largest pool size that it permits. */
-function limitPoolSize({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
+function limitPoolSize({ poolSize, workers }: Config, connectionLimit: number, log: (message: string) => void): number {
   let size = poolSize;
-  while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > available) size -= 1;
-  if (size < poolSize) log(`the database allows ${available} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
+  while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > connectionLimit) size -= 1;
+  if (size < poolSize)
+    log(`the database allows ${connectionLimit} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
   return size;
 }
 
 /** SQL: number of connections to this database that PostgreSQL allows for this role, in all processes together. */
-export const AVAILABLE_CONNECTIONS = `(
+export const CONNECTION_LIMIT_SQL = `(
   SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
            nullif(rolconnlimit, -1), nullif(datconnlimit, -1))
     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
@@ -110,8 +111,8 @@ async function checkDatabase(config: Config, connection: PoolConfig, direct: Poo
   };
   try {
     const pooling = await detectPooling(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
-    const [{ available }] = (await clients[0]!.query(`SELECT ${AVAILABLE_CONNECTIONS} AS "available"`)).rows;
-    return { pooling, available };
+    const [{ connectionLimit }] = (await clients[0]!.query(`SELECT ${CONNECTION_LIMIT_SQL} AS "connectionLimit"`)).rows;
+    return { pooling, connectionLimit };
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }

@@ -40,9 +40,9 @@ export const ownedTable = (table: string, columns: OwnedTable): Record<'up' | 'd
     void (await query(
       [
         createTable(table, columns),
-        stampTrigger(table),
+        rowVersionTrigger(table),
         changeLogTriggers(table),
-        versionTriggers(table, columns),
+        wholeVersionTriggers(table, columns),
         rowSecurity(table),
       ].join('\n'),
     )),
@@ -85,7 +85,7 @@ function createTable(table: string, { columns, parents = {}, references = {}, un
 }
 
 /** SQL: trigger that sets a new row version and the time of the change when a row is updated. */
-const stampTrigger = (table: string): string =>
+const rowVersionTrigger = (table: string): string =>
   `CREATE TRIGGER "${table}_stamped" BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fitgraph_stamped"();`;
 
 /** SQL: triggers that write every change to the change log. */
@@ -99,7 +99,7 @@ const changeLogTriggers = (table: string): string =>
   ].join('\n');
 
 /** SQL: triggers that change the version of the whole when a part changes. */
-const versionTriggers = (table: string, { whole, parents }: OwnedTable): string =>
+const wholeVersionTriggers = (table: string, { whole, parents }: OwnedTable): string =>
   whole
     ? Object.entries(TRANSITIONS)
         .map(

@@ -107,7 +107,7 @@ export class Replica {
   }
 
   /** Starts monitoring in the background. `queryPrimary` queries the primary; `role` is the role of requests. */
-  follow(queryPrimary: QueryPrimary, role: string | undefined, log: Logger): void {
+  startMonitoring(queryPrimary: QueryPrimary, role: string | undefined, log: Logger): void {
     this.queryPrimary = queryPrimary;
     this.sessionUsers.role = role;
     this.log = log;
@@ -119,7 +119,7 @@ export class Replica {
    * Checks repeatedly, for up to `maxLag`, whether the standby can be used. Returns why it cannot be used; undefined if it can. For `fitgraph
    * doctor`.
    */
-  async inspect(queryPrimary: QueryPrimary): Promise<string | undefined> {
+  async waitUntilUsable(queryPrimary: QueryPrimary): Promise<string | undefined> {
     this.queryPrimary = queryPrimary;
     const deadline = performance.now() + this.options.maxLag;
     for (;;) {

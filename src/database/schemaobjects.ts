@@ -29,17 +29,17 @@ interface ObjectRow {
 const VIEWER = '(viewer role)';
 
 const inSchema = (column: string) => `${column} = quote_ident(current_schema())::regnamespace`;
-const isOwn = (catalogue: string, oid: string) =>
+const isNotOfExtension = (catalogue: string, oid: string) =>
   `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`;
 
 const TABLES = `
   SELECT 'table ' || c.relname, concat_ws(' ', CASE c.relkind WHEN 'p' THEN 'partitioned' END, CASE c.relpersistence WHEN 'u' THEN 'unlogged' END),
     CASE WHEN c.relowner <> (SELECT relowner FROM pg_class WHERE oid = to_regclass('migration')) THEN 'owned by another role' END
-  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isOwn('pg_class', 'c.oid')}`;
+  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isNotOfExtension('pg_class', 'c.oid')}`;
 
 const VIEWS = `
   SELECT 'view ' || c.relname, CASE c.relkind WHEN 'm' THEN 'materialized' ELSE '' END, NULL
-  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('v', 'm') AND ${isOwn('pg_class', 'c.oid')}`;
+  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('v', 'm') AND ${isNotOfExtension('pg_class', 'c.oid')}`;
 
 const ROW_SECURITY = `
   SELECT 'row security ' || c.relname, CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE '' END, NULL
@@ -85,7 +85,7 @@ const ROUTINES = `
   SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
     concat_ws(' ', l.lanname, p.provolatile, CASE WHEN p.prosecdef THEN 'SECURITY DEFINER' END, 
       'body ' || md5(regexp_replace(p.prosrc, 'COLLATE [^ )]+', 'COLLATE', 'g'))), NULL
-  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${inSchema('p.pronamespace')} AND ${isOwn('pg_proc', 'p.oid')}`;
+  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${inSchema('p.pronamespace')} AND ${isNotOfExtension('pg_proc', 'p.oid')}`;
 
 const EXTENSIONS = `SELECT 'extension ' || extname, '', NULL FROM pg_extension WHERE extname <> 'plpgsql'`;
 

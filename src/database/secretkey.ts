@@ -12,17 +12,17 @@ import { createFolder } from '../platform/folders';
 import { MIN_SECRET_KEY } from '../platform/settings';
 import type { Database } from './connection';
 
-export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');
+export const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret-key');
 
 const RECOVERY_ADVICE =
   'restore it, for example from a backup. If it is lost, write a new one to another file (openssl rand -hex 32 > FILE) and run: fitgraph rotate-key FILE --lost';
 
 /** Returns the secret key. Generates one for a new embedded database. */
-export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
+export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
-  const file = keyFile(dataDir);
-  await publishStaged(dataDir, database);
+  const file = secretKeyFile(dataDir);
+  await publishStagedKeys(dataDir, database);
   const existing = readKey(file);
   if (existing !== undefined) return existing;
   // Generating another key would hide that the old one is missing.
@@ -53,12 +53,12 @@ export function stageKey(dataDir: string, id: string, key: string): void {
 }
 
 /** Replaces the key file with the staged one. */
-export const publishKey = (dataDir: string, id: string): void => fs.renameSync(join(dataDir, stagedName(id)), keyFile(dataDir));
+export const publishKey = (dataDir: string, id: string): void => fs.renameSync(join(dataDir, stagedName(id)), secretKeyFile(dataDir));
 
 export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedName(id)), { force: true });
 
 /** Publishes the key of a restore or rotation that was killed after it had committed its rows and before it published the key. */
-async function publishStaged(dataDir: string, { pool }: Database): Promise<void> {
+async function publishStagedKeys(dataDir: string, { pool }: Database): Promise<void> {
   const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
   const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);

@@ -6,7 +6,7 @@ import { OverloadedError, type Limiter, type QueuedWork } from '../platform/limi
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
 import type { Caller } from './options';
-import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, Unavailable } from './errors';
+import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, DatabaseUnavailable } from './errors';
 import type { Parameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
 import { ANONYMOUS } from './sessionuser';
@@ -35,7 +35,7 @@ export class Session implements StatementContext {
   /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
   private endReason?: Error;
   /** Whether the request continues even if the client disconnects. */
-  private runsToEnd = false;
+  private ignoresDisconnect = false;
   /** Whether the request has used the primary. From then on it does not read from the replica, so that it sees its own writes and consistent rows. */
   private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
@@ -63,12 +63,12 @@ export class Session implements StatementContext {
   }
 
   /** Like `query`, but may read from the replica for an anonymous client, unless a statement of this session has already run on the primary. */
-  async read(text: string, values: Parameters = []): Promise<Row[]> {
+  async queryMaybeStale(text: string, values: Parameters = []): Promise<Row[]> {
     return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }
 
   /** Runs a statement that identifies the sender of the request. The tables that it reads have no row-level security, so no session user is set. */
-  async identify(text: string, values: Parameters): Promise<Row[]> {
+  async queryForAuthentication(text: string, values: Parameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }
 
@@ -84,7 +84,7 @@ export class Session implements StatementContext {
   }
 
   /** Runs a statement that records the outcome of the request, even after the session has ended. */
-  async record(text: string, values: Parameters): Promise<void> {
+  async recordOutcome(text: string, values: Parameters): Promise<void> {
     this.hasStarted = true;
     await this.send(text, values, this.viewer);
   }
@@ -144,13 +144,13 @@ export class Session implements StatementContext {
 
   /** Cancels the reads of a client that has disconnected. A write that has begun is completed. */
   cancelReads(): void {
-    if (!this.runsToEnd) this.end(new ClientGone());
+    if (!this.ignoresDisconnect) this.end(new ClientGone());
   }
 
   /** Makes the request continue to its end even if the client disconnects. */
-  completeRegardless(): void {
+  ignoreDisconnect(): void {
     if (this.endReason) throw this.endReason;
-    this.runsToEnd = true;
+    this.ignoresDisconnect = true;
   }
 
   /** Starts a new event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
@@ -172,11 +172,11 @@ export class Session implements StatementContext {
   /** Called before the COMMIT of every transaction. An error rolls the transaction back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /** Runs `work` in one transaction, which is rolled back if `work` throws or returns `isKept: false`. Nested transactions are savepoints. */
-  async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
+  /** Runs `work` in one transaction, which is rolled back if `work` throws or returns `shouldCommit: false`. Nested transactions are savepoints. */
+  async atomically<T>(work: () => Promise<{ shouldCommit: boolean; result: T }>): Promise<T> {
     const outer = this.openTransaction;
     const compensations: (() => Promise<void>)[] = [];
-    let outcome: { isKept: boolean; result: T } | undefined;
+    let outcome: { shouldCommit: boolean; result: T } | undefined;
     try {
       return await this.transaction(async (transaction) => {
         this.openTransaction = { transaction, compensations, precedingStatements: Promise.resolve() };
@@ -185,7 +185,7 @@ export class Session implements StatementContext {
         } finally {
           this.openTransaction = outer;
         }
-        if (!outcome.isKept) throw new RolledBack();
+        if (!outcome.shouldCommit) throw new RolledBack();
         outer?.compensations.push(...compensations);
         return outcome.result;
       });
@@ -198,7 +198,7 @@ export class Session implements StatementContext {
 
   /** Runs all reads and writes of `work` in one transaction. */
   inTransaction<T>(work: () => Promise<T>): Promise<T> {
-    return this.atomically(async () => ({ isKept: true, result: await work() }));
+    return this.atomically(async () => ({ shouldCommit: true, result: await work() }));
   }
 
   /** Whether statements see uncommitted writes of this session. */
@@ -215,7 +215,7 @@ export class Session implements StatementContext {
     try {
       return await this.database.sequelize.transaction({ ...this.sequelizeOptions, transaction: parent }, work);
     } catch (error) {
-      throw isUnavailable(error) ? new Unavailable(error) : error;
+      throw isUnavailable(error) ? new DatabaseUnavailable(error) : error;
     }
   }
 
@@ -227,7 +227,7 @@ export class Session implements StatementContext {
     await this.waitForSlot(writes, caller);
     this.hasUsedPrimary = true;
     try {
-      this.completeRegardless();
+      this.ignoreDisconnect();
       return await lockedTables.runWrite(table, () => this.runTransaction(work));
     } finally {
       writes.release(caller);
@@ -252,7 +252,7 @@ export class Session implements StatementContext {
       if (!isUnavailable(error)) throw error;
       // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
       if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailable) return this.runTransaction(work, false);
-      throw progress.isComplete ? new CommitUncertain(error) : new Unavailable(error);
+      throw progress.isComplete ? new CommitUncertain(error) : new DatabaseUnavailable(error);
     }
   }
 

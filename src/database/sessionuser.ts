@@ -56,7 +56,7 @@ export class SessionUsers {
   }
 
   /** Returns the SQL to append to BEGIN, in the same packet. Without a viewer, the transaction belongs to the server itself. */
-  afterBegin(viewer: string | undefined): string {
+  sqlAfterBegin(viewer: string | undefined): string {
     if (this.role === undefined) return '';
     const isServer = viewer === undefined;
     if (!this.perTransaction) return isServer ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${viewer}'`;

@@ -7,7 +7,7 @@ import type { Limiter, QueuedWork } from '../platform/limiter';
 import type { Caller } from './options';
 import type { PreparedStatements } from './prepared';
 import type { CircuitBreaker } from './circuitbreaker';
-import { isTimeout, isUnavailable, ReadLimitExceeded, Unavailable } from './errors';
+import { isTimeout, isUnavailable, ReadLimitExceeded, DatabaseUnavailable } from './errors';
 import type { Replica } from './replica';
 import type { SessionUsers } from './sessionuser';
 
@@ -66,7 +66,7 @@ async function send(client: ClientBase, query: Query, request: StatementContext)
 /** Runs a statement of a transaction on its connection. */
 export const queryInTransaction = (client: PoolClient, text: string, values: Parameters, request: StatementContext): Promise<Row[]> =>
   send(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }, request).catch((error) => {
-    throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new Unavailable(error);
+    throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new DatabaseUnavailable(error);
   });
 
 export class Statement {
@@ -123,12 +123,12 @@ export class Statement {
     const { pool, breaker, sessionUsers, preceding } = this.reads;
     if (breaker.unavailable) throw breaker.unavailable;
     const client = await pool.connect().catch((error) => {
-      throw new Unavailable(error);
+      throw new DatabaseUnavailable(error);
     });
     try {
       return await this.queryOn(client, sessionUsers, preceding);
     } catch (error) {
-      if (!(error instanceof Unavailable) || this.stopReason || isRetry || !READ_STATEMENT.test(this.text)) throw error;
+      if (!(error instanceof DatabaseUnavailable) || this.stopReason || isRetry || !READ_STATEMENT.test(this.text)) throw error;
     }
     return this.queryPrimary(true);
   }
@@ -140,7 +140,7 @@ export class Statement {
   ): Promise<Row[]> {
     const { text, values } = this;
     const { prepared } = this.reads;
-    let broken: Unavailable | undefined;
+    let broken: DatabaseUnavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
       this.client = client;
@@ -151,7 +151,7 @@ export class Statement {
     } catch (error) {
       sessionUsers?.forget(client);
       // An error sent by PostgreSQL leaves the connection usable.
-      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new Unavailable(error);
+      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new DatabaseUnavailable(error);
       throw this.stopReason ?? broken ?? error;
     } finally {
       this.client = undefined;

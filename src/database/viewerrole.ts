@@ -75,7 +75,7 @@ async function canSetRole(role: string, client: ClientBase): Promise<boolean> {
   }
 }
 
-async function retry(work: () => Promise<unknown>): Promise<void> {
+async function retryRoleConflicts(work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {
       return void (await work());
@@ -103,13 +103,13 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
   const role = viewerRoleOf(ownership.owner);
   const name = escapeIdentifier(role);
   try {
-    await retry(async () => {
+    await retryRoleConflicts(async () => {
       if (!(await roleExists(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
     });
-    await retry(async () => {
+    await retryRoleConflicts(async () => {
       if (!(await canSetRole(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.self)}`);
     });
-    await retry(() => grantPrivileges(role, ownership.owner, client));
+    await retryRoleConflicts(() => grantPrivileges(role, ownership.owner, client));
   } catch (error) {
     if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
   }
@@ -138,7 +138,7 @@ export async function assignPolicies(client: ClientBase): Promise<void> {
     const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
     // Each policy is changed in its own transaction with a lock timeout: while ALTER POLICY waits for a table lock, all requests for the table wait
     // as well.
-    await retry(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
+    await retryRoleConflicts(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
   }
 }
 

@@ -95,7 +95,7 @@ export class BucketStore implements FileStore {
     return this.sendOptional((s3) => s3.getObject({ ...this.objectOf(path), Range }));
   }
 
-  async check(): Promise<void> {
+  async checkAccess(): Promise<void> {
     const probe = this.objectOf(`.${randomBytes(8).toString('hex')}`);
     await this.send(async (s3) => {
       await s3.putObject({ ...probe, Body: 'fitgraph' });
@@ -115,7 +115,7 @@ export class BucketStore implements FileStore {
     return object && Buffer.from(await object.Body!.transformToByteArray());
   }
 
-  async stream(path: string) {
+  async openStream(path: string) {
     const object = await this.get(path);
     return object && { size: object.ContentLength!, content: object.Body as Readable };
   }
@@ -158,7 +158,7 @@ export class BucketStore implements FileStore {
     await this.delete([from]);
   }
 
-  async remove(path: string, others: readonly string[]): Promise<void> {
+  async deleteFiles(path: string, others: readonly string[]): Promise<void> {
     const removedPaths = new Set([path, ...others]);
     await this.delete((await this.keys(path)).filter((existing) => removedPaths.has(existing)));
   }
@@ -185,11 +185,11 @@ export class BucketStore implements FileStore {
     return (await this.keys(`${folder}/`)).map((path) => path.slice(folder.length + 1));
   }
 
-  async folders(prefix: string): Promise<string[]> {
+  async listFolders(prefix: string): Promise<string[]> {
     return [...new Set((await this.keys(prefix)).map((path) => path.slice(0, path.indexOf('/'))))];
   }
 
-  async discard(folder: string): Promise<void> {
+  async deleteFolder(folder: string): Promise<void> {
     await this.delete(await this.keys(`${folder}/`));
   }
 

@@ -18,7 +18,7 @@ export class FolderStore implements FileStore {
   }
 
   /** Checks the folder. Does not create it, because an unmounted network share must not be mistaken for an empty store. */
-  async check(): Promise<void> {
+  async checkAccess(): Promise<void> {
     const configError = (problem: string) => new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${problem}`);
     const folder = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
       throw configError(`cannot be accessed (${code})`);
@@ -63,7 +63,7 @@ export class FolderStore implements FileStore {
     });
   }
 
-  async stream(path: string) {
+  async openStream(path: string) {
     // Opens the file before reading its size, because another file may replace it in the meantime.
     const handle = await open(this.resolve(path), 'r').catch(() => undefined);
     if (!handle) return undefined;
@@ -106,7 +106,7 @@ export class FolderStore implements FileStore {
     await rename(this.resolve(from), this.resolve(to));
   }
 
-  async remove(path: string, others: readonly string[]): Promise<void> {
+  async deleteFiles(path: string, others: readonly string[]): Promise<void> {
     for (const filePath of [path, ...others]) await rm(this.resolve(filePath), { force: true });
   }
 
@@ -116,11 +116,11 @@ export class FolderStore implements FileStore {
     return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
   }
 
-  async folders(prefix: string): Promise<string[]> {
+  async listFolders(prefix: string): Promise<string[]> {
     return (await readdir(this.root).catch(() => [])).filter((name) => name.startsWith(prefix));
   }
 
-  async discard(folder: string): Promise<void> {
+  async deleteFolder(folder: string): Promise<void> {
     await rm(this.resolve(folder), { recursive: true, force: true });
   }
 

@@ -110,7 +110,7 @@ export class ImageWorkerPool {
     return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
   }
 
-  async shrink(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
+  async writeThumbnail(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
     await this.run(caller, { kind: 'shrink', from, to, thumbnail, png });
   }
 

@@ -33,7 +33,7 @@ export const pathUsageCheck =
 
 export class FileRemoval {
   private pendingRun: Promise<void> = Promise.resolve();
-  private readonly settleBatch: string;
+  private readonly markBatchSql: string;
 
   constructor(
     private readonly database: Database,
@@ -41,23 +41,23 @@ export class FileRemoval {
     listener: NotificationListener,
     private readonly log: Logger,
   ) {
-    this.settleBatch = `
+    this.markBatchSql = `
       UPDATE "removed_file" r SET "settled" = true
       WHERE pg_try_advisory_xact_lock_shared(${LOCKS.files})
         AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
       RETURNING r."path", (${usageConditions().join(' OR ')}) AS "used"`;
-    listener.on(CHANNEL, { onNotification: () => void this.run(), onMissedNotifications: () => this.run() });
+    listener.on(CHANNEL, { onNotification: () => void this.removeFiles(), onMissedNotifications: () => this.removeFiles() });
   }
 
   /** Deletes the files of all recorded paths. Runs are sequential. A failed run is repeated at the next notification or start. */
-  run(): Promise<void> {
+  removeFiles(): Promise<void> {
     return (this.pendingRun = this.pendingRun
       .then(() => this.removeAll())
       .catch((error) => this.log.error({ err: error }, 'deleting the files of deleted rows failed')));
   }
 
   /** Resolves when no run is in progress. */
-  settled(): Promise<void> {
+  whenIdle(): Promise<void> {
     return this.pendingRun;
   }
 
@@ -69,7 +69,7 @@ export class FileRemoval {
   private removeBatch(): Promise<number> {
     return this.database.withoutTimeouts((client) =>
       inTransaction(client, async () => {
-        const { rows } = await client.query(this.settleBatch);
+        const { rows } = await client.query(this.markBatchSql);
         await this.media.remove(rows.filter(({ used }) => !used).map(({ path }) => path as string));
         return rows.length;
       }),

@@ -189,7 +189,7 @@ class PartCollector {
     if (this.isClosed || name === undefined) return;
     if (value === undefined) this.fail('charset', name);
     else if (valueTruncated) this.fail('body too large');
-    else if (this.reserve(Buffer.byteLength(value))) this.textFields.push([name, value]);
+    else if (this.countBytes(Buffer.byteLength(value))) this.textFields.push([name, value]);
   }
 
   private addFile(name: string | undefined, stream: Readable, filename: string | undefined): void {
@@ -203,7 +203,7 @@ class PartCollector {
       stream.resume();
       return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
-    const spooled = this.spool.write(filename, chunksOf(stream), (bytes) => this.reserve(bytes) && !this.firstError);
+    const spooled = this.spool.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
     const part = spooled.then((file) => (this.firstError ? undefined : file));
     // If the file cannot be written, for example on a full disk, parsing stops: the parser would wait forever for the file to be read.
     part.catch(() => this.stop());
@@ -213,12 +213,12 @@ class PartCollector {
   /** Reads a text field of type application/octet-stream, which the parser reports as a file without a name. */
   private async readText(stream: Readable): Promise<string> {
     const chunks: Buffer[] = [];
-    for await (const chunk of chunksOf(stream)) if (this.reserve(chunk.length)) chunks.push(chunk);
+    for await (const chunk of chunksOf(stream)) if (this.countBytes(chunk.length)) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   }
 
   /** Counts bytes towards the body limit. Returns false if it is exceeded; the caller must then discard the bytes. */
-  private reserve(bytes: number): boolean {
+  private countBytes(bytes: number): boolean {
     this.remainingBytes -= bytes;
     if (this.remainingBytes < 0) this.fail('body too large');
     return this.remainingBytes >= 0;

@@ -284,12 +284,12 @@ export class CostLimiter {
     const spent = changedBuckets.map(([, bucket]) => bucket.unreported);
     for (const [, bucket] of changedBuckets) bucket.unreported = 0;
     const values = [changedBuckets.map(([key]) => key), spent, changedBuckets.map(([, { rate }]) => rate)];
-    const rows = await this.database.ask(SHARE_SQL, values).catch((error) => {
+    const rows = await this.database.queryAsServer(SHARE_SQL, values).catch((error) => {
       changedBuckets.forEach(([, bucket], index) => (bucket.unreported += spent[index]!));
       throw error;
     });
     const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
     for (const [key, bucket] of changedBuckets) bucket.adopt(levels.get(key)!);
-    await this.database.ask(`DELETE FROM "budget" WHERE "at" < now() - interval '${RETENTION}'`);
+    await this.database.queryAsServer(`DELETE FROM "budget" WHERE "at" < now() - interval '${RETENTION}'`);
   }
 }

@@ -141,9 +141,9 @@ export class IdempotencyClaim {
   async runInTransaction(run: () => Promise<StoredResponse>): Promise<StoredResponse> {
     const response = await this.session.atomically(async () => {
       const result = await run();
-      const isKept = result.status < 400;
-      if (isKept) await this.storeInTransaction(result);
-      return { isKept, result };
+      const shouldCommit = result.status < 400;
+      if (shouldCommit) await this.storeInTransaction(result);
+      return { shouldCommit, result };
     });
     if (!this.isStored) await this.storeResponse(response);
     return response;
@@ -165,19 +165,19 @@ export class IdempotencyClaim {
     const values = isFreed ? undefined : this.storageParameters(response);
     if (!values) return this.release();
     // If storing fails, the client still gets the response, because the write is committed.
-    await this.session.record(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.identity));
+    await this.session.recordOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.identity));
   }
 
   /** Returns the parameters of STORE_RESPONSE_SQL; undefined if the response is too large to be stored. */
   private storageParameters({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
     // The body is encrypted, because it may contain personal data or a token.
-    const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
+    const sealed = body === undefined ? null : this.vault.encrypt(JSON.stringify(body));
     if (sealed && sealed.length > MAX_RESPONSE_BYTES) return undefined;
     return [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
   }
 
   async release(): Promise<void> {
-    await this.session.record(RELEASE_SQL, this.identity).catch(() => this.releaseLater(this.identity));
+    await this.session.recordOutcome(RELEASE_SQL, this.identity).catch(() => this.releaseLater(this.identity));
   }
 }
 
@@ -210,7 +210,7 @@ export class IdempotencyKeys {
   private async releaseAbandoned(): Promise<void> {
     for (const claim of this.abandonedClaims) {
       if (this.database.breaker.unavailable) return;
-      const rows = await this.database.ask(RELEASE_SQL, claim).catch(() => undefined);
+      const rows = await this.database.queryAsServer(RELEASE_SQL, claim).catch(() => undefined);
       if (!rows) return;
       this.abandonedClaims.delete(claim);
     }
@@ -245,7 +245,7 @@ export class IdempotencyKeys {
       throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
     if (!row.same) throw keyReusedError();
-    const text = row.body === null ? 'null' : this.vault.open(row.body);
+    const text = row.body === null ? 'null' : this.vault.decrypt(row.body);
     if (row.lost || text === undefined) throw responseLostError();
     if (row.status === null) throw inProgressError();
     return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(text) }) } };
@@ -253,7 +253,7 @@ export class IdempotencyKeys {
 
   /** Deletes expired keys. That is not urgent, because they are ignored. */
   async sweep(): Promise<void> {
-    await this.database.ask(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
+    await this.database.queryAsServer(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
   }
 
   stop(): void {

@@ -177,6 +177,6 @@ export default class ExerciseImageResolver extends ImageCrud {
   @FieldResolver(() => Thumbnails, { description: 'Thumbnails of the image, generated on first request.' })
   @Needs(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {
-    return thumbnailsOf(row.image, await media.thumbnails(row.image));
+    return thumbnailsOf(row.image, await media.createThumbnails(row.image));
   }
 }

@@ -48,7 +48,7 @@ function start(): void {
     // Shown by `ps`, in which a spare worker has the argument `spare` until it serves.
     process.title = 'fitgraph worker';
     const { port, announce, embedded } = order;
-    serve({ ...config, port }, { announce, embedded, socket, ready: () => send('ready') }).then(
+    serve({ ...config, port }, { announce, embedded, socket, onReady: () => send('ready') }).then(
       (running) => (server = running),
       exitWithError,
     );

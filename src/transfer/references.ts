@@ -13,12 +13,12 @@ export class ReferenceResolver {
   /** Cache of existing rows: their owners by entity and id. If such a row is deleted in the meantime, the foreign key rejects the import. */
   private readonly ownersOfExisting = new Map<Entity, Map<number, number | undefined>>();
 
-  constructor(private readonly ask: (text: string, values: unknown[]) => Promise<Row[]>) {}
+  constructor(private readonly query: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
   /** Allocates new ids for rows; later references in the dump are mapped to them. */
   async allocateIds(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const idMap = this.newIds.get(entity) ?? new Map<number, number>();
-    const newIdRows = await this.ask(
+    const newIdRows = await this.query(
       `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
       [rows.length],
     );
@@ -31,7 +31,7 @@ export class ReferenceResolver {
   }
 
   /** Caches the rows to which the given rows refer, with one statement for each table of which a referenced row is not cached yet. */
-  async lookUp(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
+  async cacheReferencedRows(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
       const target = field.target!();
@@ -50,12 +50,12 @@ export class ReferenceResolver {
       if (!uncachedIds.length) continue;
       const { table, owned, dump } = resourceOf(target)!;
       const owner = owned && dump !== USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
-      const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
+      const rowsFound = await this.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
       for (const row of rowsFound) cachedOwners.set(row.id, row.owner ?? undefined);
     }
   }
 
-  /** Returns the id to store for a reference, whose row `lookUp` must have cached. Throws if the referenced row does not exist. */
+  /** Returns the id to store for a reference, whose row `cacheReferencedRows` must have cached. Throws if the referenced row does not exist. */
   resolveId(row: DumpRow, field: FieldMeta, value: unknown): number | null {
     if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();

@@ -97,7 +97,7 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 
 class Writer {
   private readonly models = entitiesByModel();
-  private readonly references = new ReferenceResolver((text, values) => this.ask(text, values));
+  private readonly references = new ReferenceResolver((text, values) => this.query(text, values));
   /** The COPY in progress. PostgreSQL may still reject its rows. */
   private currentCopy?: { stream: CopyStream; table: string; columns: readonly string[]; rows: RowIdentity[] };
 
@@ -173,7 +173,7 @@ class Writer {
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.via);
     const knownFields = new Set([...fields, ...links].map((field) => field.rest));
     const isUser = dump === USER_MODEL;
-    await this.references.lookUp(
+    await this.references.cacheReferencedRows(
       rows,
       [...fields, ...links].filter((field) => field.target),
     );
@@ -228,7 +228,7 @@ class Writer {
     await withRowErrors(currentCopy.rows, () => currentCopy.stream.write(formatCopyRows(records, columns)));
   }
 
-  private async ask(text: string, values: unknown[]): Promise<Row[]> {
+  private async query(text: string, values: unknown[]): Promise<Row[]> {
     await this.finishCopy();
     return (await this.client.query(text, values)).rows;
   }

@@ -38,7 +38,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     media = mediaOf(place);
   });
   afterEach(async () => {
-    for (const name of await media.files.folders('')) await media.files.discard(name);
+    for (const name of await media.files.listFolders('')) await media.files.deleteFolder(name);
   });
   afterAll(async () => {
     await place.end();
@@ -90,7 +90,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('does not get the name of a thumbnail of another image', async () => {
       const path = await store();
       expect(await store(thumbnailPath('a.png', 'micro', false))).toMatch(/\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/);
-      expect(await media.thumbnail(path, 'micro', false)).toBe(true);
+      expect(await media.createThumbnail(path, 'micro', false)).toBe(true);
     });
 
     it.each([
@@ -116,7 +116,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('loses a removed image with its thumbnails and nothing else', async () => {
       const [one, two] = [await store(), await store('b.png')];
-      await Promise.all([media.thumbnails(one), media.thumbnails(two)]);
+      await Promise.all([media.createThumbnails(one), media.createThumbnails(two)]);
       await media.remove([one, 'not/there.png', '../../etc/passwd']);
       expect((await names()).filter((name) => name.includes('a.png'))).toEqual([]);
       expect(await names()).toHaveLength(11);
@@ -137,7 +137,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
       [20, 10, 'micro_cropped', [20, 10]],
     ])('scale an image of %i x %i as %s to %j', async (width, height, alias, size) => {
       const path = await store('a.png', await plain(width, height).png().toBuffer());
-      expect(await media.thumbnail(path, alias, false)).toBe(true);
+      expect(await media.createThumbnail(path, alias, false)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, alias, false))).toEqual([...size, 'jpeg']);
     });
 
@@ -153,7 +153,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
           { input: face, left, top: 10 },
         ]);
         const path = await store(`${side}.png`, await wide.png().toBuffer());
-        expect(await media.thumbnail(path, 'thumbnail_cropped', false)).toBe(true);
+        expect(await media.createThumbnail(path, 'thumbnail_cropped', false)).toBe(true);
         const { channels } = await sharp(await read(thumbnailPath(path, 'thumbnail_cropped', false))).stats();
         expect(channels[0]!.mean - channels[1]!.mean).toBeGreaterThan(50);
       }
@@ -161,7 +161,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
 
     it('are PNG when the image has transparency', async () => {
       const path = await store('a.png', await transparent().png().toBuffer());
-      expect(await media.thumbnails(path)).toBe(true);
+      expect(await media.createThumbnails(path)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 30, 'png']);
       expect(await names()).toHaveLength(11);
     });
@@ -173,15 +173,15 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     ] as const)('are PNG when the name or the content is GIF: %s with content %s', async (name, format) => {
       const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
       expect(await media.hasPngThumbnails(path)).toBe(true);
-      expect(await media.thumbnails(path)).toBe(true);
+      expect(await media.createThumbnails(path)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 20, 'png']);
     });
 
     it('are created once for concurrent requests', async () => {
       const path = await store();
       const write = jest.spyOn(media.files, 'write');
-      await Promise.all(Array.from({ length: 20 }, () => media.thumbnails(path)));
-      await media.thumbnails(path);
+      await Promise.all(Array.from({ length: 20 }, () => media.createThumbnails(path)));
+      await media.createThumbnails(path);
       expect(write).toHaveBeenCalledTimes(10);
     });
 
@@ -192,21 +192,21 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
         await media.remove([path]);
         await write(...given);
       });
-      expect(await media.thumbnail(path, 'micro', false)).toBe(false);
+      expect(await media.createThumbnail(path, 'micro', false)).toBe(false);
       expect(await names()).toEqual([]);
     });
 
     it('are refused for missing images, invalid paths and the wrong format', async () => {
-      expect(await media.thumbnail('nothing.png', 'micro', false)).toBe(false);
-      expect(await media.thumbnails('../nothing.png')).toBe(false);
-      expect(await media.thumbnail(await store(), 'micro', true)).toBe(false);
+      expect(await media.createThumbnail('nothing.png', 'micro', false)).toBe(false);
+      expect(await media.createThumbnails('../nothing.png')).toBe(false);
+      expect(await media.createThumbnail(await store(), 'micro', true)).toBe(false);
     });
   });
 
   describe('staged files', () => {
     it('replace all other files when they are published', async () => {
       const old = await store();
-      await media.thumbnails(old);
+      await media.createThumbnails(old);
       const source = join(data, 'source.png');
       writeFileSync(source, 'new');
       const staging = new StagedFiles(media, '.staged');

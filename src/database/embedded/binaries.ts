@@ -26,7 +26,7 @@ export function readVersion(bin: string, owner?: Owner): { major?: string; probl
 }
 
 /** Returns the folder of the package for this platform. Without one, throws an error that recommends an external PostgreSQL. */
-export function findPackage(): string {
+export function findPackageFolder(): string {
   const platform = `${process.platform}-${process.arch}`;
   // The server is started by sh, which Windows doesn't have.
   if (process.platform !== 'win32') {
@@ -43,7 +43,7 @@ export function findPackage(): string {
  * Creates the symbolic links between the libraries. npm packages cannot contain links. The package has an install script that creates them, but npm
  * may not have run it.
  */
-function restoreLinks(root: string): void {
+function createLibraryLinks(root: string): void {
   const list = path.join(root, 'native', 'pg-symlinks.json');
   if (!fs.existsSync(list)) return;
   for (const { source, target } of JSON.parse(fs.readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
@@ -75,7 +75,7 @@ function copyPackage(root: string, place: Place): string {
   fs.cpSync(path.join(root, 'native'), path.join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
   fs.chmodSync(draft, 0o755);
   fs.chmodSync(path.join(draft, 'native'), 0o755);
-  restoreLinks(draft);
+  createLibraryLinks(draft);
   try {
     fs.renameSync(draft, copy);
   } catch (error) {
@@ -87,8 +87,8 @@ function copyPackage(root: string, place: Place): string {
 
 /** Returns the programs in the package or, if these cannot be run, those in a copy of the package. Throws if neither can be run. */
 export function findBinaries(place: Place): Binaries {
-  const root = findPackage();
-  restoreLinks(root);
+  const root = findPackageFolder();
+  createLibraryLinks(root);
   let bin = path.join(root, 'native', 'bin');
   let version = readVersion(bin, place.owner);
   if (!version.major) {

@@ -17,7 +17,7 @@ const LOCALE =
     : ['--locale=C.UTF-8'];
 
 /** Returns the PostgreSQL major version of the cluster; undefined if it does not exist. */
-export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined {
+export function majorVersionOfCluster(place: Pick<Place, 'cluster'>): string | undefined {
   const versionFile = path.join(place.cluster, 'PG_VERSION');
   return fs.existsSync(versionFile) ? fs.readFileSync(versionFile, 'utf8').trim() : undefined;
 }
@@ -26,7 +26,7 @@ export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined 
 export function prepareCluster(place: Place, binaries: Binaries): boolean {
   // Lists the folder before reading the version: otherwise a cluster that another process creates in between would be mistaken for foreign files.
   const names = fs.existsSync(place.cluster) ? fs.readdirSync(place.cluster) : [];
-  const major = clusterMajor(place);
+  const major = majorVersionOfCluster(place);
   if (major !== undefined) {
     if (major === binaries.major) return false;
     throw new ConfigError(
@@ -74,7 +74,7 @@ function createCluster(place: Place, { bin }: Binaries): boolean {
     return true;
   } catch (error) {
     fs.rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
-    if (clusterMajor(place) === undefined) throw error;
+    if (majorVersionOfCluster(place) === undefined) throw error;
     return false;
   }
 }
@@ -82,7 +82,7 @@ function createCluster(place: Place, { bin }: Binaries): boolean {
 interface PidFile {
   pid: number;
   /** Folder of the server's socket; absent until the server has written it to the file. */
-  sockets?: string;
+  socketFolder?: string;
   isReady: boolean;
 }
 
@@ -91,7 +91,7 @@ function readPidFile(place: Place): PidFile | undefined {
   try {
     const lines = fs.readFileSync(path.join(place.cluster, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
-    return pid > 0 ? { pid, sockets: lines[4] || undefined, isReady: /^(?:ready|standby)/.test(lines[7] ?? '') } : undefined;
+    return pid > 0 ? { pid, socketFolder: lines[4] || undefined, isReady: /^(?:ready|standby)/.test(lines[7] ?? '') } : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -99,7 +99,7 @@ function readPidFile(place: Place): PidFile | undefined {
 }
 
 /** Returns the command line of a process; an empty string if the process has ended. Throws on other failures, after which the process may still exist. */
-function commandOf(pid: number): string {
+function commandLineOf(pid: number): string {
   if (process.platform !== 'linux') {
     const { stdout, error } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
     if (error) throw error;
@@ -114,7 +114,7 @@ function commandOf(pid: number): string {
 }
 
 /** Whether the process is the postmaster of this cluster. Its id may have been reused by another program. */
-const isServer = (place: Place, { pid }: PidFile): boolean => commandOf(pid).includes(place.cluster);
+const isServer = (place: Place, { pid }: PidFile): boolean => commandLineOf(pid).includes(place.cluster);
 
 /** Returns the running server of the cluster, whichever process has started it. */
 export function findServer(place: Place): PidFile | undefined {

@@ -5,7 +5,7 @@
 import type { Client } from 'pg';
 import { ConfigError } from '../../platform/config';
 import { viewerRoleOf } from '../viewerrole';
-import { connect } from './server';
+import { connectAsSuperuser } from './server';
 import { LOCKS } from '../locks';
 
 export const DATABASE = 'fitgraph';
@@ -57,7 +57,7 @@ export async function prepareOwner(superuser: Client): Promise<void> {
     await superuser.query(CREATE_ROLES_SQL);
     const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
-    client = await connect(superuser, DATABASE);
+    client = await connectAsSuperuser(superuser, DATABASE);
     await client.query(TRANSFER_OWNERSHIP_SQL);
     await superuser.query('SELECT pg_advisory_unlock($1)', [LOCKS.embeddedOwner]);
   } catch (error) {

@@ -15,7 +15,7 @@ const PARTS = [
 
 const TRANSITIONS = { INSERT: 'NEW TABLE AS changed', UPDATE: 'OLD TABLE AS former NEW TABLE AS changed', DELETE: 'OLD TABLE AS changed' };
 
-const partOf = (table: string, column: string, whole: string) =>
+const wholeVersionTriggers = (table: string, column: string, whole: string) =>
   Object.entries(TRANSITIONS)
     .map(
       ([operation, rows]) => `
@@ -35,7 +35,7 @@ BEGIN
   RETURN NULL;
 END $$;
 `);
-  for (const [table, column, whole] of PARTS) await change.run(partOf(table, column, whole));
+  for (const [table, column, whole] of PARTS) await change.run(wholeVersionTriggers(table, column, whole));
 };
 
 export const down: OnlineMigration = async (change) => {

@@ -146,7 +146,7 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: Media, pr
 async function addFile(archive: ArchiveWriter, media: Media, image: string): Promise<number> {
   let addedFiles = 0;
   for (const path of imageAndThumbnailPaths(image)) {
-    const file = isMediaPath(path) ? await media.files.stream(path) : undefined;
+    const file = isMediaPath(path) ? await media.files.openStream(path) : undefined;
     if (!file) {
       if (path === image) return 0;
       continue;
