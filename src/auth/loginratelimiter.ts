@@ -46,7 +46,7 @@ export class LoginRateLimiter {
 
   /** Runs `signIn` if the limits permit another attempt. Otherwise throws TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
   async attempt<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
-    // Hashed, because user names can have any length and characters.
+    // The key is a hash, because user names can have any length and any characters.
     const nameKey = createHash('sha256')
       .update(JSON.stringify([address, username]))
       .digest('base64url');

@@ -48,7 +48,7 @@ export class Sessions {
     const digest = sha256(id);
     const [row] = await session.queryForAuthentication(SELECT_VIEWER, [digest]);
     if (!row) return undefined;
-    // Updated every ten minutes at most, so that most requests write nothing.
+    // The time of the last use is updated every ten minutes at most, so that most requests write nothing.
     if (row.unseen) await session.queryForAuthentication('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
   }

@@ -61,7 +61,7 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Co
   // If started by root, PostgreSQL runs as another user, who needs execute permission for the folder.
   checkMode(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
   checkMode(secretKeyFile(dataDir), 0o077);
-  // The permissions of a configured media folder, which instances may share, are the operator's decision.
+  // The permissions of a configured media folder, which instances may share, are not checked: they are the operator's decision.
   if (!ownMediaDir && !bucket) checkMode(mediaDir, 0o077);
   if (readablePaths.length)
     report.warn(

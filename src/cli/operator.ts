@@ -24,7 +24,7 @@ function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
-    // The user id has no entry in /etc/passwd, as in some containers.
+    // `userInfo` throws if the user id has no entry in /etc/passwd, as in some containers.
     return `user ${process.getuid?.() ?? ''}`.trim();
   }
 }

@@ -26,7 +26,7 @@ const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slic
 export async function create(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
   const password = await readPassword(options.password);
   await withDatabase(async ({ session, vault }) => {
-    // A new account refers to a language, so there must be one.
+    // A new account refers to a language, so the database must contain one.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
       throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);

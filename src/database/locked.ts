@@ -16,7 +16,7 @@ interface LockState {
 export class LockedTables {
   private readonly states = new Map<string, LockState>();
 
-  /** Runs a write to `table`. Throws Locked while the table is known to be locked. */
+  /** Runs a write to `table`. Throws TableLocked while the table is known to be locked. */
   async runWrite<T>(table: string | undefined, work: () => Promise<T>): Promise<T> {
     if (table === undefined) return work();
     const state = this.states.get(table);

@@ -92,7 +92,7 @@ async function runMigration(client: ClientBase, name: string, direction: Directi
     inTransaction(client, async () => {
       await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
       await migration[direction]((sql) => client.query(sql));
-      // Recorded in the same transaction, so that the migration is not applied twice if the process is killed.
+      // The migration is recorded in the same transaction, so that it is not applied twice if the process is killed.
       await recordMigration(client, name, direction);
     });
   await retryLockConflicts(applyAndRecord, reportConflict);

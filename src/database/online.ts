@@ -58,12 +58,12 @@ export class OnlineSchemaChange {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
     if (!this.onConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${target}`));
     await this.retry(async () => {
-      // An interrupted attempt leaves an invalid index.
+      // Drops the invalid index that an interrupted attempt has left.
       await this.dropInvalidIndex(name);
       try {
         await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${target}`);
       } catch (error) {
-        // An invalid unique index would still reject writes.
+        // Drops the index of the failed attempt: an invalid unique index would still reject writes.
         await this.dropInvalidIndex(name);
         throw error;
       }
@@ -109,7 +109,7 @@ export class OnlineSchemaChange {
       )) as [Row];
       if (first === null) return;
       if (pass === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
-      // Waits, because the previous pass skipped rows that other transactions had locked.
+      // Waits before another pass, because the previous one skipped rows that other transactions had locked.
       if (pass > 0) await sleep(TABLE_LOCK_PAUSE_MS);
       await this.updateRange(table, first, last, (range) =>
         // Skips locked rows until the next pass: waiting for them could deadlock with a transaction that locks several rows.

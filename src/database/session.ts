@@ -77,7 +77,7 @@ export class Session implements StatementContext {
     try {
       return await this.send(text, values, viewer, mayBeStale);
     } catch (error) {
-      // Further statements would probably fail as well, and a request must not wait repeatedly for an overloaded or unavailable database.
+      // Ends the session: further statements would probably fail as well, and a request must not wait repeatedly for the database.
       if (error instanceof OverloadedError || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
       throw error;
     }

@@ -92,7 +92,7 @@ export class Statement {
     const { limiter, replica } = this.reads;
     const { caller } = request;
     const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.queuedWork = queued));
-    // Set before waiting, so that statements that the request sends in the same event-loop turn have priority as well.
+    // Marks the request as started before waiting, so that its other statements in the same event-loop turn have priority as well.
     request.hasStarted ||= !this.queuedWork;
     await slot;
     request.hasStarted = true;
@@ -150,7 +150,7 @@ export class Statement {
       return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding }, this.request);
     } catch (error) {
       sessionUsers?.forget(client);
-      // An error sent by PostgreSQL leaves the connection usable.
+      // Unlike other errors, one that PostgreSQL has sent leaves the connection usable.
       if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new DatabaseUnavailable(error);
       throw this.stopReason ?? broken ?? error;
     } finally {

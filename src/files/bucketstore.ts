@@ -58,7 +58,7 @@ export class BucketStore implements FileStore {
     return {
       region,
       ...(credentials && { credentials }),
-      // Compatible servers have no host name per bucket and do not support all checksums of Amazon S3.
+      // The options for servers other than Amazon S3, which may have no host name per bucket and may not support all its checksums.
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',

@@ -9,7 +9,7 @@ sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Tiff', 'Heif'].map((loader) => `VipsForeignLoad${loader}Buffer`),
 });
-// A cache would be useless, because each file is read once.
+// Disables the cache of libvips, which would be useless, because each file is read once.
 sharp.cache(false);
 
 /** Maximum size of an image. For an animation, the frames are added up. */

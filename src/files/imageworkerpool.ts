@@ -83,7 +83,7 @@ class Worker {
       if (this.child === child) this.child = undefined;
     };
     child.on('exit', forgetChild).on('error', forgetChild);
-    // Unreferenced, so that a worker does not keep the server running; at a lower priority, so that image processing does not slow down requests.
+    // The worker process does not keep the server running (`unref`), and has a lower priority, so that it does not slow down requests.
     child.unref();
     child.channel?.unref();
     try {

@@ -67,7 +67,7 @@ export class Media {
     let suffix = plainPath === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const path = fitPath(folder, name, suffix, max);
-      // Checked again after the reservation, because another file at this path may have been deleted in the meantime.
+      // Checks the path again after its reservation, because another file at this path may have been deleted in the meantime.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
         let isStored = false;
         try {
@@ -117,7 +117,7 @@ export class Media {
   /** Creates a thumbnail unless it exists. Returns false if the image is missing or unreadable. Throws OverloadedError if the workers are busy. */
   async createThumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
     const path = thumbnailPath(image, alias, png);
-    // Concurrent calls share one creation.
+    // Concurrent calls for the same thumbnail share one promise, so that it is created once.
     let creation = this.pendingThumbnails.get(path);
     if (!creation) {
       creation = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
@@ -146,7 +146,7 @@ export class Media {
         .write(path, (localPath) => imageWorkerPool.writeThumbnail(image, from, localPath, THUMBNAILS.get(alias)!, png))
         .then(() => true);
     if (!(await this.files.withLocalFile(image, write))) return false;
-    // The image may have been deleted in the meantime, with all thumbnails except this one.
+    // Deletes the new thumbnail if the image was deleted in the meantime, because that did not delete this thumbnail.
     if (await this.exists(image)) return true;
     await this.remove([image]);
     return false;

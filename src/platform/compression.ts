@@ -51,7 +51,7 @@ function addCodingToTag(this: ServerResponse): void {
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': accepted, cookie } = request.headers;
   if (accepted === undefined || String(accepted).length > MAX_HEADER_LENGTH || cookie !== undefined) return;
-  // Registered first, because listeners of `onHeaders` run in reverse order: `compress` must set the coding before `addCodingToTag` reads it.
+  // Registers `addCodingToTag` before `compress` registers its listener: they run in reverse order, and `compress` must set the coding first.
   onHeaders(response, addCodingToTag);
   compress(request as Request, response as Response, () => undefined);
 }

@@ -254,7 +254,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
       if (isStopped) return;
       isStopped = true;
       request.unpipe(parser);
-      // Destroying the parser also aborts the stream of the current file.
+      // Ends parsing. This also aborts the stream of the file that is being received.
       parser.destroy();
       resolve(collector.finish());
     };
@@ -262,7 +262,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
     collector.listen(parser);
     parser.on('close', stop).on('error', stop);
     request.on('error', stop).on('aborted', stop);
-    // After an oversized part, reading continues up to this many bytes, because text fields that must be shown again may follow.
+    // Maximum bytes to read. Reading continues after an oversized part, because text fields that must be shown again may follow.
     let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
@@ -277,7 +277,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
 /** Deletes uploaded files that a server has left behind because it died during a request. */
 export async function deleteAbandonedUploads(dataDir: string): Promise<void> {
   const folder = spoolFolder(dataDir);
-  // An older version may have created the folder with more permissions.
+  // Restricts the permissions of the folder, which an older version may have created with more.
   await chmod(folder, PRIVATE_FOLDER_MODE).catch(() => undefined);
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);

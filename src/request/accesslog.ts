@@ -25,7 +25,7 @@ export function observeRequest(
   info.trace = resolverContext.session.trace = trace;
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
-  // Read before the response, because Express changes the URL while it routes the request.
+  // The path is read now instead of after the response, because Express changes the URL while it routes the request.
   const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
   response.once('close', () => {
     const ms = performance.now() - info.startedAt;

@@ -105,7 +105,7 @@ export class AccountService implements AccountActions {
       this.services.vault,
       this.eventSource,
     );
-    // Undefined means that a concurrent request has already replaced the same token.
+    // The result is undefined if a concurrent request has already replaced the same token.
     if (token === undefined) throw unauthenticatedError('Invalid token.');
     return token;
   }

@@ -45,7 +45,7 @@ function start(): void {
   process.on('message', (order: SupervisorMessage | MetricsMessage, socket?: BoundSocket) => {
     // Ignores the messages of the metrics aggregation, which arrive on the same channel.
     if (order.kind !== 'serve') return;
-    // Shown by `ps`, in which a spare worker has the argument `spare` until it serves.
+    // Changes the title that `ps` shows: until now, it ended with the argument `spare` if the process was a spare worker.
     process.title = 'fitgraph worker';
     const { port, announce, embedded } = order;
     serve({ ...config, port }, { announce, embedded, socket, onReady: () => send('ready') }).then(

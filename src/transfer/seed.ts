@@ -50,7 +50,7 @@ export async function seedDemo({ database, vault, timeZone, progress }: SeedOpti
     User.count({ where: { username: DEMO_NAME }, transaction, ...session.sequelizeOptions }),
   );
   if (exists) return undefined;
-  // Random for each installation, so that no server has a demo account with a publicly known password.
+  // The password is random for each installation, so that no server has a demo account with a publicly known password.
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_NAME, password }, session);
   try {

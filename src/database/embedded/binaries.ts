@@ -52,7 +52,7 @@ function createLibraryLinks(root: string): void {
     try {
       fs.symlinkSync(path.relative(path.dirname(target), source), link);
     } catch (error) {
-      // Another process may have created the link. A package folder without write permission is copied later (`copyPackage`).
+      // Ignores an existing link, which another process may have created, and a read-only package folder, which is copied later (`copyPackage`).
       if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }

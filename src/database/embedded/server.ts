@@ -135,7 +135,7 @@ async function spawnServer(place: Place, { bin }: Binaries, port: number): Promi
   child.unref();
   const watchdog = child.stdio[3] as Socket;
   watchdog.on('error', () => undefined);
-  // If the watchdog has ended, the server is stopped, because it could outlive this process.
+  // Stops the server if the watchdog has ended: without it, the server could outlive this process.
   watchdog.on('close', () => child.kill('SIGINT'));
   watchdog.resume().unref();
   child.once('exit', () => watchdog.end('ended\n'));

@@ -103,7 +103,7 @@ export class Supervisor {
     const firstWorker = this.fork();
     if (!firstWorker) return this.abort(1, 'no worker process could be started');
     const { databaseUrl, dataDir } = this.config;
-    // PostgreSQL starts while the worker is loading its code.
+    // Starts PostgreSQL now, while the first worker is loading its code.
     if (!databaseUrl)
       this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(exitWithError);
     this.orderToServe(firstWorker);
@@ -254,13 +254,13 @@ export class Supervisor {
 
   private stop(): void {
     this.isStopping = true;
-    // From now on, the port is closed when the last worker stops listening.
+    // Closes this process's socket of the port, so that the port is closed when the last worker stops listening.
     this.socket?.close();
     for (const workerProcess of this.workerProcesses.values())
       workerProcess.worker.process.kill(workerProcess.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
     const killAll = () => [...this.workerProcesses.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(killAll, WORKER_STOP_TIMEOUT_MS).unref();
-    // The embedded PostgreSQL may hang while it stops.
+    // Exits even if the embedded PostgreSQL hangs while it stops.
     setTimeout(() => process.exit(this.exitStatus), EXIT_TIMEOUT_MS).unref();
     // If `run` has not yet finished starting, it calls `exitGracefully` itself.
     if (this.workerProcesses.size === 0 && this.isRunning) void this.exitGracefully();

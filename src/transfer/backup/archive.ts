@@ -66,10 +66,10 @@ export class ArchiveWriter {
   async stream(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
     this.bytes += size;
     try {
-      // The entry is a stream of `streamx`, which is not an instance of Node's class.
+      // The cast is needed because the entry is a stream of the library `streamx`, whose type is not Node's.
       await pipeline(content, this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }) as unknown as Writable);
     } catch (error) {
-      // A write error, such as a full disk, has destroyed the tar stream.
+      // If a write error, such as a full disk, has destroyed the tar stream, `completion` rejects with that error.
       await this.completion;
       throw error;
     }

@@ -146,7 +146,7 @@ class RowLoader {
   private async startCopy(table: string): Promise<void> {
     await this.endCopy();
     const shape = this.restore.backup.header.tables.find(({ name }) => name === table);
-    // This can happen only if the file was replaced after `inspectBackup` verified it.
+    // The table is unknown only if the file was replaced after `inspectBackup` verified it.
     if (!shape) throw invalidBackup(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.table = table;
     this.copy = new CopyStream(this.client, table, shape.columns);

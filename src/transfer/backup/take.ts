@@ -44,7 +44,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const header = await readHeader(client);
     const names = header.tables.map(({ name }) => name);
-    // Prevents schema changes during the backup, like pg_dump.
+    // Locks the tables, as pg_dump does, to prevent changes of their schema during the backup.
     await client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS SHARE MODE`);
     const counts = await countRows(client, names);
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
