@@ -11,9 +11,9 @@ import type { EventKind } from './eventkinds';
 
 export interface NewEvent {
   kind: EventKind;
-  /** Absent if the event belongs to no existing account. */
+  /** Id of the account; absent if the event belongs to no existing account. */
   userId?: number;
-  /** Client address; for IPv6 the network. */
+  /** Address of the client or, for IPv6, its network. */
   address?: string;
   operator?: string;
   /** Details, such as the name of a token. Must not contain a secret or a text from an anonymous client. */
@@ -68,10 +68,10 @@ export interface EventFilter {
   username?: string;
   kinds?: readonly EventKind[];
   address?: string;
-  /** Earliest time; like `until`, in any timestamp format of PostgreSQL. */
+  /** Earliest time of the events, like `until` in any timestamp format of PostgreSQL. */
   since?: string;
   until?: string;
-  /** Only events with an id below this one. */
+  /** Restricts the result to events with an id below this one. */
   before?: number;
 }
 
@@ -91,7 +91,7 @@ const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM "security_event" e LEFT JOIN
   ORDER BY e."id" DESC LIMIT $7`;
 
 export interface EventPage {
-  /** Only events older than the one with the id `older`, and newer than the one with the id `newer`. */
+  /** Restricts the result to events older than the one with the id `older` and newer than the one with the id `newer`. */
   older?: number;
   newer?: number;
   /** Whether the page starts with the oldest event instead of the newest one. */

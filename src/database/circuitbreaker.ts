@@ -25,7 +25,7 @@ const TICKS_UNTIL_RECHECK = 8;
 const GRACE_TICKS = 12;
 const KEEPALIVE_MS = 10_000;
 
-/** Connection options of pg: TCP keep-alive. */
+/** Connection options of pg that enable TCP keep-alive. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
 
 /**

@@ -19,7 +19,7 @@ import { SessionUsers } from './sessionuser';
 /** Maximum concurrent statements of the server itself. */
 const OWN_SLOTS = 2;
 
-/** Factor by which writes wait longer in the queue than reads, because they take longer and a rejected write costs the client more. */
+/** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */
 const WRITE_WAIT_FACTOR = 4;
 
 /** Returns limits that prevent a single client from occupying all slots. */

@@ -8,14 +8,14 @@ export class ClientGone extends Error {
   }
 }
 
-/** Thrown if the rows that were read for one response exceed its size limit. */
+/** Thrown if more bytes of rows were read for one response than permitted. */
 export class ReadLimitExceeded extends Error {
   constructor(readonly limit: number) {
     super(`the rows that were asked for are longer than ${limit} bytes`);
   }
 }
 
-/** Thrown if no connection could be established, or if it was lost. */
+/** Thrown if no connection to the database could be established, or if the connection was lost. */
 export class DatabaseUnavailable extends Error {
   constructor(override readonly cause: unknown) {
     super(`the database cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`);

@@ -22,7 +22,7 @@ export interface ConnectionOptions extends ConnectionLimits {
   replica?: ReplicaOptions;
   /** Mode of the pooler; absent without a pooler. */
   pooling?: Pooling;
-  /** Maximum connections for reads of anonymous clients, and as many for those of signed-in users. */
+  /** Maximum number of connections for reads of anonymous clients. Signed-in users have as many, separately. */
   poolSize: number;
   /** `statement_timeout` in milliseconds; absent or 0: none. */
   statementTimeout?: number;

@@ -12,7 +12,7 @@ import type { Pooling } from './options';
 /** Returns the process id of the backend that serves the connection. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
-/** Returns the process id that the client received when it connected. A pooler announces a different id than the backend has. */
+/** Returns the process id that the client received when it connected. Behind a pooler, it differs from the process id of the backend. */
 const announcedPidOf = (client: Client) => backendKeyOf(client).processID;
 
 /** Number of attempts to observe that a pooler moves a connection to another backend. */

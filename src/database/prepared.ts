@@ -13,15 +13,15 @@ const USES_BEFORE_PREPARED = 2;
 const MAX_TEXT_LENGTH = 16_000;
 /** Limits of the caches of statement texts: number of entries, and characters in total. */
 const CACHE_LIMITS = { max: 5_000, maxSize: 5_000_000 };
-/** Prepared statements per connection, including the one that sets the session user. */
+/** Maximum number of prepared statements per connection, including the one that sets the session user. */
 export const MAX_PREPARED_STATEMENTS = 200;
-/** Total characters of the prepared statements of a connection. */
+/** Maximum total number of characters of the prepared statements of a connection. */
 const MAX_PREPARED_LENGTH = 250_000;
 
 interface ClientStatements {
   /** Prepared statements by name, the most recently used one last. */
   statements: Map<string, StatementState>;
-  /** Total length of the SQL texts of all these prepared statements. */
+  /** Total number of characters of the SQL texts in `statements`. */
   totalLength: number;
 }
 

@@ -9,7 +9,7 @@ export interface FileVersion {
 }
 
 export interface FileStore {
-  /** Location, for messages to operators. */
+  /** Location of the store, for messages to operators. */
   readonly name: string;
   /** Whether checking that a file exists takes a network round trip. */
   readonly isRemote: boolean;

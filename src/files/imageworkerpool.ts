@@ -30,8 +30,8 @@ const IDLE_TIMEOUT_MS = 30_000;
 const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: 15_000 };
 const DEFAULT_CPU_TIMEOUT_MS = 10_000;
 /**
- * A worker reports by itself that it has reached its CPU time limit. If it hangs or gets no CPU time, it is killed after this multiple of the limit;
- * the task then fails because of overload, not because of the file.
+ * Multiple of the CPU time limit after which a worker is killed. A worker reports by itself that it has reached the limit, unless it hangs or gets no
+ * CPU time. If it is killed, the task fails because of overload, not because of the file.
  */
 const WALL_CLOCK_FACTOR = 3;
 const MAX_TIMER_MS = 2 ** 31 - 1;

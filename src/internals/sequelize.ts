@@ -42,7 +42,7 @@ export interface Connections<C extends Client> {
   destroyConnection(this: void, connection: C): Promise<void>;
 }
 
-/** Makes Sequelize use these connections instead of its own pool. */
+/** Makes Sequelize use the given connections instead of its own pool. */
 export const useConnections = <C extends Client>(sequelize: Sequelize, connections: Connections<C>): void =>
   void Object.assign(sequelize.connectionManager, connections);
 

@@ -9,7 +9,7 @@ import compression from 'compression';
 import type { Request, Response } from 'express';
 import onHeaders from 'on-headers';
 
-/** Smaller bodies fit into one packet, so compression would not make them faster. */
+/** Minimum size of compressed bodies in bytes. Smaller ones fit into one packet, so compression would not make them faster. */
 const MIN_BODY_BYTES = 1_400;
 /** Maximum characters of an Accept-Encoding header. Longer ones disable compression. */
 const MAX_HEADER_LENGTH = 256;

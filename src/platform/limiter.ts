@@ -4,7 +4,7 @@
  * p-limit limit neither the slots of a client nor the length and the waiting time of the queue.
  */
 
-/** Thrown before the work has begun, so that it can be retried. */
+/** Thrown before the work has begun, so that the work can be retried. */
 export class OverloadedError extends Error {
   constructor() {
     super('too many requests wait for the same resource');

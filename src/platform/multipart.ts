@@ -35,7 +35,7 @@ export interface MultipartLimits {
   /** Maximum bytes of a file. */
   maxUpload: number;
   maxAnonymousBody: number;
-  /** Files are written to a subfolder of this folder. */
+  /** Data folder. Uploaded files are written to a subfolder of it. */
   dataDir: string;
   /** Whether the client is anonymous. Then `maxBody` limits the whole body, and the contents of files are discarded. */
   isAnonymous?: boolean;
@@ -61,7 +61,7 @@ export class MultipartError extends Error {
   }
 }
 
-/** After a limit was exceeded, a body is read up to at least this many bytes, to find further text fields. */
+/** Minimum number of bytes up to which a body is read although it has exceeded a limit, to find further text fields. */
 const MIN_READ_BYTES = 1024 * 1024;
 const MAX_FILES = 20;
 /** Maximum text fields and files together. The reference service has the same limit. */
@@ -114,7 +114,7 @@ class Spool {
     return new UploadedFile(filename, path, size, hash.digest('hex'), this.sender);
   }
 
-  /** Deletes all files. */
+  /** Deletes all uploaded files of the request. */
   async discard(): Promise<void> {
     this.isDiscarded = true;
     await Promise.all(this.paths.map((path) => rm(path, { force: true })));

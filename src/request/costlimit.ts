@@ -18,11 +18,11 @@ export interface CostRates {
   readonly anonymous: number;
 }
 
-/** Capacity of a bucket, in seconds of its rate. */
+/** Capacity of a bucket, in seconds: a bucket holds the cost that leaks out of it in this time. */
 const CAPACITY_SECONDS = 100;
 const MAX_BUCKETS = 50_000;
 const SHARE_INTERVAL_MS = 5_000;
-/** Unreported cost is shared with other instances only above this fraction of the capacity. */
+/** Fraction of the capacity that unreported cost must exceed to be shared with other instances. */
 const MIN_SHARED_FRACTION = 0.01;
 /** Age after which a stored bucket is deleted. */
 const RETENTION = '1 hour';
@@ -33,7 +33,7 @@ const COST_PER_ROW = 2;
 const COST_PER_OBJECT = 1;
 /** Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT. */
 const COST_PER_SLOW_MS = 10;
-/** Database time of each statement that is not charged. */
+/** Milliseconds of database time that are free of charge for each statement. */
 const FREE_MS_PER_STATEMENT = 100;
 /** Maximum number of reservations per bucket that wait for others to be settled, and their maximum waiting time. */
 const MAX_WAITING = 100;

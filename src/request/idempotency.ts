@@ -251,7 +251,7 @@ export class IdempotencyKeys {
     return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(text) }) } };
   }
 
-  /** Deletes expired keys. That is not urgent, because they are ignored. */
+  /** Deletes expired keys. This is not urgent, because requests ignore expired keys. */
   async sweep(): Promise<void> {
     await this.database.queryAsServer(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
   }

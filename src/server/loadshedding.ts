@@ -11,7 +11,7 @@ const NANOSECONDS_PER_MS = 1e6;
 /** Level up to which nothing is shed, so that a single pause, such as a garbage collection, has no effect. */
 const DEAD_ZONE = 0.3;
 const MAX_LEVEL = 2 + DEAD_ZONE;
-/** A request that was queued longer than this multiple of the tolerated lag is rejected instead of started. */
+/** Multiple of the tolerated lag: a request that was queued for longer is rejected instead of started. */
 const LATE_FACTOR = 5;
 const MAX_RISE_PER_SECOND = 3;
 const FALL_PER_SECOND = 1;

@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Owner, Place } from './place';
 
-/** The complete environment of these programs. It contains no variables of this process, such as secrets or PGOPTIONS. */
+/** Complete environment of the PostgreSQL programs. It contains no variables of this process, such as secrets or PGOPTIONS. */
 export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface Binaries {
@@ -25,7 +25,7 @@ export function readVersion(bin: string, owner?: Owner): { major?: string; probl
   return { major, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
 }
 
-/** Returns the folder of the package for this platform. Without one, throws an error that recommends an external PostgreSQL. */
+/** Returns the folder of the npm package for this platform. If there is none, throws an error that recommends an external PostgreSQL. */
 export function findPackageFolder(): string {
   const platform = `${process.platform}-${process.arch}`;
   // The server is started by sh, which Windows doesn't have.
@@ -59,8 +59,8 @@ function createLibraryLinks(root: string): void {
 }
 
 /**
- * Copies the binaries next to the cluster, unless this version is already there, and returns the copy's path. It is renamed into place when complete, so an
- * interrupted copy is never used. A new copy replaces those of other versions.
+ * Copies the binaries next to the cluster, unless a copy of this version exists, and returns the path of the copy. The copy is renamed when complete,
+ * so that an interrupted copy is never used. Copies of other versions are deleted.
  */
 function copyPackage(root: string, place: Place): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };

@@ -113,7 +113,7 @@ function commandLineOf(pid: number): string {
   }
 }
 
-/** Whether the process is the postmaster of this cluster. Its id may have been reused by another program. */
+/** Whether the process is the postmaster of this cluster. It is not if the postmaster was killed and another program has got its process id. */
 const isServer = (place: Place, { pid }: PidFile): boolean => commandLineOf(pid).includes(place.cluster);
 
 /** Returns the running server of the cluster, whichever process has started it. */

@@ -40,7 +40,7 @@ const SUSPICIOUS_SHARE = 0.4;
  */
 const WORKER_STOP_TIMEOUT_MS = 9_200;
 const EXIT_TIMEOUT_MS = 9_800;
-/** With a single worker, the spare is started this long after the worker, so that it does not slow down the worker's start. */
+/** Delay between the starts of a single worker and of its spare worker, so that the spare does not slow down the worker's start. */
 const SPARE_DELAY_MS = 10_000;
 /** Limits of the exponential backoff after failed starts of workers. */
 const MIN_BACKOFF_MS = 250;

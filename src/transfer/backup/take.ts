@@ -12,7 +12,7 @@ import { ArchiveWriter, KEY_ENTRY, countLines, MEDIA_PREFIX, TABLES_PREFIX, veri
 import { FORMAT_VERSION, HEADER_ENTRY, type BackupHeader, type BackupSummary } from './description';
 import { openDedicatedConnection, listSequences, listTables } from './tables';
 
-/** Rows are buffered up to this size and written as one archive entry. */
+/** Number of bytes up to which rows are buffered before they are written as one archive entry. */
 const ENTRY_BYTES = 1024 * 1024;
 const FETCH_ROWS = 1_000;
 
