@@ -105,7 +105,10 @@ export async function replacePassword(
   });
 }
 
-/** Creates a new API key, which replaces the old one. With `oldDigest`, replaces only the key with this digest; returns undefined if that key no longer exists. */
+/**
+ * Creates a new API key, which replaces the old one. With `oldDigest`, replaces only the key with this digest; returns undefined if that key no
+ * longer exists.
+ */
 export async function replaceApiKey(
   userId: number,
   oldDigest: Buffer | undefined,

@@ -10,16 +10,16 @@ import { TokenVault } from './tokens';
  */
 const MAX_TESTED_TOKENS = 1_000;
 
-const PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
+const WRONG_KEY_PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
 
 /** Returns the problem with a secret key; undefined if it is right. Without a fingerprint, it must decrypt one of the newest API keys, if any. */
 export async function secretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
   const fingerprint = await storedFingerprint(pool);
-  if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : PROBLEM;
+  if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : WRONG_KEY_PROBLEM;
   if (!(await pool.query(`SELECT to_regclass('token') AS "table"`)).rows[0].table) return undefined;
   const { rows } = await pool.query(`SELECT "sealed" FROM "token" ORDER BY "created" DESC LIMIT ${MAX_TESTED_TOKENS}`);
   const vault = new TokenVault(secretKey);
-  return !rows.length || rows.some(({ sealed }) => vault.decrypt(sealed as Buffer) !== undefined) ? undefined : PROBLEM;
+  return !rows.length || rows.some(({ sealed }) => vault.decrypt(sealed as Buffer) !== undefined) ? undefined : WRONG_KEY_PROBLEM;
 }
 
 /** Throws a ConfigError for a key that does not belong to this database. */

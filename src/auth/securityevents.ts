@@ -78,12 +78,12 @@ export interface EventFilter {
 /** SQL: whether event `e` belongs to account `u`. Ids restart when a table is emptied, so older events belong to an earlier account. */
 const IS_EVENT_OF_ACCOUNT = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
 const EVENT_COLUMNS = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
-const selectOfUser = (
+const selectEventsOfUserSql = (
   direction: 'ASC' | 'DESC',
 ) => `SELECT ${EVENT_COLUMNS} FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT}
   WHERE u."id" = $1 AND ($2::bigint IS NULL OR e."id" < $2) AND ($3::bigint IS NULL OR e."id" > $3) ORDER BY e."id" ${direction} LIMIT $4`;
-const SELECT_NEWEST_OF_USER = selectOfUser('DESC');
-const SELECT_OLDEST_OF_USER = selectOfUser('ASC');
+const SELECT_NEWEST_OF_USER = selectEventsOfUserSql('DESC');
+const SELECT_OLDEST_OF_USER = selectEventsOfUserSql('ASC');
 const COUNT_OF_USER = `SELECT count(*) AS "count" FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT} WHERE u."id" = $1`;
 const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM "security_event" e LEFT JOIN "user_account" u ON ${IS_EVENT_OF_ACCOUNT}
   WHERE ($1::text IS NULL OR u."username" = $1) AND ($2::text[] IS NULL OR e."kind" = ANY($2)) AND ($3::text IS NULL OR e."address" = $3)

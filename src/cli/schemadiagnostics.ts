@@ -27,14 +27,14 @@ export async function examineSchema(database: Database, report: Report): Promise
 }
 
 async function compare({ pool }: Database, report: Report): Promise<boolean> {
-  const { faults, isIncomplete, additions } = await compareSchema(pool);
-  for (const text of faults) report.fail('Schema', text, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
-  if (additions.length)
+  const { defects, isIncomplete, unknownObjects } = await compareSchema(pool);
+  for (const text of defects) report.fail('Schema', text, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
+  if (unknownObjects.length)
     report.warn(
       'Schema',
-      `${additions.join(', ')}: created by no migration`,
+      `${unknownObjects.join(', ')}: created by no migration`,
       'keep own objects in a schema of their own: a later version may create others of the same name',
     );
-  if (!faults.length) report.ok('Schema', 'up to date, all objects are as the migrations create them');
+  if (!defects.length) report.ok('Schema', 'up to date, all objects are as the migrations create them');
   return !isIncomplete;
 }

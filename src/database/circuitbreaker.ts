@@ -55,7 +55,10 @@ const BACKEND_STATES_SQL = `SELECT pg_backend_pid() AS "ownPid", a."pid", a."sta
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
 
 export class CircuitBreaker {
-  /** Error with which statements are rejected while the database is unavailable; absent unless the latest health check found it unavailable. */
+  /**
+   * Error with which statements are rejected while the database is unavailable; absent unless the latest conclusive health check found it
+   * unavailable.
+   */
   unavailable?: DatabaseUnavailable;
   private readonly watchedConnections = new Map<Client, WatchedConnection>();
   private readonly timer: NodeJS.Timeout;
@@ -91,7 +94,7 @@ export class CircuitBreaker {
 
   private tick(): void {
     if ((this.ticksLeft -= 1) <= 0) this.abortCheck?.();
-    const suspects: WatchedConnection[] = [];
+    const suspectConnections: WatchedConnection[] = [];
     for (const connection of this.watchedConnections.values()) {
       const { statement } = connection.client;
       const bytes = socketOf(connection.client).bytesRead;
@@ -102,9 +105,9 @@ export class CircuitBreaker {
       connection.silentTicks += 1;
       if (connection.timeout > 0 && connection.silentTicks > connection.timeout / TICK_MS + GRACE_TICKS)
         this.closeConnection(connection, 'a statement timed out without a response');
-      else if (connection.silentTicks >= connection.checkAtTicks) suspects.push(connection);
+      else if (connection.silentTicks >= connection.checkAtTicks) suspectConnections.push(connection);
     }
-    if (!this.isChecking && (suspects.length || this.unavailable)) void this.check(suspects);
+    if (!this.isChecking && (suspectConnections.length || this.unavailable)) void this.check(suspectConnections);
   }
 
   /** Returns the connections whose running statement has received no data for more than one timer tick. */
@@ -123,26 +126,26 @@ export class CircuitBreaker {
     socketOf(client).destroy(new Error(reason));
   }
 
-  private async check(suspects: readonly WatchedConnection[]): Promise<void> {
+  private async check(suspectConnections: readonly WatchedConnection[]): Promise<void> {
     this.isChecking = true;
     this.ticksLeft = MAX_RESPONSE_TICKS;
-    let dead: WatchedConnection[] = [];
+    let deadConnections: WatchedConnection[] = [];
     try {
-      const idle = await this.findIdleBackends(suspects.map(pidOf));
+      const idlePids = await this.findIdleBackends(suspectConnections.map(pidOf));
       this.unavailable = undefined;
       // Waits for one timer tick, because responses that PostgreSQL sent during the check may still arrive.
       await sleep(TICK_MS, undefined, { ref: false });
-      dead = suspects.filter((connection) => this.isSilent(connection) && idle.has(pidOf(connection)));
+      deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(pidOf(connection)));
     } catch (error) {
       if (!isInconclusive(error as NodeJS.ErrnoException)) {
         this.unavailable = new DatabaseUnavailable(error);
-        dead = this.silentConnections();
+        deadConnections = this.silentConnections();
       }
     }
-    for (const connection of suspects) connection.checkAtTicks = connection.silentTicks + TICKS_UNTIL_RECHECK;
+    for (const connection of suspectConnections) connection.checkAtTicks = connection.silentTicks + TICKS_UNTIL_RECHECK;
     this.isChecking = false;
-    if (!dead.length) return;
-    for (const connection of dead)
+    if (!deadConnections.length) return;
+    for (const connection of deadConnections)
       this.closeConnection(connection, this.unavailable ? 'the database does not respond' : 'the connection is dead');
     // Also closes idle connections, which use the same network route. A connection with an open transaction is not idle, even between two statements.
     for (const connection of this.watchedConnections.values())
@@ -176,7 +179,7 @@ export class CircuitBreaker {
     for (const connection of clients) void connection.end().catch(() => undefined);
     // Behind a pooler, the process ids that clients receive when they connect are not those of the backends, so idle backends cannot be identified.
     if (this.direct || rows[0].ownPid !== backendKeyOf(client).processID) return new Set();
-    const working = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
-    return new Set(pids.filter((pid) => !working.includes(pid)));
+    const workingPids = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
+    return new Set(pids.filter((pid) => !workingPids.includes(pid)));
   }
 }

@@ -83,7 +83,7 @@ export class Database {
   }
 
   /** Returns the number of busy and idle connections and of waiting clients, by pool. */
-  connections(): Record<string, { busy: number; idle: number; waiting: number }> {
+  connectionCounts(): Record<string, { busy: number; idle: number; waiting: number }> {
     const countConnections = ({ totalCount, idleCount, waitingCount }: Pool) => ({
       busy: totalCount - idleCount,
       idle: idleCount,

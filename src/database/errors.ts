@@ -23,7 +23,7 @@ export class DatabaseUnavailable extends Error {
 }
 
 /** Thrown if the connection was lost during COMMIT: the transaction may or may not have been committed. */
-export class CommitUncertain extends DatabaseUnavailable {}
+export class CommitOutcomeUnknown extends DatabaseUnavailable {}
 
 /**
  * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, transactions

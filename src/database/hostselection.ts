@@ -21,15 +21,15 @@ export interface SelectedHost {
 }
 
 export class HostSelection {
-  private static readonly byUrl = new Map<string, HostSelection>();
+  private static readonly selectionByUrl = new Map<string, HostSelection>();
   private selected?: Promise<SelectedHost>;
 
   /** Returns the selection that all connections with this URL share; undefined if the URL has a single host and does not restrict target_session_attrs. */
   static of(url: string | undefined): HostSelection | undefined {
     const hosts = url === undefined ? undefined : parseDatabaseHosts(url);
     if (!hosts || (hosts.urls.length === 1 && hosts.target === 'any')) return undefined;
-    const selection = this.byUrl.get(url!) ?? new HostSelection(hosts);
-    this.byUrl.set(url!, selection);
+    const selection = this.selectionByUrl.get(url!) ?? new HostSelection(hosts);
+    this.selectionByUrl.set(url!, selection);
     return selection;
   }
 
@@ -41,7 +41,7 @@ export class HostSelection {
   }
 
   /** Returns the selected host; probes all hosts first if none is selected. */
-  select(): Promise<SelectedHost> {
+  selectHost(): Promise<SelectedHost> {
     return (this.selected ??= this.probeAll().catch((error) => {
       this.selected = undefined;
       throw error;
@@ -49,7 +49,7 @@ export class HostSelection {
   }
 
   /** Discards the selection if `host` is the selected host. Call this when a connection to the host failed or was rejected as read-only. */
-  reject(host: SelectedHost): void {
+  deselect(host: SelectedHost): void {
     void this.selected?.then((selected) => {
       if (selected.host === host.host && selected.port === host.port) this.selected = undefined;
     });

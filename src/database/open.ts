@@ -34,7 +34,7 @@ interface OpenOptions {
   embedded?: EmbeddedConnection;
 }
 
-interface DatabaseCheck {
+interface DatabaseProperties {
   pooling?: Pooling;
   /** Maximum number of connections that PostgreSQL permits for the database user. */
   connectionLimit?: number;
@@ -51,7 +51,7 @@ export async function openDatabase(
   const embedded = databaseUrl || existing ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
   const connection = databaseUrl ? { connectionString: databaseUrl } : (existing ?? embedded!.connection);
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const { pooling, connectionLimit } = databaseUrl === undefined ? {} : await checkDatabase(config, connection, direct);
+  const { pooling, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, direct);
   const poolSize = pooling || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, log);
   const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOptions(config), pooling, models });
   const close = async () => {
@@ -87,7 +87,7 @@ export const CONNECTION_LIMIT_SQL = `(
     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
 /** Detects the pooling mode and the connection limit. Throws a ConfigError for unsupported setups. */
-async function checkDatabase(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<DatabaseCheck> {
+async function inspectDatabase(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<DatabaseProperties> {
   const endpoints = [{ name: 'DATABASE_URL', options: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', options: direct }] : [])];
   const clients: Client[] = [];
   const connectTo = async ({ name, options }: (typeof endpoints)[number]): Promise<Client> => {

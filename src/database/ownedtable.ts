@@ -30,10 +30,14 @@ const OWNER = 'user_id';
 const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 
 /** Transition tables of statement-level triggers, by operation. */
-const CHANGED = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
+const CHANGED_ROWS = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
 
 /** Transition tables, by operation, for triggers that compare rows before and after an update. */
-const TRANSITIONS = { INSERT: 'NEW TABLE AS changed', UPDATE: 'OLD TABLE AS former NEW TABLE AS changed', DELETE: 'OLD TABLE AS changed' };
+const TRANSITION_TABLES = {
+  INSERT: 'NEW TABLE AS changed',
+  UPDATE: 'OLD TABLE AS former NEW TABLE AS changed',
+  DELETE: 'OLD TABLE AS changed',
+};
 
 export const ownedTable = (table: string, columns: OwnedTable): Record<'up' | 'down', Migration> => ({
   up: async (query) =>
@@ -91,7 +95,7 @@ const rowVersionTrigger = (table: string): string =>
 /** SQL: triggers that write every change to the change log. */
 const changeLogTriggers = (table: string): string =>
   [
-    ...Object.entries(CHANGED).map(
+    ...Object.entries(CHANGED_ROWS).map(
       ([operation, rows]) => `CREATE TRIGGER "${table}_${operation.toLowerCase()}_logged" AFTER ${operation} ON "${table}"
   REFERENCING ${rows} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_rows_changed"('${OWNER}');`,
     ),
@@ -101,7 +105,7 @@ const changeLogTriggers = (table: string): string =>
 /** SQL: triggers that change the version of the whole when a part changes. */
 const wholeVersionTriggers = (table: string, { whole, parents }: OwnedTable): string =>
   whole
-    ? Object.entries(TRANSITIONS)
+    ? Object.entries(TRANSITION_TABLES)
         .map(
           ([
             operation,

@@ -26,12 +26,12 @@ interface ClientStatements {
 }
 
 export class PreparedStatements {
-  private readonly uses = new LRUCache<string, number>({ ...CACHE_LIMITS, sizeCalculation: (_uses, text) => text.length });
-  private readonly names = new LRUCache<string, string>({ ...CACHE_LIMITS, sizeCalculation: (_name, text) => text.length });
+  private readonly useCounts = new LRUCache<string, number>({ ...CACHE_LIMITS, sizeCalculation: (_uses, text) => text.length });
+  private readonly nameByText = new LRUCache<string, string>({ ...CACHE_LIMITS, sizeCalculation: (_name, text) => text.length });
   private readonly preparedByClient = new WeakMap<ClientBase, ClientStatements>();
 
   get namedCount(): number {
-    return this.names.size;
+    return this.nameByText.size;
   }
 
   /**
@@ -39,16 +39,16 @@ export class PreparedStatements {
    * for long texts. The name is a hash of the text, so that all connections and processes use the same.
    */
   nameOf(text: string): string | undefined {
-    const name = this.names.get(text);
+    const name = this.nameByText.get(text);
     if (name !== undefined || text.length > MAX_TEXT_LENGTH) return name;
-    const uses = this.uses.get(text) ?? 0;
+    const uses = this.useCounts.get(text) ?? 0;
     if (uses < USES_BEFORE_PREPARED) {
-      this.uses.set(text, uses + 1);
+      this.useCounts.set(text, uses + 1);
       return undefined;
     }
-    this.uses.delete(text);
+    this.useCounts.delete(text);
     const newName = `f${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
-    this.names.set(text, newName);
+    this.nameByText.set(text, newName);
     return newName;
   }
 

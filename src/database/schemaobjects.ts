@@ -12,18 +12,18 @@ export type SchemaObjects = Record<string, string>;
 
 export interface SchemaDifferences {
   /** One line for each object that is missing, unusable or different. */
-  faults: string[];
+  defects: string[];
   /** Whether a table or column is missing, so that statements fail. */
   isIncomplete: boolean;
   /** Objects that no migration creates. Extensions and policies of other roles are omitted, because administrators may need them. */
-  additions: string[];
+  unknownObjects: string[];
 }
 
 interface ObjectRow {
   name: string;
   definition: string;
   /** Defect of an existing object, such as "disabled"; null if it has none. */
-  flaw: string | null;
+  defect: string | null;
 }
 
 const VIEWER = '(viewer role)';
@@ -90,14 +90,14 @@ const ROUTINES = `
 const EXTENSIONS = `SELECT 'extension ' || extname, '', NULL FROM pg_extension WHERE extname <> 'plpgsql'`;
 
 const KINDS = [TABLES, VIEWS, ROW_SECURITY, COLUMNS, CONSTRAINTS, INDEXES, TRIGGERS, POLICIES, ROUTINES, EXTENSIONS];
-const OBJECTS = KINDS.map((query) => `SELECT "name", "definition", "flaw"::text FROM (${query}) AS t("name", "definition", "flaw")`).join(
-  '\nUNION ALL ',
-);
+const OBJECTS_SQL = KINDS.map(
+  (query) => `SELECT "name", "definition", "defect"::text FROM (${query}) AS t("name", "definition", "defect")`,
+).join('\nUNION ALL ');
 
 async function queryObjects(client: Pick<ClientBase, 'query'>): Promise<ObjectRow[]> {
   const { rows } = await client.query(`SELECT pg_get_userbyid("relowner") AS "owner" FROM pg_class WHERE "oid" = to_regclass('migration')`);
   const role = viewerRoleOf((rows as [{ owner: string }])[0].owner);
-  const objects = (await client.query(OBJECTS, [role])).rows as ObjectRow[];
+  const objects = (await client.query(OBJECTS_SQL, [role])).rows as ObjectRow[];
   // Sorts by UTF-16 code units, independently of the database's collation.
   return objects.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -112,22 +112,22 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
   const expectedObjects = new Map(Object.entries<string>(expected));
   const missing = [...expectedObjects.keys()].filter((name) => !objects.has(name));
   const missingTables = new Set(missing.filter((name) => name.startsWith('table ')).map((name) => name.slice('table '.length)));
-  const faults = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
-  const additions: string[] = [];
-  for (const [name, { definition, flaw }] of objects) {
+  const defects = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
+  const unknownObjects: string[] = [];
+  for (const [name, { definition, defect }] of objects) {
     const intended = expectedObjects.get(name);
     if (intended === undefined) {
-      if (appliesToRequests(name, definition)) faults.push(`${name} applies to requests although no migration created it`);
-      else if (!/^(?:policy|extension) /.test(name)) additions.push(name);
+      if (appliesToRequests(name, definition)) defects.push(`${name} applies to requests although no migration created it`);
+      else if (!/^(?:policy|extension) /.test(name)) unknownObjects.push(name);
       continue;
     }
-    if (flaw !== null) faults.push(`${name} is ${flaw}`);
-    if (definition !== intended) faults.push(`${name} is ${quote(definition)} instead of ${quote(intended)}`);
+    if (defect !== null) defects.push(`${name} is ${defect}`);
+    if (definition !== intended) defects.push(`${name} is ${quote(definition)} instead of ${quote(intended)}`);
   }
   return {
-    faults: faults.sort(),
+    defects: defects.sort(),
     isIncomplete: missing.some((name) => /^(?:table|column) /.test(name)),
-    additions,
+    unknownObjects,
   };
 }
 

@@ -43,29 +43,30 @@ export async function storedFingerprint(client: Pick<ClientBase, 'query'>): Prom
   return (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows[0]?.fingerprint as Buffer | undefined;
 }
 
-const stagedName = (id: string): string => `secret-key.restored-${id}`;
-const STAGED = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
+const stagedKeyFileName = (id: string): string => `secret-key.restored-${id}`;
+const STAGED_KEY_FILE = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
 
 /** Stores the key of a restore or rotation in a temporary file. `publishKey` puts it into effect after the rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
   createFolder(dataDir);
-  fs.writeFileSync(join(dataDir, stagedName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  fs.writeFileSync(join(dataDir, stagedKeyFileName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
 }
 
 /** Replaces the key file with the staged one. */
-export const publishKey = (dataDir: string, id: string): void => fs.renameSync(join(dataDir, stagedName(id)), secretKeyFile(dataDir));
+export const publishKey = (dataDir: string, id: string): void =>
+  fs.renameSync(join(dataDir, stagedKeyFileName(id)), secretKeyFile(dataDir));
 
-export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedName(id)), { force: true });
+export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
 
 /** Publishes the key of a restore or rotation that was killed after it had committed its rows and before it published the key. */
 async function publishStagedKeys(dataDir: string, { pool }: Database): Promise<void> {
-  const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED.exec(name)?.[1] ?? []) : [];
+  const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
   const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);
   for (const { id } of rows) publishKey(dataDir, id);
   const fingerprint = await storedFingerprint(pool);
   const isRotated = (id: string) => {
-    const file = join(dataDir, stagedName(id));
+    const file = join(dataDir, stagedKeyFileName(id));
     return fs.existsSync(file) && fingerprint?.equals(fingerprintOf(fs.readFileSync(file, 'utf8').trim()));
   };
   const rotated = ids.find(isRotated);

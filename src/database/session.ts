@@ -6,7 +6,7 @@ import { OverloadedError, type Limiter, type QueuedWork } from '../platform/limi
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
 import type { Caller } from './options';
-import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, DatabaseUnavailable } from './errors';
+import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitOutcomeUnknown, DatabaseUnavailable } from './errors';
 import type { Parameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
 import { ANONYMOUS } from './sessionuser';
@@ -91,7 +91,7 @@ export class Session implements StatementContext {
 
   private async send(text: string, values: Parameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     const { openTransaction: open } = this;
-    const endSpan = this.trace?.statement(text);
+    const endSpan = this.trace?.beginStatement(text);
     this.statements += 1;
     let rowCount: number | undefined;
     try {
@@ -252,7 +252,7 @@ export class Session implements StatementContext {
       if (!isUnavailable(error)) throw error;
       // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
       if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailable) return this.runTransaction(work, false);
-      throw progress.isComplete ? new CommitUncertain(error) : new DatabaseUnavailable(error);
+      throw progress.isComplete ? new CommitOutcomeUnknown(error) : new DatabaseUnavailable(error);
     }
   }
 

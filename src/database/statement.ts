@@ -105,7 +105,10 @@ export class Statement {
     }
   }
 
-  /** Runs the statement on the replica. Returns undefined if that fails, for example because of a recovery conflict or a table that it does not have yet. */
+  /**
+   * Runs the statement on the replica. Returns undefined if that fails, for example because of a recovery conflict or a table that it does not have
+   * yet.
+   */
   private async queryReplica(replica: Replica): Promise<Row[] | undefined> {
     try {
       // No timeout settings are sent along, because the replica is not behind a pooler.

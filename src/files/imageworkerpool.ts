@@ -42,7 +42,7 @@ class Worker {
 
   async run(task: ImageTask, cpuMs: number): Promise<unknown> {
     clearTimeout(this.idleTimer);
-    const child = (this.child ??= this.start());
+    const child = (this.child ??= this.startProcess());
     let removeListeners = () => undefined as void;
     try {
       const reply = await new Promise<WorkerReply>((resolve, reject) => {
@@ -59,21 +59,21 @@ class Worker {
       if ('error' in reply) throw new Error(reply.error);
       return reply.result;
     } catch (error) {
-      if (error instanceof ImageFailure || error instanceof OverloadedError) this.end();
+      if (error instanceof ImageFailure || error instanceof OverloadedError) this.endProcess();
       throw error;
     } finally {
       removeListeners();
-      this.idleTimer = setTimeout(() => this.end(), IDLE_TIMEOUT_MS).unref();
+      this.idleTimer = setTimeout(() => this.endProcess(), IDLE_TIMEOUT_MS).unref();
     }
   }
 
-  end(): void {
+  endProcess(): void {
     clearTimeout(this.idleTimer);
     this.child?.kill('SIGKILL');
     this.child = undefined;
   }
 
-  private start(): ChildProcess {
+  private startProcess(): ChildProcess {
     const child = fork(WORKER_SCRIPT, {
       execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
       serialization: 'json',
@@ -115,7 +115,7 @@ export class ImageWorkerPool {
   }
 
   end(): void {
-    for (const worker of this.workers) worker.end();
+    for (const worker of this.workers) worker.endProcess();
   }
 
   private run(caller: string, task: ImageTask): Promise<unknown> {

@@ -157,7 +157,7 @@ class PartCollector {
     this.firstError ??= { reason, name };
   }
 
-  listen(parser: busboy.Busboy): void {
+  listenTo(parser: busboy.Busboy): void {
     parser.on('field', (name, value, info) => this.addField(name, value, info));
     parser.on('file', (name, stream, { filename }) => this.addFile(name, stream, filename));
     for (const limit of ['partsLimit', 'filesLimit'] as const)
@@ -259,7 +259,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
       resolve(collector.finish());
     };
     const collector = new PartCollector(limits, spool, stop);
-    collector.listen(parser);
+    collector.listenTo(parser);
     parser.on('close', stop).on('error', stop);
     request.on('error', stop).on('aborted', stop);
     // Maximum bytes to read. Reading continues after an oversized part, because text fields that must be shown again may follow.

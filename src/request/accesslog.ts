@@ -21,7 +21,7 @@ export function observeRequest(
 ): void {
   const { info, resolverContext } = requestContext;
   const isLogged = log.isLevelEnabled('info');
-  const trace = tracing?.begin(request);
+  const trace = tracing?.beginTrace(request);
   info.trace = resolverContext.session.trace = trace;
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;

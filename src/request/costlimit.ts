@@ -47,9 +47,9 @@ class Bucket {
   private level = 0;
   private updatedAt = performance.now();
   /** Cost spent by this instance that it has not yet shared with the others. */
-  unreported = 0;
+  unreportedCost = 0;
   /** Cost reserved by operations that are not settled. It is included in the level. */
-  private pending = 0;
+  private reservedCost = 0;
   private readonly waiting = new Set<() => void>();
 
   constructor(readonly rate: number) {}
@@ -78,11 +78,11 @@ class Bucket {
       const excess = this.currentLevel() + reserved - this.capacity;
       if (excess <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excess > this.pending - ownPending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
+      if (excess > this.reservedCost - ownPending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
       await this.waitForSettlement(waitMs);
     }
     this.spend(reserved);
-    this.pending += reserved;
+    this.reservedCost += reserved;
     return reserved;
   }
 
@@ -100,14 +100,14 @@ class Bucket {
 
   /** Replaces a reservation with the cost used, and resumes waiting reservations. */
   settle(reserved: number, used: number): void {
-    this.pending -= reserved;
+    this.reservedCost -= reserved;
     this.refund(Math.max(0, reserved - used));
     for (const resume of [...this.waiting]) resume();
   }
 
   /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */
   requireCapacity(): void {
-    const excess = this.currentLevel() - this.pending - this.capacity;
+    const excess = this.currentLevel() - this.reservedCost - this.capacity;
     if (excess > 0) throw this.rateLimitError(excess);
   }
 
@@ -120,18 +120,18 @@ class Bucket {
 
   spend(cost: number): void {
     this.level += cost;
-    this.unreported += cost;
+    this.unreportedCost += cost;
   }
 
   private refund(cost: number): void {
     this.level = Math.max(0, this.level - cost);
-    this.unreported -= cost;
+    this.unreportedCost -= cost;
   }
 
   /** Sets the level to the one that all instances share, plus what this instance has spent during the exchange. */
-  adopt(level: number): void {
+  adoptSharedLevel(level: number): void {
     this.updatedAt = performance.now();
-    this.level = Math.max(0, level + this.unreported);
+    this.level = Math.max(0, level + this.unreportedCost);
   }
 }
 
@@ -278,18 +278,18 @@ export class CostLimiter {
   /** Exchanges spent cost with the other instances. If that fails, the cost stays unreported and is shared at the next attempt. */
   async share(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
-      ([, { unreported, capacity }]) => Math.abs(unreported) > capacity * MIN_SHARED_FRACTION,
+      ([, { unreportedCost, capacity }]) => Math.abs(unreportedCost) > capacity * MIN_SHARED_FRACTION,
     );
     if (!changedBuckets.length) return;
-    const spent = changedBuckets.map(([, bucket]) => bucket.unreported);
-    for (const [, bucket] of changedBuckets) bucket.unreported = 0;
+    const spent = changedBuckets.map(([, bucket]) => bucket.unreportedCost);
+    for (const [, bucket] of changedBuckets) bucket.unreportedCost = 0;
     const values = [changedBuckets.map(([key]) => key), spent, changedBuckets.map(([, { rate }]) => rate)];
     const rows = await this.database.queryAsServer(SHARE_SQL, values).catch((error) => {
-      changedBuckets.forEach(([, bucket], index) => (bucket.unreported += spent[index]!));
+      changedBuckets.forEach(([, bucket], index) => (bucket.unreportedCost += spent[index]!));
       throw error;
     });
     const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
-    for (const [key, bucket] of changedBuckets) bucket.adopt(levels.get(key)!);
+    for (const [key, bucket] of changedBuckets) bucket.adoptSharedLevel(levels.get(key)!);
     await this.database.queryAsServer(`DELETE FROM "budget" WHERE "at" < now() - interval '${RETENTION}'`);
   }
 }

@@ -194,7 +194,7 @@ export class IdempotencyKeys {
     /** Id of this process, which holds an advisory lock with it. */
     private readonly instance: number | null = null,
   ) {
-    this.sweepTimer = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
+    this.sweepTimer = setInterval(() => void this.deleteExpiredKeys().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
   }
 
   /**
@@ -252,7 +252,7 @@ export class IdempotencyKeys {
   }
 
   /** Deletes expired keys. This is not urgent, because requests ignore expired keys. */
-  async sweep(): Promise<void> {
+  async deleteExpiredKeys(): Promise<void> {
     await this.database.queryAsServer(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
   }
 

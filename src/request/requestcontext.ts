@@ -68,7 +68,9 @@ export function createContext(services: Services, request: RequestHead, api: Api
   const authentication = new Authentication(request, services, session, info, AUTH_SCHEMES[api]);
   const account = new AccountService(request, services, session, info, authentication);
   const resolverContext = new ResolverContext(info, api, session, account, services, authentication);
-  const timing = () => ({ 'Server-Timing': `db;dur=${session.milliseconds.toFixed(1)};desc="${session.statements} statements"` });
+  const serverTimingHeader = () => ({
+    'Server-Timing': `db;dur=${session.milliseconds.toFixed(1)};desc="${session.statements} statements"`,
+  });
   return {
     info,
     authentication,
@@ -76,7 +78,7 @@ export function createContext(services: Services, request: RequestHead, api: Api
     idempotency: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
     chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
-    headers: () => ({ ...(config.serverTiming && timing()), ...rateLimitHeaders(resolverContext.budget) }),
+    headers: () => ({ ...(config.serverTiming && serverTimingHeader()), ...rateLimitHeaders(resolverContext.budget) }),
   };
 }
 

@@ -87,9 +87,9 @@ export async function createApp(processServices: Services): Promise<App> {
   const eventStreams = new EventStreamTransport(subscriptions, contexts.get);
   const webSockets = new WebSocketTransport(subscriptions, {
     maxMessage: config.maxAnonymousBody,
-    createContext: contexts.createUnregistered,
+    createContext: contexts.createForWebSocket,
     networkOf: (request) => origin.clientNetwork(request),
-    rejectsSubscriptions: admissionControl.rejects,
+    rejectsSubscriptions: admissionControl.shouldReject,
     log,
   });
   const scrape = services.metrics && createScrape(services.metrics.registry);

@@ -41,7 +41,7 @@ export class LoadShedder {
   }
 
   /** Whether to reject a new request. Decided at random, so that the load settles instead of oscillating. */
-  rejects(isAnonymous: boolean): boolean {
+  shouldReject(isAnonymous: boolean): boolean {
     const probability = this.level - DEAD_ZONE - (isAnonymous ? 0 : 1);
     return probability > 0 && Math.random() < probability;
   }

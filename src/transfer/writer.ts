@@ -67,7 +67,7 @@ export async function writeRows(
   );
 }
 
-async function* inChunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
+async function* chunksOf(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
   let chunk: DumpRow[] = [];
   for await (const row of rows) {
     chunk.push(row);
@@ -128,7 +128,7 @@ class Writer {
       if (!count) continue;
       const recreateStatements = await dropKeysIfUnused(this.client, resourceOf(entity)!.table, count);
       let firstRow: RowIdentity | undefined;
-      for await (const chunk of prefetch(inChunks(this.rows.rowsOf(model!)))) {
+      for await (const chunk of prefetch(chunksOf(this.rows.rowsOf(model!)))) {
         firstRow ??= chunk[0]!;
         if (this.options.renumber) await this.references.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
@@ -142,7 +142,7 @@ class Writer {
     }
     const tokenCount = this.rows.counts.get(TOKEN_MODEL);
     if (tokenCount) {
-      for await (const chunk of inChunks(this.rows.rowsOf(TOKEN_MODEL))) {
+      for await (const chunk of chunksOf(this.rows.rowsOf(TOKEN_MODEL))) {
         await insertTokens(chunk, this.client, this.options.vault);
         progress?.((doneRows += chunk.length), total);
       }

@@ -11,7 +11,7 @@ import {
   isResourceError,
   isUnavailable,
   ReadLimitExceeded,
-  CommitUncertain,
+  CommitOutcomeUnknown,
 } from '../../database/errors';
 import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
@@ -79,7 +79,7 @@ export const RETRY_AFTER_SECONDS = 2;
  */
 function describeDatabaseError(error: unknown): [code: ErrorCode, message: string] | undefined {
   if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
-  if (error instanceof CommitUncertain)
+  if (error instanceof CommitOutcomeUnknown)
     return [
       'SERVICE_UNAVAILABLE',
       'The database was lost while the change was being confirmed: look whether it was made before sending it again.',

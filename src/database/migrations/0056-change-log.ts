@@ -14,14 +14,14 @@ const PUBLIC_TABLES = [
 /** Link tables. Each of their rows belongs to an exercise (table `exercise_base`), so a change of such a row is a change of that exercise. */
 const LINK_TABLES = ['exercise_base_muscle', 'exercise_base_equipment'];
 
-const TRANSITIONS = {
+const TRANSITION_TABLES = {
   INSERT: 'NEW TABLE AS changed',
   UPDATE: 'OLD TABLE AS former NEW TABLE AS changed',
   DELETE: 'OLD TABLE AS changed',
 };
 
 const triggers = (table: string, suffix: string, call: string) =>
-  Object.entries(TRANSITIONS)
+  Object.entries(TRANSITION_TABLES)
     .map(
       ([operation, rows]) => `
 CREATE TRIGGER "${table}_${operation.toLowerCase()}_${suffix}" AFTER ${operation} ON "${table}"

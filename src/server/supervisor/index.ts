@@ -96,10 +96,10 @@ export class Supervisor {
     if (this.isStopping) return this.exitGracefully();
     // The workers share one socket, so the kernel distributes the connections.
     cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
-    cluster.on('message', (worker, report: WorkerMessage) => this.receive(worker, report));
+    cluster.on('message', (worker, report: WorkerMessage) => this.receiveReport(worker, report));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
     cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
-    setInterval(() => this.check(), CHECK_INTERVAL_MS);
+    setInterval(() => this.checkWorkers(), CHECK_INTERVAL_MS);
     const firstWorker = this.fork();
     if (!firstWorker) return this.abort(1, 'no worker process could be started');
     const { databaseUrl, dataDir } = this.config;
@@ -155,15 +155,15 @@ export class Supervisor {
     workerProcess.worker.send(order, this.socket as unknown as Server, () => undefined);
   }
 
-  private replace(): WorkerProcess | undefined {
+  private startReplacement(): WorkerProcess | undefined {
     if (this.isStopping) return undefined;
     const workerProcess = this.spare ?? this.fork();
     if (workerProcess) this.orderToServe(workerProcess);
-    else this.replaceLater();
+    else this.startReplacementLater();
     return workerProcess;
   }
 
-  private receive(worker: Worker, report: WorkerMessage): void {
+  private receiveReport(worker: Worker, report: WorkerMessage): void {
     const workerProcess = this.workerProcesses.get(worker);
     if (!workerProcess || workerProcess.isReplaced) return;
     workerProcess.lastReportAt = now();
@@ -174,10 +174,10 @@ export class Supervisor {
     const isFirst = !this.hasEverServed;
     this.hasEverServed = true;
     if (!isFirst) return;
-    for (let number = 1; number < this.config.workers; number += 1) this.replace();
+    for (let number = 1; number < this.config.workers; number += 1) this.startReplacement();
   }
 
-  private check(): void {
+  private checkWorkers(): void {
     const time = now();
     if (time - this.lastCheckAt > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS)
       for (const workerProcess of this.workerProcesses.values()) workerProcess.lastReportAt = time;
@@ -201,7 +201,7 @@ export class Supervisor {
     workerProcess.isReplaced = true;
     this.metrics?.countLostWorker('hung');
     this.log.error({ ...logFields(workerProcess), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
-    if (workerProcess.state !== 'spare') this.replace();
+    if (workerProcess.state !== 'spare') this.startReplacement();
     workerProcess.worker.process.kill('SIGKILL');
   }
 
@@ -229,17 +229,17 @@ export class Supervisor {
     if (status !== 0) this.metrics?.countLostWorker('crashed');
     if (hasServed(workerProcess)) {
       this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has exited and is replaced');
-      return void this.replace();
+      return void this.startReplacement();
     }
     this.log.error(fields, 'a worker exited during startup');
     if (this.failedStarts + 1 >= MAX_FAILED_STARTS && this.serving.length === 0)
       return this.abort(1, `no worker could be started in ${this.failedStarts + 1} attempts`);
-    this.replaceLater();
+    this.startReplacementLater();
   }
 
-  private replaceLater(): void {
+  private startReplacementLater(): void {
     this.failedStarts += 1;
-    setTimeout(() => this.replace(), Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (this.failedStarts - 1)));
+    setTimeout(() => this.startReplacement(), Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (this.failedStarts - 1)));
   }
 
   private updateOrphanReaper(): void {

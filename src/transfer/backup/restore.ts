@@ -80,11 +80,11 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
     try {
       if (dataDir) stageKey(dataDir, id, backup.key);
       await readArchive(file, {
-        media: async (path, content) => {
+        onMediaFile: async (path, content) => {
           await stageFile(stagedFiles, path, content);
           restore.progress?.('Files', (files += 1), backup.summary.files);
         },
-        rows: (table, content) => rows.add(table, content),
+        onRows: (table, content) => rows.add(table, content),
       });
       await rows.finish();
     } catch (error) {
