@@ -13,7 +13,7 @@ import type { Row } from './rows';
 import { openSequelize } from './sequelize';
 import { Session } from './session';
 import { setStatements, timeoutsWithStatement, TIMEOUT_SETTINGS } from './settings';
-import type { Reads } from './statement';
+import type { ReadResources } from './statement';
 import { SessionUsers } from './sessionuser';
 
 /** Maximum concurrent statements of the server itself. */
@@ -32,7 +32,7 @@ export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
 const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
-  readonly reads: Readonly<Record<ClientKind, Reads>>;
+  readonly reads: Readonly<Record<ClientKind, ReadResources>>;
   readonly writes: Limiter<Caller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
@@ -55,7 +55,7 @@ export class Database {
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
-  private createReads(live: number): Record<ClientKind, Reads> {
+  private createReads(live: number): Record<ClientKind, ReadResources> {
     const { options, pools, prepared, breaker, sessionUsers } = this;
     const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const preceding = (timeout: number) => (pooling === 'transaction' ? timeoutsWithStatement(options, timeout) : undefined);

@@ -132,19 +132,19 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   let released: Promise<void> | undefined;
 
   /** Restarts the database if it stops unexpectedly and `restart` is set. Does not keep this process running. */
-  const watch = (): void => {
+  const restartOnStop = (): void => {
     server.monitor.unref();
     server.monitor.once('end', () => {
-      if (restart && !released) recovery = recover();
+      if (restart && !released) recovery = restartServer();
     });
   };
 
-  const recover = async (): Promise<void> => {
+  const restartServer = async (): Promise<void> => {
     log('The embedded database has stopped unexpectedly; restarting it');
     for (let pause = FIRST_PAUSE_MS; !released; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         server = await (attempt = openServer(dataDir, log, server));
-        watch();
+        restartOnStop();
         return log(`The embedded database is available again${server.process ? ', restarted by this process' : ''}`);
       } catch (error) {
         log(`The embedded database could not be restarted: ${(error as Error).message}`);
@@ -171,7 +171,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     if (server.process) await stopServer(server.process);
   };
 
-  watch();
+  restartOnStop();
   return {
     connection: { host: server.host, port: PORT, user: OWNER, database: DATABASE },
     isOwnedByOtherProcess: !server.process,

@@ -31,7 +31,7 @@ export class Session implements StatementContext {
   private bytesLeft = Infinity;
   private byteLimit = Infinity;
   trace?: Trace;
-  private readonly running = new Set<{ stop(reason: Error): void }>();
+  private readonly runningWork = new Set<{ stop(reason: Error): void }>();
   /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
   private endReason?: Error;
   /** Whether the request continues even if the client disconnects. */
@@ -108,13 +108,13 @@ export class Session implements StatementContext {
 
   private async sendOutsideTransaction(text: string, values: Parameters, viewer: string | undefined, mayBeStale: boolean): Promise<Row[]> {
     const statement = new Statement(this.database.reads[this.clientKind], this, text, values, viewer);
-    this.running.add(statement);
+    this.runningWork.add(statement);
     try {
       const rows = await statement.rows(mayBeStale);
       this.hasUsedPrimary ||= !statement.isFromReplica;
       return rows;
     } finally {
-      this.running.delete(statement);
+      this.runningWork.delete(statement);
     }
   }
 
@@ -139,7 +139,7 @@ export class Session implements StatementContext {
   /** Stops all running statements, and rejects further ones with `reason`. */
   private end(reason: Error): void {
     this.endReason ??= reason;
-    for (const running of this.running) running.stop(reason);
+    for (const running of this.runningWork) running.stop(reason);
   }
 
   /** Cancels the reads of a client that has disconnected. A write that has begun is completed. */
@@ -260,7 +260,7 @@ export class Session implements StatementContext {
     if (this.endReason) throw this.endReason;
     let queued: QueuedWork<Caller> | undefined;
     const waiting = { stop: (reason: Error) => queued && limiter.cancel(queued, reason) };
-    this.running.add(waiting);
-    await limiter.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.running.delete(waiting));
+    this.runningWork.add(waiting);
+    await limiter.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.runningWork.delete(waiting));
   }
 }

@@ -51,7 +51,7 @@ export class SessionUsers {
   }
 
   /** Forgets the session user of a connection. Call this when a statement failed: its change of the setting was rolled back. */
-  forget(client: ClientBase): void {
+  forgetUser(client: ClientBase): void {
     this.userByClient.delete(client);
   }
 

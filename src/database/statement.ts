@@ -12,7 +12,7 @@ import type { Replica } from './replica';
 import type { SessionUsers } from './sessionuser';
 
 /** What the reads of one kind of client share: pool, limiter and prepared statements. */
-export interface Reads {
+export interface ReadResources {
   pool: Pool;
   /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
   replica?: Replica;
@@ -78,7 +78,7 @@ export class Statement {
   isFromReplica = false;
 
   constructor(
-    private readonly reads: Reads,
+    private readonly reads: ReadResources,
     private readonly request: StatementContext,
     private readonly text: string,
     private readonly values: Parameters,
@@ -152,7 +152,7 @@ export class Statement {
       const state = name === undefined ? undefined : prepared.stateOf(client, name, text);
       return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding }, this.request);
     } catch (error) {
-      sessionUsers?.forget(client);
+      sessionUsers?.forgetUser(client);
       // Unlike other errors, one that PostgreSQL has sent leaves the connection usable.
       if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new DatabaseUnavailable(error);
       throw this.stopReason ?? broken ?? error;

@@ -36,7 +36,7 @@ export interface RowSecurityStatus {
 /** The role that owns the tables, and the role with which the server connects. */
 interface Ownership {
   owner: string;
-  self: string;
+  currentUser: string;
 }
 
 export function viewerRoleOf(owner: string): string {
@@ -46,7 +46,7 @@ export function viewerRoleOf(owner: string): string {
 
 async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownership | undefined> {
   const { rows } = await client.query(
-    `SELECT pg_get_userbyid("relowner") AS "owner", current_user AS "self" FROM pg_class WHERE "oid" = to_regclass('user_account')`,
+    `SELECT pg_get_userbyid("relowner") AS "owner", current_user AS "currentUser" FROM pg_class WHERE "oid" = to_regclass('user_account')`,
   );
   return rows[0] as Ownership | undefined;
 }
@@ -107,7 +107,7 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
       if (!(await roleExists(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
     });
     await retryRoleConflicts(async () => {
-      if (!(await canSetRole(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.self)}`);
+      if (!(await canSetRole(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.currentUser)}`);
     });
     await retryRoleConflicts(() => grantPrivileges(role, ownership.owner, client));
   } catch (error) {
@@ -181,22 +181,22 @@ export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus |
 const ROW_SECURITY_ACTIVE_SQL = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
-async function findStatus({ owner, self }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
+async function findStatus({ owner, currentUser }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
   const role = viewerRoleOf(owner);
   const name = escapeIdentifier(role);
-  const user = escapeIdentifier(self);
+  const user = escapeIdentifier(currentUser);
   const appliesToServer = (await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some as boolean;
   const status = { role, appliesToServer };
   if (appliesToServer)
     return {
       ...status,
-      problem: `the tables belong to ${owner}, and ${self} is not a member of it`,
+      problem: `the tables belong to ${owner}, and ${currentUser} is not a member of it`,
       advice: `GRANT ${escapeIdentifier(owner)} TO ${user};`,
     };
   if (!(await roleExists(role, client)))
     return { ...status, problem: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
   if (!(await canSetRole(role, client)))
-    return { ...status, problem: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
+    return { ...status, problem: `${currentUser} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
   const all = (await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))).rows[0].all as boolean;
   if (!all)
     return {
@@ -241,8 +241,8 @@ export async function useViewerRole({ options, pool, sessionUsers }: Database, w
 export async function rejectIfRowsAreHidden(client: ClientBase): Promise<void> {
   const ownership = await findOwnership(client);
   if (!ownership || !(await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some) return;
-  const { owner, self } = ownership;
+  const { owner, currentUser } = ownership;
   throw new ConfigError(
-    `DATABASE_URL: row-level security shows ${self} no rows, because the tables belong to ${owner}: GRANT ${escapeIdentifier(owner)} TO ${escapeIdentifier(self)}`,
+    `DATABASE_URL: row-level security shows ${currentUser} no rows, because the tables belong to ${owner}: GRANT ${escapeIdentifier(owner)} TO ${escapeIdentifier(currentUser)}`,
   );
 }

@@ -51,7 +51,7 @@ export class AccountService implements AccountActions {
   /** Runs a password check, if the login rate limit of the client's network and of the user name permits another one. */
   private attemptSignIn<T>(username: string, work: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
-    clearTextWarning.check(this.request);
+    clearTextWarning.warnIfClearText(this.request);
     return loginLimiter.attempt(this.info.network, username, work).catch((error: unknown) => {
       this.logFailure(error);
       throw error;

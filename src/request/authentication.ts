@@ -71,7 +71,7 @@ export class Authentication {
     const { session, token, services } = this;
     const { network } = this.info;
     if (token !== undefined) {
-      services.clearTextWarning.check(this.request);
+      services.clearTextWarning.warnIfClearText(this.request);
       // The token is verified in the queue of signed-in users, so that it need not wait for anonymous clients.
       session.setClient('users', network);
       const viewer = await (isAccessToken(token) ? services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));

@@ -50,7 +50,7 @@ class Bucket {
   unreportedCost = 0;
   /** Cost reserved by operations that are not settled. It is included in the level. */
   private reservedCost = 0;
-  private readonly waiting = new Set<() => void>();
+  private readonly waitingReservations = new Set<() => void>();
 
   constructor(readonly rate: number) {}
 
@@ -78,7 +78,8 @@ class Bucket {
       const excess = this.currentLevel() + reserved - this.capacity;
       if (excess <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excess > this.reservedCost - ownPending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
+      if (excess > this.reservedCost - ownPending || this.waitingReservations.size >= MAX_WAITING || waitMs <= 0)
+        throw this.rateLimitError(excess);
       await this.waitForSettlement(waitMs);
     }
     this.spend(reserved);
@@ -90,11 +91,11 @@ class Bucket {
     return new Promise((resolve) => {
       const resume = () => {
         clearTimeout(timer);
-        this.waiting.delete(resume);
+        this.waitingReservations.delete(resume);
         resolve();
       };
       const timer = setTimeout(resume, maxMs).unref();
-      this.waiting.add(resume);
+      this.waitingReservations.add(resume);
     });
   }
 
@@ -102,7 +103,7 @@ class Bucket {
   settle(reserved: number, used: number): void {
     this.reservedCost -= reserved;
     this.refund(Math.max(0, reserved - used));
-    for (const resume of [...this.waiting]) resume();
+    for (const resume of [...this.waitingReservations]) resume();
   }
 
   /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */
@@ -139,7 +140,7 @@ class Bucket {
 class RequestBudget implements RateBudget {
   private bucket?: Bucket;
   private cost = 0;
-  private pending = 0;
+  private pendingCost = 0;
 
   constructor(
     private readonly limiter: CostLimiter,
@@ -151,9 +152,9 @@ class RequestBudget implements RateBudget {
     const bucket = (this.bucket ??= this.findBucket());
     // Does not wait within a transaction, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
-    const reserved = await bucket.reserve(total, this.cost, this.pending, maxWaitMs).catch(this.countRejection);
+    const reserved = await bucket.reserve(total, this.cost, this.pendingCost, maxWaitMs).catch(this.countRejection);
     this.cost += total;
-    this.pending += reserved;
+    this.pendingCost += reserved;
     const { statements, rows, milliseconds } = this.session;
     return {
       settle: (objects = 0) => {
@@ -162,7 +163,7 @@ class RequestBudget implements RateBudget {
         const readCost = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
         const used = Math.min(total, fixed + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
-        this.pending -= reserved;
+        this.pendingCost -= reserved;
         this.cost += used - total;
       },
     };

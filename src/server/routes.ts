@@ -59,7 +59,7 @@ export interface AppParts {
 
 export function createExpressApp(parts: AppParts): Express {
   const app = express();
-  addExpressMethods(app, parts.containment.classes);
+  addExpressMethods(app, parts.containment.messageClasses);
   app.disable('x-powered-by');
   app.set('etag', false);
   // As paths are case-sensitive in the rules of proxies, they must be so here as well: otherwise clients could bypass these rules.

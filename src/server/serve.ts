@@ -41,7 +41,7 @@ export async function serve(config: Config, { announce = true, onReady, embedded
   const running = await bootstrap(config, origin, log, embedded);
   const { containment } = running.app;
   containment.logUncaughtErrors();
-  const options = { ...serverTimeouts(config), ...containment.classes };
+  const options = { ...serverTimeouts(config), ...containment.messageClasses };
   const httpsServer = tls && createTlsServer({ ...options, ...tls });
   const server = httpsServer ?? createServer(options);
   respondToParserErrors(server, log);

@@ -118,7 +118,7 @@ export class Fitgraph {
 }
 
 function listening(app: App, witness: Witness): Promise<Server> {
-  const server = createServer({ keepAliveTimeout: 65_000, ...app.containment.classes }, witness.hearing(app.listener))
+  const server = createServer({ keepAliveTimeout: 65_000, ...app.containment.messageClasses }, witness.hearing(app.listener))
     .on('upgrade', app.onUpgrade)
     .on('connection', app.onConnection);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
