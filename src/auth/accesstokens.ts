@@ -15,7 +15,7 @@ import { sha256 } from './tokens';
 const TOKEN_PREFIX = 'fgt_';
 const TOKEN_PATTERN = /^fgt_[0-9a-f]{48}$/;
 export const MAX_TOKEN_NAME_LENGTH = 100;
-/** When a token is created, tokens of the same user that expired longer ago than this are deleted. */
+/** How long expired tokens are kept. Older ones are deleted when the same user creates a token. */
 const EXPIRED_TOKEN_RETENTION = '30 days';
 
 export const isAccessToken = (token: string): boolean => TOKEN_PATTERN.test(token);
@@ -34,7 +34,7 @@ export interface AccessToken {
 export interface NewAccessToken {
   name: string;
   scopes: readonly string[];
-  /** ISO 8601; null if the token never expires. */
+  /** Time of expiry in ISO 8601 format; null if the token never expires. */
   expiresAt: string | null;
 }
 
@@ -73,7 +73,7 @@ export class AccessTokens {
 
   /** Returns the owner of a token, with its scopes. Throws FORBIDDEN if the token is unknown or expired, or the owner is inactive. */
   async viewerOf(token: string, session: Session): Promise<Viewer> {
-    const [row] = await session.identify(SELECT_OWNER, [sha256(token)]);
+    const [row] = await session.queryForAuthentication(SELECT_OWNER, [sha256(token)]);
     if (!row) throw forbiddenError('Invalid token.');
     if (row.isExpired) throw forbiddenError('Token expired.');
     if (!row.isActive) throw forbiddenError('User inactive or deleted.');

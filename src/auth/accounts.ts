@@ -21,32 +21,38 @@ const SELECT_TOKEN_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "is
 
 /** Returns the owner of an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
 export async function viewerOfApiKey(token: string, session: Session): Promise<Viewer> {
-  const [row] = await session.identify(SELECT_TOKEN_OWNER, [sha256(token)]);
+  const [row] = await session.queryForAuthentication(SELECT_TOKEN_OWNER, [sha256(token)]);
   if (!row) throw forbiddenError('Invalid token.');
   if (!row.isActive) throw forbiddenError('User inactive or deleted.');
   return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
 }
 
-/** SQL: selects an account and the largest number of iterations of all hashes; one row even without an account, so its cost reveals no user names. */
+/**
+ * SQL: selects an account, and the largest number of iterations of all password hashes. Returns a row even if the account does not exist, so that the
+ * duration of the password check reveals no user names.
+ */
 const SELECT_CREDENTIALS = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
   FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
-/** SQL: records a sign-in and stores a hash of the same password, which ends no sessions. Returns no row if the stored hash has changed meanwhile. */
+/**
+ * SQL: records a sign-in and stores a hash of the same password; unlike a new password, that ends no sessions. Returns no row if the stored hash has
+ * changed in the meantime.
+ */
 const UPDATE_LAST_LOGIN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
-/** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Writes both outcomes to the audit log. */
+/** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Logs success and failure in the audit log. */
 export async function checkCredentials(username: string, password: string, session: Session, source: EventSource): Promise<number> {
-  // PostgreSQL rejects NUL characters, which no user name contains. The empty name finds no account.
+  // PostgreSQL rejects a NUL character. No user name contains one, so the empty name, which finds no account, is used instead.
   const [user] = await session.query(SELECT_CREDENTIALS, [username.includes('\0') ? '' : username]);
-  const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
+  const { isValid, isOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
   const { id, password: storedHash } = user!;
   const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...source }, session);
-  if (!valid || !user!.isActive) {
+  if (!isValid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
   }
-  const updatedRows = await session.query(UPDATE_LAST_LOGIN, [id, storedHash, outdated ? await hashPassword(password) : storedHash]);
+  const updatedRows = await session.query(UPDATE_LAST_LOGIN, [id, storedHash, isOutdated ? await hashPassword(password) : storedHash]);
   // Tries again if the stored hash has changed in the meantime: by a new password, or by a concurrent sign-in that rehashed it.
   if (!updatedRows.length) return checkCredentials(username, password, session, source);
   await logEvent('SIGNED_IN');
@@ -64,8 +70,8 @@ export async function verifiedPasswordHash(
 ): Promise<string | undefined> {
   const [user] = await session.query(SELECT_PASSWORD, [userId]);
   const storedHash = (user!.password ?? undefined) as string | undefined;
-  const { valid } = await verifyPassword(storedHash, password, user!.iterations, source.address);
-  return valid ? storedHash : undefined;
+  const { isValid } = await verifyPassword(storedHash, password, user!.iterations, source.address);
+  return isValid ? storedHash : undefined;
 }
 
 /**
@@ -91,7 +97,7 @@ export async function replacePassword(
     // A trigger deletes the token and all sessions whenever a password changes. The kept session is inserted again.
     const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
-    await session.query(upsertTokenSql, [userId, sha256(token), vault.seal(token)]);
+    await session.query(upsertTokenSql, [userId, sha256(token), vault.encrypt(token)]);
     await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...source }, session);
     if (keptSession)
       await session.query('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(keptSession.row)]);
@@ -99,8 +105,11 @@ export async function replacePassword(
   });
 }
 
-/** Creates a new API key, which replaces the old one. With `oldDigest`, replaces only the key with this digest; returns undefined if it is gone. */
-export async function renewToken(
+/**
+ * Creates a new API key, which replaces the old one. With `oldDigest`, replaces only the key with this digest; returns undefined if that key no
+ * longer exists.
+ */
+export async function replaceApiKey(
   userId: number,
   oldDigest: Buffer | undefined,
   session: Session,
@@ -113,7 +122,7 @@ export async function renewToken(
       `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
        ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."digest" = COALESCE($4::bytea, "token"."digest")
        RETURNING 1`,
-      [userId, sha256(token), vault.seal(token), oldDigest ?? null],
+      [userId, sha256(token), vault.encrypt(token), oldDigest ?? null],
     );
     if (!rows.length) return undefined;
     await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...source }, session);
@@ -129,14 +138,14 @@ export async function signIn(
   vault: TokenVault,
   source: EventSource,
 ): Promise<string> {
-  return getOrCreateToken(await checkCredentials(username, password, session, source), session, vault);
+  return getOrCreateApiKey(await checkCredentials(username, password, session, source), session, vault);
 }
 
 /** Returns the API key; creates it if there is none. Throws CONFLICT if it was encrypted with another SECRET_KEY, because it is still valid. */
-export async function getOrCreateToken(userId: number, session: Session, vault: TokenVault): Promise<string> {
+export async function getOrCreateApiKey(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
-  if (!row) return createToken(userId, session, vault);
-  const token = vault.open(row.sealed);
+  if (!row) return createApiKey(userId, session, vault);
+  const token = vault.decrypt(row.sealed);
   if (token === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN);
   return token;
 }
@@ -153,18 +162,18 @@ export interface ApiKey {
 export async function findApiKey(userId: number, session: Session, vault: TokenVault): Promise<ApiKey | undefined> {
   const statement = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
   const [row] = await session.query(statement, [userId]);
-  return row && { id: row.id, created: row.created, token: vault.open(row.sealed) };
+  return row && { id: row.id, created: row.created, token: vault.decrypt(row.sealed) };
 }
 
 /** Creates the API key of a user without one. Two concurrent sign-ins return the same key. */
-export async function createToken(userId: number, session: Session, vault: TokenVault): Promise<string> {
+export async function createApiKey(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const token = generateToken();
   const rows = await session.query(
     `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
      ON CONFLICT ("user_id") DO NOTHING RETURNING "user_id"`,
-    [userId, sha256(token), vault.seal(token)],
+    [userId, sha256(token), vault.encrypt(token)],
   );
-  return rows.length ? token : getOrCreateToken(userId, session, vault);
+  return rows.length ? token : getOrCreateApiKey(userId, session, vault);
 }
 
 export async function findUser(username: string, session: Session): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {

@@ -110,7 +110,7 @@ async function loadPage(userId: number, args: EventArgs, { session }: Context): 
   const hasMore = events.length > size;
   const nodes = hasMore ? events.slice(0, size) : events;
   if (backward) nodes.reverse();
-  // A page does not contain the event of its cursor, so there is at least that event on the cursor's side.
+  // A page excludes the event that its cursor names. Therefore a page after a cursor has a previous page, and a page before a cursor has a next page.
   const pageFlags = { hasNextPage: backward ? newer !== undefined : hasMore, hasPreviousPage: backward ? hasMore : older !== undefined };
   return new SecurityEventConnection(userId, nodes, pageFlags);
 }

@@ -4,19 +4,22 @@ import type { Database } from '../database/connection';
 import { ConfigError } from '../platform/config';
 import { TokenVault } from './tokens';
 
-/** Number of newest API keys to test without a fingerprint. If the secret key was replaced, only they can be encrypted with the current one. */
+/**
+ * Number of API keys, newest first, that are tested if no fingerprint is stored. If the secret key was replaced in the past, older API keys may still
+ * be encrypted with the previous one.
+ */
 const MAX_TESTED_TOKENS = 1_000;
 
-const PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
+const WRONG_KEY_PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
 
 /** Returns the problem with a secret key; undefined if it is right. Without a fingerprint, it must decrypt one of the newest API keys, if any. */
 export async function secretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
   const fingerprint = await storedFingerprint(pool);
-  if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : PROBLEM;
+  if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : WRONG_KEY_PROBLEM;
   if (!(await pool.query(`SELECT to_regclass('token') AS "table"`)).rows[0].table) return undefined;
   const { rows } = await pool.query(`SELECT "sealed" FROM "token" ORDER BY "created" DESC LIMIT ${MAX_TESTED_TOKENS}`);
   const vault = new TokenVault(secretKey);
-  return !rows.length || rows.some(({ sealed }) => vault.open(sealed as Buffer) !== undefined) ? undefined : PROBLEM;
+  return !rows.length || rows.some(({ sealed }) => vault.decrypt(sealed as Buffer) !== undefined) ? undefined : WRONG_KEY_PROBLEM;
 }
 
 /** Throws a ConfigError for a key that does not belong to this database. */
@@ -31,6 +34,8 @@ export async function checkSecretKey(database: Database, secretKey: string): Pro
 /** Stores the fingerprint of the secret key if there is none yet. Throws a ConfigError if another process has stored a different one first. */
 export async function recordSecretKey(database: Database, secretKey: string): Promise<void> {
   await checkSecretKey(database, secretKey);
-  await database.ask('INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING', [fingerprintOf(secretKey)]);
+  await database.queryAsServer('INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING', [
+    fingerprintOf(secretKey),
+  ]);
   await checkSecretKey(database, secretKey);
 }

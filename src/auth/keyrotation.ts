@@ -6,14 +6,14 @@ import { TokenVault } from './tokens';
 
 const PAGE_ROWS = 1_000;
 
-export interface Rotation {
+export interface KeyRotationResult {
   rotated: number;
   /** Number of API keys that the old key does not decrypt. They are not changed: they remain valid but can no longer be shown. */
   unreadable: number;
 }
 
 /** Replaces the secret key. `oldKey` is undefined if it is lost. */
-export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, newKey: string): Promise<Rotation> =>
+export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, newKey: string): Promise<KeyRotationResult> =>
   inTransaction(client, async () => {
     await client.query('LOCK TABLE "token" IN SHARE ROW EXCLUSIVE MODE');
     const rotation = await reencryptTokens(client, oldKey === undefined ? undefined : new TokenVault(oldKey), new TokenVault(newKey));
@@ -25,7 +25,7 @@ export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, 
     return rotation;
   });
 
-async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefined, newVault: TokenVault): Promise<Rotation> {
+async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefined, newVault: TokenVault): Promise<KeyRotationResult> {
   const rotation = { rotated: 0, unreadable: 0 };
   for (let lastId = 0, hasMore = true; hasMore;) {
     const { rows } = await client.query(
@@ -33,8 +33,8 @@ async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefi
       [lastId],
     );
     const reencrypted = rows.flatMap(({ userId, sealed }) => {
-      const token = oldVault?.open(sealed as Buffer);
-      return token === undefined ? [] : [{ userId: userId as number, sealed: newVault.seal(token) }];
+      const token = oldVault?.decrypt(sealed as Buffer);
+      return token === undefined ? [] : [{ userId: userId as number, sealed: newVault.encrypt(token) }];
     });
     await client.query(
       `UPDATE "token" SET "sealed" = n."sealed" FROM unnest($1::int[], $2::bytea[]) AS n ("user_id", "sealed") WHERE "token"."user_id" = n."user_id"`,

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import type { Rate } from '../platform/settingparsers';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
-import { Unavailable } from '../database/errors';
+import { DatabaseUnavailable } from '../database/errors';
 
 export interface LoginRates {
   /** Limit of failed and running attempts per user name and address. */
@@ -46,12 +46,13 @@ export class LoginRateLimiter {
 
   /** Runs `signIn` if the limits permit another attempt. Otherwise throws TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
   async attempt<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
-    // Hashed, because user names can have any length and characters.
+    // The key is a hash, because user names can have any length and any characters.
     const nameKey = createHash('sha256')
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
-    // Neither successful attempts count, because many people may share an address, nor those that the next limit rejects.
+    // Removes the attempt from the counters. A successful attempt does not count, because many people may share an address. An attempt that the next
+    // limit rejects does not count either.
     const refundAll = () => Promise.all(refunds.map((refund) => refund()));
     try {
       refunds.push(() => this.byAddress.reward(address));
@@ -63,7 +64,7 @@ export class LoginRateLimiter {
       );
       await this.total.consume(TOTAL_KEY);
     } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new Unavailable(error);
+      if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new DatabaseUnavailable(error);
       await refundAll();
       this.rejectedCount += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));

@@ -20,7 +20,7 @@ const DUMMY_HASH = hashPassword('nobody has this password');
 const IMPORTED_HASH = /^pbkdf2_sha256\$(\d{1,7})\$([^$]*)\$([^$]*)$/;
 const DIGEST_BYTES = 32;
 
-/** SQL: the largest number of iterations of all imported hashes; 0 if there are none. An index makes it fast. */
+/** SQL: the largest number of iterations of all imported hashes; 0 if there are none. It is read from an index. */
 export const MAX_ITERATIONS_SQL = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
   FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
@@ -37,9 +37,9 @@ const passwordLimiter = new Limiter<string | undefined>({
 const RETRY_SECONDS = 2;
 
 export interface PasswordVerification {
-  valid: boolean;
+  isValid: boolean;
   /** Whether the stored hash is not argon2id and should be replaced. */
-  outdated: boolean;
+  isOutdated: boolean;
 }
 
 /** Checks a password. `iterations` is the value of MAX_ITERATIONS_SQL, `caller` the client network. Throws OVERLOADED if the queue is full. */
@@ -70,10 +70,10 @@ async function checkHash(storedHash: string | undefined, password: string, itera
   const isPbkdf2Valid = importedHash
     ? timingSafeEqual(await deriveKey(password, importedHash.salt, importedHash.iterations, DIGEST_BYTES, 'sha256'), importedHash.digest)
     : false;
-  // Adds the iterations that the check of this hash lacks compared with the slowest one.
+  // Runs additional iterations, so that every check runs as many as that of the slowest imported hash.
   const missingIterations = iterations - (importedHash?.iterations ?? 0);
   if (missingIterations > 0) await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
-  return { valid: isArgon2Valid === true || isPbkdf2Valid, outdated: importedHash !== undefined };
+  return { isValid: isArgon2Valid === true || isPbkdf2Valid, isOutdated: importedHash !== undefined };
 }
 
 function parseImportedHash(storedHash: string | undefined): { iterations: number; salt: string; digest: Buffer } | undefined {

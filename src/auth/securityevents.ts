@@ -11,9 +11,9 @@ import type { EventKind } from './eventkinds';
 
 export interface NewEvent {
   kind: EventKind;
-  /** Absent if the event belongs to no existing account. */
+  /** Id of the account; absent if the event belongs to no existing account. */
   userId?: number;
-  /** Client address; for IPv6 the network. */
+  /** Address of the client or, for IPv6, its network. */
   address?: string;
   operator?: string;
   /** Details, such as the name of a token. Must not contain a secret or a text from an anonymous client. */
@@ -68,22 +68,22 @@ export interface EventFilter {
   username?: string;
   kinds?: readonly EventKind[];
   address?: string;
-  /** Earliest time; like `until`, in any timestamp format of PostgreSQL. */
+  /** Earliest time of the events, like `until` in any timestamp format of PostgreSQL. */
   since?: string;
   until?: string;
-  /** Only events with an id below this one. */
+  /** Restricts the result to events with an id below this one. */
   before?: number;
 }
 
 /** SQL: whether event `e` belongs to account `u`. Ids restart when a table is emptied, so older events belong to an earlier account. */
 const IS_EVENT_OF_ACCOUNT = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
 const EVENT_COLUMNS = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
-const selectOfUser = (
+const selectEventsOfUserSql = (
   direction: 'ASC' | 'DESC',
 ) => `SELECT ${EVENT_COLUMNS} FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT}
   WHERE u."id" = $1 AND ($2::bigint IS NULL OR e."id" < $2) AND ($3::bigint IS NULL OR e."id" > $3) ORDER BY e."id" ${direction} LIMIT $4`;
-const SELECT_NEWEST_OF_USER = selectOfUser('DESC');
-const SELECT_OLDEST_OF_USER = selectOfUser('ASC');
+const SELECT_NEWEST_OF_USER = selectEventsOfUserSql('DESC');
+const SELECT_OLDEST_OF_USER = selectEventsOfUserSql('ASC');
 const COUNT_OF_USER = `SELECT count(*) AS "count" FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT} WHERE u."id" = $1`;
 const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM "security_event" e LEFT JOIN "user_account" u ON ${IS_EVENT_OF_ACCOUNT}
   WHERE ($1::text IS NULL OR u."username" = $1) AND ($2::text[] IS NULL OR e."kind" = ANY($2)) AND ($3::text IS NULL OR e."address" = $3)
@@ -91,7 +91,7 @@ const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM "security_event" e LEFT JOIN
   ORDER BY e."id" DESC LIMIT $7`;
 
 export interface EventPage {
-  /** Only events older than the one with the id `older`, and newer than the one with the id `newer`. */
+  /** Restricts the result to events older than the one with the id `older` and newer than the one with the id `newer`. */
   older?: number;
   newer?: number;
   /** Whether the page starts with the oldest event instead of the newest one. */

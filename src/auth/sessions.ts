@@ -46,10 +46,10 @@ export class Sessions {
 
   async viewerOf(id: string, session: Session): Promise<Viewer | undefined> {
     const digest = sha256(id);
-    const [row] = await session.identify(SELECT_VIEWER, [digest]);
+    const [row] = await session.queryForAuthentication(SELECT_VIEWER, [digest]);
     if (!row) return undefined;
-    // Updated every ten minutes at most, so that most requests write nothing.
-    if (row.unseen) await session.identify('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
+    // The time of the last use is updated every ten minutes at most, so that most requests write nothing.
+    if (row.unseen) await session.queryForAuthentication('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
   }
 
@@ -58,13 +58,13 @@ export class Sessions {
   }
 
   /** Returns the session id in a Cookie header; undefined if missing or malformed. */
-  idOf(header: string | undefined, secure: boolean): string | undefined {
+  idFromCookie(header: string | undefined, secure: boolean): string | undefined {
     const id = header === undefined ? undefined : parseCookie(header)[sessionCookieName(secure)];
     return id !== undefined && SESSION_ID.test(id) ? id : undefined;
   }
 
   /** Returns the Set-Cookie header that stores a session id, or that deletes the cookie if `id` is undefined. */
-  cookie(id: string | undefined, secure: boolean): string {
+  setCookieHeader(id: string | undefined, secure: boolean): string {
     const age = id === undefined ? 0 : LIFETIME_SECONDS;
     return stringifySetCookie(sessionCookieName(secure), id ?? '', { httpOnly: true, sameSite: 'lax', path: '/', secure, maxAge: age });
   }

@@ -26,7 +26,7 @@ export class TokenVault {
     return createHmac('sha256', this.signingKey).update(text).digest();
   }
 
-  seal(token: string): Buffer {
+  encrypt(token: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.encryptionKey, nonce);
     const ciphertext = Buffer.concat([cipher.update(token, 'utf8'), cipher.final()]);
@@ -34,7 +34,7 @@ export class TokenVault {
   }
 
   /** Decrypts a token; undefined if it was encrypted with another key. */
-  open(sealed: Buffer): string | undefined {
+  decrypt(sealed: Buffer): string | undefined {
     try {
       const decipher = createDecipheriv(ALGORITHM, this.encryptionKey, sealed.subarray(0, NONCE_BYTES));
       decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));

@@ -6,12 +6,12 @@ import type { Config, Variables } from '../platform/config';
 import type { Database } from '../database/connection';
 import { secretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
-import { clusterMajor } from '../database/embedded/cluster';
+import { majorVersionOfCluster } from '../database/embedded/cluster';
 import { schemaState } from '../database/compatibility';
-import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
+import { CONNECTION_LIMIT_SQL, openDatabase } from '../database/open';
 import { maxConnectionsPerWorker } from '../database/pools';
 import { rowSecurityStatus } from '../database/viewerrole';
-import { keyFile, readKey } from '../database/secretkey';
+import { secretKeyFile, readKey } from '../database/secretkey';
 import { imageColumns } from '../files/imagecolumns';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
@@ -49,7 +49,7 @@ export async function runDiagnostics(config: Config, variables: Variables, repor
 function hasCluster({ dataDir }: Config): boolean {
   const locationFile = path.join(dataDir, 'location');
   const home = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : dataDir;
-  return clusterMajor({ cluster: path.join(home, 'postgres') }) !== undefined;
+  return majorVersionOfCluster({ cluster: path.join(home, 'postgres') }) !== undefined;
 }
 
 function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: Report): void {
@@ -60,8 +60,8 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Co
   };
   // If started by root, PostgreSQL runs as another user, who needs execute permission for the folder.
   checkMode(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
-  checkMode(keyFile(dataDir), 0o077);
-  // The permissions of a configured media folder, which instances may share, are the operator's decision.
+  checkMode(secretKeyFile(dataDir), 0o077);
+  // The permissions of a configured media folder, which instances may share, are not checked: they are the operator's decision.
   if (!ownMediaDir && !bucket) checkMode(mediaDir, 0o077);
   if (readablePaths.length)
     report.warn(
@@ -70,8 +70,8 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Co
       'run chmod go-rwx, or restart the server, which does the same',
     );
   else report.ok('Permissions', `${dataDir} is not accessible to other users`);
-  const key = secretKey ?? readKey(keyFile(dataDir));
-  if (key) report.ok('Secret key', secretKey ? 'from SECRET_KEY' : `in ${keyFile(dataDir)}`);
+  const key = secretKey ?? readKey(secretKeyFile(dataDir));
+  if (key) report.ok('Secret key', secretKey ? 'from SECRET_KEY' : `in ${secretKeyFile(dataDir)}`);
 }
 
 function examineDisk({ dataDir }: Config, report: Report): void {
@@ -106,13 +106,13 @@ async function examinePort({ host, port, tls }: Config, report: Report): Promise
 }
 
 async function examineDatabase(config: Config, report: Report): Promise<void> {
-  const { database, close, embedded } = await openDatabase(config, models, () => undefined, { key: false });
+  const { database, close, embedded } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
   try {
     const queriedAt = Date.now();
     const [server] = (
       await database.pool.query(
         `SELECT current_setting('server_version') AS "version", extract(epoch FROM clock_timestamp())::float8 * 1000 AS "now",
-           ${AVAILABLE_CONNECTIONS} AS "available", (${COUNT_WORKERS}) AS "running",
+           ${CONNECTION_LIMIT_SQL} AS "available", (${COUNT_WORKERS}) AS "running",
            pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly",
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
@@ -157,7 +157,7 @@ function examineConnections({ workers, poolSize }: Config, { available, running 
 async function examineReplica(database: Database, report: Report): Promise<void> {
   const { replica } = database;
   if (!replica) return;
-  const problem = await replica.inspect((text) => database.ask(text));
+  const problem = await replica.waitUntilUsable((text) => database.queryAsServer(text));
   if (problem === undefined) report.ok('Replica', 'it follows the database');
   else report.warn('Replica', problem, 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary');
 }
@@ -174,17 +174,17 @@ async function examineSecurity({ rowSecurity }: Config, database: Database, repo
 }
 
 async function examineKey({ secretKey, dataDir }: Config, database: Database, report: Report): Promise<void> {
-  const key = secretKey ?? readKey(keyFile(dataDir));
+  const key = secretKey ?? readKey(secretKeyFile(dataDir));
   const problem = key && (await secretKeyProblem(database, key));
   if (problem) report.fail('Secret key', problem, 'set the key that was used before, or see fitgraph rotate-key');
   const { rows } = await database.pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"');
   if (rows[0].some && !key)
-    report.fail('Secret key', `${keyFile(dataDir)} is missing`, 'restore it from a backup (tar -xzOf FILE secret-key)');
+    report.fail('Secret key', `${secretKeyFile(dataDir)} is missing`, 'restore it from a backup (tar -xzOf FILE secret-key)');
 }
 
 async function examineFiles(config: Config, { pool }: Database, report: Report): Promise<void> {
   const media = Media.of(config);
-  if (config.bucket) await media.files.check();
+  if (config.bucket) await media.files.checkAccess();
   let [total, missing] = [0, 0];
   for (const { table, column } of imageColumns())
     for (let lastId = 0, hasMore = true; hasMore;) {

@@ -22,7 +22,7 @@ function configureHelp(command: Command, names: string): void {
 }
 
 async function run(): Promise<void> {
-  // `serve` becomes the long-running supervisor, whose memory stays small without the other commands.
+  // The process of `serve` runs permanently as the supervisor. It does not load the other commands, to save memory.
   if (process.argv[2] !== 'serve') for (const command of (await import('./commands.ts')).commands()) program.addCommand(command);
   configureHelp(program, 'fitgraph');
   await program.parseAsync();

@@ -2,7 +2,7 @@
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { migrateDown, migrateUp, migrationsToRevert } from '../database/migrate';
-import { migrationNamed } from '../database/migrationmodules';
+import { loadMigration } from '../database/migrationmodules';
 import { promptConfirmation } from './prompts';
 import { requireNoServers, recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './operator';
 
@@ -29,7 +29,7 @@ async function revert({ database, session }: OperatorContext, to: string | undef
   const migrations = await migrationsToRevert(database, to);
   const oldest = migrations.at(-1);
   if (oldest === undefined) return printLine('Nothing to do.');
-  const isOnline = migrations.every((name) => migrationNamed(name).maintenance === undefined);
+  const isOnline = migrations.every((name) => loadMigration(name).maintenance === undefined);
   await requireNoServers(database, 'would fail after the migration is reverted', isOnline ? migrations : undefined);
   const question =
     migrations.length > 1

@@ -24,7 +24,7 @@ function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
-    // The user id has no entry in /etc/passwd, as in some containers.
+    // `userInfo` throws if the user id has no entry in /etc/passwd, as in some containers.
     return `user ${process.getuid?.() ?? ''}`.trim();
   }
 }
@@ -37,13 +37,13 @@ const STOPPED_MESSAGE = 'The embedded database was stopped, possibly with the se
 
 export async function withDatabase<T>(
   work: (context: OperatorContext) => Promise<T>,
-  { migrate = true, key = true, config = readConfig() } = {},
+  { migrate = true, needsSecretKey = true, config = readConfig() } = {},
 ): Promise<T> {
-  const openedDatabase = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });
+  const openedDatabase = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { needsSecretKey });
   try {
-    if (key) await checkSecretKey(openedDatabase.database, openedDatabase.secretKey);
+    if (needsSecretKey) await checkSecretKey(openedDatabase.database, openedDatabase.secretKey);
     if (migrate) await migrateUp(openedDatabase.database);
-    if (key && migrate) await recordSecretKey(openedDatabase.database, openedDatabase.secretKey);
+    if (needsSecretKey && migrate) await recordSecretKey(openedDatabase.database, openedDatabase.secretKey);
     const { database, secretKey } = openedDatabase;
     return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
   } catch (error) {
@@ -58,12 +58,18 @@ export async function withDatabase<T>(
 export const COUNT_WORKERS = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
   WHERE "application_name" LIKE '${LISTENER_NAME}%' AND "datname" = current_database()`;
 
-/** Throws CONFLICT if a server uses the database; with `migrations`, only if its version includes one of them. The message contains `consequence`. */
+/**
+ * Throws CONFLICT if a server uses the database. With `migrations`, only a server whose version includes one of them counts. The message contains
+ * `consequence`.
+ */
 export async function requireNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
   const oldest = migrations && listenerName([...migrations].sort()[0]);
-  // A server's LISTEN connection is named after its newest migration (not in version 0.2). A server older than `oldest` includes no migration.
+  // The LISTEN connection of a server is named after the newest migration of its version (except in version 0.2). A server whose newest migration is
+  // older than `oldest` has none of the given migrations.
   const includesMigration = `("application_name" = '${LISTENER_NAME}' OR "application_name" COLLATE "C" >= $1)`;
-  const [row] = await (oldest ? database.ask(`${COUNT_WORKERS} AND ${includesMigration}`, [oldest]) : database.ask(COUNT_WORKERS));
+  const [row] = await (oldest
+    ? database.queryAsServer(`${COUNT_WORKERS} AND ${includesMigration}`, [oldest])
+    : database.queryAsServer(COUNT_WORKERS));
   if (row!.workers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);
 }
 

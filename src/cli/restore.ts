@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { ConfigError, readConfig } from '../platform/config';
 import { ClientError } from '../core/model/errors';
-import { refuseUnsupported } from '../database/compatibility';
+import { requireSupportedSchema } from '../database/compatibility';
 import { Media } from '../files/media';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
 import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './operator';
@@ -18,7 +18,7 @@ export async function restore(file: string, { replace = false }: { replace?: boo
     );
   await withDatabase(
     async ({ database, session }) => {
-      const [newer] = await refuseUnsupported(database.pool);
+      const [newer] = await requireSupportedSchema(database.pool);
       if (newer !== undefined)
         throw new ClientError(
           'CONFLICT',
@@ -34,6 +34,6 @@ export async function restore(file: string, { replace = false }: { replace?: boo
       );
       if (!hasExternalKey) printLine('Restart a running server if its secret key was different.');
     },
-    { key: false, config },
+    { needsSecretKey: false, config },
   );
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { checkSecretKey } from '../auth/keyfingerprint';
 import { rotateSecretKey } from '../auth/keyrotation';
 import { ClientError } from '../core/model/errors';
-import { discardKey, publishKey, readKey, secretKeyOf, stageKey } from '../database/secretkey';
+import { discardKey, publishKey, readKey, loadSecretKey, stageKey } from '../database/secretkey';
 import { requireNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './operator';
 
 export async function rotateKey(file: string, { lost = false }: { lost?: boolean }): Promise<void> {
@@ -12,7 +12,7 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
   await withDatabase(
     async ({ config, database, session }) => {
       await requireNoServers(database, 'would use the old key');
-      const oldKey = lost ? undefined : await secretKeyOf(config, database);
+      const oldKey = lost ? undefined : await loadSecretKey(config, database);
       if (oldKey !== undefined) await checkSecretKey(database, oldKey);
       // Without SECRET_KEY, the key is in a file next to the embedded database. The file is replaced after the commit.
       const isFile = config.secretKey === undefined && config.databaseUrl === undefined;
@@ -30,6 +30,6 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
       if (unreadable) printLine(`${formatCount(unreadable, 'API key')} cannot be decrypted and can no longer be shown, but remain valid.`);
       printLine(isFile ? `The new key is in ${config.dataDir}/secret-key.` : 'Set SECRET_KEY to the new key before you start the servers.');
     },
-    { key: false },
+    { needsSecretKey: false },
   );
 }

@@ -1,16 +1,16 @@
 /** Diagnostics of the database schema: its version, differences from the objects that the migrations create, and required extensions. */
 import type { Database } from '../database/connection';
-import { pendingMaintenance, refuseUnsupported, schemaState } from '../database/compatibility';
+import { findPendingMaintenanceMigration, requireSupportedSchema, schemaState } from '../database/compatibility';
 import { compareSchema } from '../database/schemaobjects';
 import type { Report } from './report';
 
 /** Checks the schema and the extensions. Returns whether all tables and columns exist. */
 export async function examineSchema(database: Database, report: Report): Promise<boolean> {
   const isPresent = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
-  const newer = isPresent ? await refuseUnsupported(database.pool) : [];
+  const newer = isPresent ? await requireSupportedSchema(database.pool) : [];
   const isCurrent = (await schemaState(database)) === 'current';
   const isComplete = isCurrent && !newer.length ? await compare(database, report) : undefined;
-  const maintenance = isCurrent ? undefined : await pendingMaintenance(database);
+  const maintenance = isCurrent ? undefined : await findPendingMaintenanceMigration(database);
   if (maintenance !== undefined)
     report.warn(
       'Schema',
@@ -27,14 +27,14 @@ export async function examineSchema(database: Database, report: Report): Promise
 }
 
 async function compare({ pool }: Database, report: Report): Promise<boolean> {
-  const { faults, isIncomplete, additions } = await compareSchema(pool);
-  for (const text of faults) report.fail('Schema', text, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
-  if (additions.length)
+  const { defects, isIncomplete, unknownObjects } = await compareSchema(pool);
+  for (const text of defects) report.fail('Schema', text, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
+  if (unknownObjects.length)
     report.warn(
       'Schema',
-      `${additions.join(', ')}: created by no migration`,
+      `${unknownObjects.join(', ')}: created by no migration`,
       'keep own objects in a schema of their own: a later version may create others of the same name',
     );
-  if (!faults.length) report.ok('Schema', 'up to date, all objects are as the migrations create them');
+  if (!defects.length) report.ok('Schema', 'up to date, all objects are as the migrations create them');
   return !isIncomplete;
 }

@@ -16,7 +16,7 @@ import { recordOperatorEvent, printLine, createProgress } from './operator';
 const connectDatabase = (config: Config, connection: object) => new Database({ ...config, connection, models });
 
 /** Creates a cluster of the new version in a separate folder and restores all rows into it. */
-async function createUpgraded(
+async function createUpgradedCluster(
   config: Config,
   dataDir: string,
   file: string,
@@ -52,13 +52,13 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
       await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
     });
     createDraft(major);
-    await createUpgraded(config, major.draft, file, `upgrade from PostgreSQL ${major.from} to ${major.to}`, progress);
+    await createUpgradedCluster(config, major.draftFolder, file, `upgrade from PostgreSQL ${major.from} to ${major.to}`, progress);
     const formerFolder = replaceCluster(major);
     printLine(
       `The database now uses PostgreSQL ${major.to}. The PostgreSQL ${major.from} database is kept in ${formerFolder}; delete it once everything works.`,
     );
   } finally {
     await rm(file, { force: true });
-    await rm(major.draft, { recursive: true, force: true });
+    await rm(major.draftFolder, { recursive: true, force: true });
   }
 }

@@ -1,6 +1,6 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
-import { checkPassword, createUser, findUser, createToken, setActive, setPassword, getOrCreateToken } from '../auth/accounts';
+import { checkPassword, createUser, findUser, createApiKey, setActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
 import type { Config } from '../platform/config';
 import { deleteUser } from '../auth/deletion';
 import { ClientError } from '../core/model/errors';
@@ -26,12 +26,12 @@ const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slic
 export async function create(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
   const password = await readPassword(options.password);
   await withDatabase(async ({ session, vault }) => {
-    // A new account refers to a language, so there must be one.
+    // A new account refers to a language, so the database must contain one.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
       throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
     await recordOperatorEvent({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
-    printLine(`Created user ${username}. Token: ${await getOrCreateToken(id, session, vault)}`);
+    printLine(`Created user ${username}. Token: ${await getOrCreateApiKey(id, session, vault)}`);
   });
 }
 
@@ -42,7 +42,7 @@ export async function changePassword(username: string, options: { password?: str
     checkPassword(password);
     await recordOperatorEvent({ kind: 'PASSWORD_CHANGED', userId: id }, session);
     await setPassword(id, password, session);
-    printLine(`Changed the password of ${username} and signed out all browsers. New token: ${await getOrCreateToken(id, session, vault)}`);
+    printLine(`Changed the password of ${username} and signed out all browsers. New token: ${await getOrCreateApiKey(id, session, vault)}`);
     if (options.new) printLine(`New password: ${password}`);
   });
 }
@@ -52,7 +52,7 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
     if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
-    printLine(await (options.new ? createToken : getOrCreateToken)(id, session, vault));
+    printLine(await (options.new ? createApiKey : getOrCreateApiKey)(id, session, vault));
   });
 
 export const deactivate = (username: string, options: { undo?: boolean }): Promise<void> =>
@@ -96,5 +96,5 @@ export const list = (options: { json?: boolean }): Promise<void> =>
 /** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */
 async function removeFiles(config: Config, database: Database): Promise<void> {
   const log = createLog(config.logLevel, process.stderr);
-  await new FileRemoval(database, Media.of(config), new NotificationListener(database, log), log).run();
+  await new FileRemoval(database, Media.of(config), new NotificationListener(database, log), log).removeFiles();
 }

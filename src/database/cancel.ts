@@ -1,18 +1,21 @@
-/** Cancels running statements by a CancelRequest on a separate connection. It needs no authentication and does not count against the connection limit. */
+/**
+ * Cancels running statements. Sends PostgreSQL a CancelRequest message on a separate connection, which needs no login and does not count against the
+ * connection limit.
+ */
 import net from 'node:net';
 import type { PoolClient } from 'pg';
 import { backendKeyOf, socketOf } from '../internals/pg';
 
-/** Code of the message (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
+/** Request code that identifies a CancelRequest message (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
 const CANCEL_REQUEST = 80_877_102;
-/** Bytes of the message. */
+/** Length of a CancelRequest message in bytes. */
 const LENGTH = 16;
 
 const TIMEOUT_MS = 1_000;
 
 /**
- * Cancels the statement that the connection is running. Resolves when PostgreSQL has processed the request. Send no other statement on the connection before
- * that, because it could be cancelled instead.
+ * Cancels the statement that the connection is running. Resolves when PostgreSQL has processed the request. Until then, send no other statement on
+ * this connection, because PostgreSQL could cancel that one instead.
  */
 export function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port } = client;

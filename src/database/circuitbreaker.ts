@@ -11,24 +11,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, type PoolConfig } from 'pg';
 import { backendKeyOf, socketOf } from '../internals/pg';
-import { Unavailable } from './errors';
+import { DatabaseUnavailable } from './errors';
 import { ObservedClient } from './observedclient';
 
 const TICK_MS = 250;
-/** Ticks without data after which a statement is checked. */
+/** Number of timer ticks without received data after which a running statement is checked. */
 const TICKS_UNTIL_CHECK = 5;
-/** Ticks within which PostgreSQL must respond to a check. */
+/** Number of timer ticks within which PostgreSQL must respond to a health check. */
 const MAX_RESPONSE_TICKS = 6;
-/** Ticks until a statement whose backend was working is checked again. */
+/** Number of timer ticks after which a statement is checked again, if the last check found its backend working. */
 const TICKS_UNTIL_RECHECK = 8;
-/** Ticks after a statement's own timeout until its connection is closed. */
+/** Number of timer ticks after the timeout of a statement (`statement_timeout`) until its connection is closed. */
 const GRACE_TICKS = 12;
 const KEEPALIVE_MS = 10_000;
 
-/** Connection options of pg: TCP keep-alive. */
+/** Connection options of pg that enable TCP keep-alive. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
 
-/** Whether the error of a check says nothing about existing connections: a rejection by PostgreSQL, or a failed name resolution. */
+/**
+ * Whether a health check failed for a reason that says nothing about existing connections: PostgreSQL rejected it, or the host name could not be
+ * resolved.
+ */
 const isInconclusive = (error: NodeJS.ErrnoException) =>
   error instanceof DatabaseError || ['EAI_AGAIN', 'ENOTFOUND'].includes(error.code ?? '');
 
@@ -36,11 +39,11 @@ interface WatchedConnection {
   client: ObservedClient;
   /** Statement timeout in milliseconds; 0: none. */
   timeout: number;
-  /** Statement that was running at the last tick. */
+  /** Statement that was running at the last timer tick. */
   statement?: object;
-  /** Bytes received on the connection until the last tick. */
+  /** Bytes received on the connection until the last timer tick. */
   bytes: number;
-  /** Ticks since the running statement last received data. */
+  /** Number of timer ticks since the running statement last received data. */
   silentTicks: number;
   /** Value of `silentTicks` at which the statement is checked. */
   checkAtTicks: number;
@@ -52,18 +55,21 @@ const BACKEND_STATES_SQL = `SELECT pg_backend_pid() AS "ownPid", a."pid", a."sta
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
 
 export class CircuitBreaker {
-  /** Why the database is unavailable; absent unless the latest check found it unavailable. */
-  unavailable?: Unavailable;
-  private readonly watched = new Map<Client, WatchedConnection>();
+  /**
+   * Error with which statements are rejected while the database is unavailable; absent unless the latest conclusive health check found it
+   * unavailable.
+   */
+  unavailable?: DatabaseUnavailable;
+  private readonly watchedConnections = new Map<Client, WatchedConnection>();
   private readonly timer: NodeJS.Timeout;
   private isChecking = false;
-  /** Remaining ticks of the check in progress. */
+  /** Number of timer ticks that PostgreSQL still has to respond to the health check in progress. */
   private ticksLeft = 0;
   private abortCheck?: () => void;
 
   constructor(
     private readonly connection: PoolConfig,
-    /** Direct connection, if `connection` leads to a pooler, whose responses say nothing about PostgreSQL. */
+    /** Connection options that bypass the pooler, if `connection` leads to one: a response of the pooler does not show that PostgreSQL works. */
     private readonly direct?: PoolConfig,
   ) {
     this.timer = setInterval(() => this.tick(), TICK_MS).unref();
@@ -72,12 +78,12 @@ export class CircuitBreaker {
   /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
   watch(client: Client, timeout = 0): void {
     if (!(client instanceof ObservedClient)) throw new TypeError('Only an ObservedClient can be watched.');
-    this.watched.set(client, { client, timeout, bytes: 0, silentTicks: 0, checkAtTicks: TICKS_UNTIL_CHECK });
-    client.once('end', () => this.watched.delete(client));
+    this.watchedConnections.set(client, { client, timeout, bytes: 0, silentTicks: 0, checkAtTicks: TICKS_UNTIL_CHECK });
+    client.once('end', () => this.watchedConnections.delete(client));
   }
 
   setStatementTimeout(client: Client, timeout: number): void {
-    const connection = this.watched.get(client);
+    const connection = this.watchedConnections.get(client);
     if (connection) connection.timeout = timeout;
   }
 
@@ -88,8 +94,8 @@ export class CircuitBreaker {
 
   private tick(): void {
     if ((this.ticksLeft -= 1) <= 0) this.abortCheck?.();
-    const suspects: WatchedConnection[] = [];
-    for (const connection of this.watched.values()) {
+    const suspectConnections: WatchedConnection[] = [];
+    for (const connection of this.watchedConnections.values()) {
       const { statement } = connection.client;
       const bytes = socketOf(connection.client).bytesRead;
       if (!statement || statement !== connection.statement || bytes !== connection.bytes) {
@@ -98,56 +104,57 @@ export class CircuitBreaker {
       }
       connection.silentTicks += 1;
       if (connection.timeout > 0 && connection.silentTicks > connection.timeout / TICK_MS + GRACE_TICKS)
-        this.close(connection, 'a statement timed out without a response');
-      else if (connection.silentTicks >= connection.checkAtTicks) suspects.push(connection);
+        this.closeConnection(connection, 'a statement timed out without a response');
+      else if (connection.silentTicks >= connection.checkAtTicks) suspectConnections.push(connection);
     }
-    if (!this.isChecking && (suspects.length || this.unavailable)) void this.check(suspects);
+    if (!this.isChecking && (suspectConnections.length || this.unavailable)) void this.check(suspectConnections);
   }
 
-  /** Connections whose running statement has received no data for more than one tick. */
+  /** Returns the connections whose running statement has received no data for more than one timer tick. */
   private silentConnections(): WatchedConnection[] {
-    return [...this.watched.values()].filter(
+    return [...this.watchedConnections.values()].filter(
       (connection) => connection.statement && connection.silentTicks > 1 && this.isSilent(connection),
     );
   }
 
-  /** Whether no data have arrived since the last tick. */
+  /** Whether the connection runs the same statement as at the last timer tick and has received no data since then. */
   private isSilent({ client, statement, bytes }: WatchedConnection): boolean {
     return client.statement === statement && socketOf(client).bytesRead === bytes;
   }
 
-  private close({ client }: WatchedConnection, reason: string): void {
+  private closeConnection({ client }: WatchedConnection, reason: string): void {
     socketOf(client).destroy(new Error(reason));
   }
 
-  private async check(suspects: readonly WatchedConnection[]): Promise<void> {
+  private async check(suspectConnections: readonly WatchedConnection[]): Promise<void> {
     this.isChecking = true;
     this.ticksLeft = MAX_RESPONSE_TICKS;
-    let dead: WatchedConnection[] = [];
+    let deadConnections: WatchedConnection[] = [];
     try {
-      const idle = await this.findIdle(suspects.map(pidOf));
+      const idlePids = await this.findIdleBackends(suspectConnections.map(pidOf));
       this.unavailable = undefined;
-      // Waits, because responses that PostgreSQL sent during the check may still arrive.
+      // Waits for one timer tick, because responses that PostgreSQL sent during the check may still arrive.
       await sleep(TICK_MS, undefined, { ref: false });
-      dead = suspects.filter((connection) => this.isSilent(connection) && idle.has(pidOf(connection)));
+      deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(pidOf(connection)));
     } catch (error) {
       if (!isInconclusive(error as NodeJS.ErrnoException)) {
-        this.unavailable = new Unavailable(error);
-        dead = this.silentConnections();
+        this.unavailable = new DatabaseUnavailable(error);
+        deadConnections = this.silentConnections();
       }
     }
-    for (const connection of suspects) connection.checkAtTicks = connection.silentTicks + TICKS_UNTIL_RECHECK;
+    for (const connection of suspectConnections) connection.checkAtTicks = connection.silentTicks + TICKS_UNTIL_RECHECK;
     this.isChecking = false;
-    if (!dead.length) return;
-    for (const connection of dead) this.close(connection, this.unavailable ? 'the database does not respond' : 'the connection is dead');
-    // Idle connections use the same route. A connection in a transaction stays in use between its statements.
-    for (const connection of this.watched.values())
+    if (!deadConnections.length) return;
+    for (const connection of deadConnections)
+      this.closeConnection(connection, this.unavailable ? 'the database does not respond' : 'the connection is dead');
+    // Also closes idle connections, which use the same network route. A connection with an open transaction is not idle, even between two statements.
+    for (const connection of this.watchedConnections.values())
       if (!connection.client.statement && connection.client.getTransactionStatus() !== 'T')
-        this.close(connection, 'the connection may be dead');
+        this.closeConnection(connection, 'the connection may be dead');
   }
 
-  /** Asks PostgreSQL over new connections which of these backends run no statement. Throws if it does not respond. */
-  private async findIdle(pids: readonly number[]): Promise<ReadonlySet<number>> {
+  /** Opens new connections and asks PostgreSQL which of the given backends run no statement. Throws if PostgreSQL does not respond. */
+  private async findIdleBackends(pids: readonly number[]): Promise<ReadonlySet<number>> {
     const clients = [this.direct, this.connection].flatMap((options) =>
       options ? new ObservedClient({ ...options, application_name: 'fitgraph health check' }) : [],
     );
@@ -170,9 +177,9 @@ export class CircuitBreaker {
     const [client] = clients as [Client];
     const { rows } = await client.query(BACKEND_STATES_SQL, [pids]);
     for (const connection of clients) void connection.end().catch(() => undefined);
-    // Behind a pooler, the process ids of backends are not those that our connections were given.
+    // Behind a pooler, the process ids that clients receive when they connect are not those of the backends, so idle backends cannot be identified.
     if (this.direct || rows[0].ownPid !== backendKeyOf(client).processID) return new Set();
-    const working = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
-    return new Set(pids.filter((pid) => !working.includes(pid)));
+    const workingPids = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
+    return new Set(pids.filter((pid) => !workingPids.includes(pid)));
   }
 }

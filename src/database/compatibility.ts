@@ -6,8 +6,8 @@ import type { ClientBase } from 'pg';
 import { ConfigError } from '../platform/settingparsers';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
-import { findMaintenance, migrationNames } from './migrationmodules';
-import { findMissingReplaced, squash } from './squashed';
+import { findMaintenanceMigration, migrationNames } from './migrationmodules';
+import { findMissingReplaced, replaceSquashedNames } from './squashed';
 
 /** `outdated`: migrations of this version are pending. `incompatible`: a newer version has applied a migration that this version does not support. */
 export type SchemaState = 'current' | 'outdated' | 'incompatible';
@@ -28,19 +28,19 @@ const isAtLeast = (version: string, other: string) => version.localeCompare(othe
 /** Returns the applied migrations that this version does not have, newest first. */
 function newerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] {
   const ownMigrations = new Set(migrationNames());
-  const unknownMigrations = new Set(squash(rows.map(({ name }) => name)).filter((name) => !ownMigrations.has(name)));
+  const unknownMigrations = new Set(replaceSquashedNames(rows.map(({ name }) => name)).filter((name) => !ownMigrations.has(name)));
   return rows.filter(({ name }) => unknownMigrations.has(name));
 }
 
-/** Returns the first of these newer migrations after which this version cannot use the database. */
-const findIncompatible = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
+/** Of the migrations of a newer version, returns the newest one that this version does not support; undefined if it supports all. */
+const findUnsupportedMigration = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
   newer.find(({ oldestVersion }) => oldestVersion === null || !isAtLeast(VERSION, oldestVersion));
 
 /**
- * Throws a ConfigError for a schema that is older than that of Fitgraph 0.2, or that is newer and not compatible with this version. Returns the names of the
- * newer migrations.
+ * Throws a ConfigError if the schema is older than that of Fitgraph 0.2, or so new that this version does not support it. Returns the names of the
+ * applied migrations that only newer versions have.
  */
-export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Promise<string[]> {
+export async function requireSupportedSchema(client: Pick<ClientBase, 'query'>): Promise<string[]> {
   const { rows } = (await client.query(APPLIED_SQL)) as { rows: AppliedMigration[] };
   const missing = findMissingReplaced(rows.map(({ name }) => name));
   if (missing !== undefined)
@@ -49,7 +49,7 @@ export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Prom
         `and then Fitgraph ${VERSION}`,
     );
   const newer = newerMigrations(rows);
-  const incompatible = findIncompatible(newer);
+  const incompatible = findUnsupportedMigration(newer);
   if (incompatible)
     throw new ConfigError(
       `The database has the schema of ${incompatible.version ? `Fitgraph ${incompatible.version}` : 'another version of Fitgraph'} (${incompatible.name}), ` +
@@ -58,24 +58,24 @@ export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Prom
   return newer.map(({ name }) => name);
 }
 
-async function readApplied(database: Database): Promise<AppliedMigration[]> {
-  const [{ present }] = (await database.ask(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
-  return present ? ((await database.ask(APPLIED_SQL)) as AppliedMigration[]) : [];
+async function readAppliedMigrations(database: Database): Promise<AppliedMigration[]> {
+  const [{ present }] = (await database.queryAsServer(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
+  return present ? ((await database.queryAsServer(APPLIED_SQL)) as AppliedMigration[]) : [];
 }
 
-function pendingAfter(rows: readonly AppliedMigration[]): string[] {
+function pendingMigrations(rows: readonly AppliedMigration[]): string[] {
   const applied = new Set(rows.map(({ name }) => name));
   return migrationNames().filter((name) => !applied.has(name));
 }
 
 export async function schemaState(database: Database): Promise<SchemaState> {
-  const rows = await readApplied(database);
-  if (findIncompatible(newerMigrations(rows))) return 'incompatible';
-  return pendingAfter(rows).length > 0 ? 'outdated' : 'current';
+  const rows = await readAppliedMigrations(database);
+  if (findUnsupportedMigration(newerMigrations(rows))) return 'incompatible';
+  return pendingMigrations(rows).length > 0 ? 'outdated' : 'current';
 }
 
 /** Returns the first pending migration that needs a maintenance window. A new database needs none, because it serves no requests yet. */
-export async function pendingMaintenance(database: Database): Promise<string | undefined> {
-  const rows = await readApplied(database);
-  return rows.length > 0 ? findMaintenance(pendingAfter(rows)) : undefined;
+export async function findPendingMaintenanceMigration(database: Database): Promise<string | undefined> {
+  const rows = await readAppliedMigrations(database);
+  return rows.length > 0 ? findMaintenanceMigration(pendingMigrations(rows)) : undefined;
 }

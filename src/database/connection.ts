@@ -13,17 +13,17 @@ import type { Row } from './rows';
 import { openSequelize } from './sequelize';
 import { Session } from './session';
 import { setStatements, timeoutsWithStatement, TIMEOUT_SETTINGS } from './settings';
-import type { Reads } from './statement';
+import type { ReadResources } from './statement';
 import { SessionUsers } from './sessionuser';
 
 /** Maximum concurrent statements of the server itself. */
 const OWN_SLOTS = 2;
 
-/** Factor by which writes wait longer in the queue than reads, because they take longer and a rejected write costs the client more. */
+/** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */
 const WRITE_WAIT_FACTOR = 4;
 
-/** Returns limits with which no client can occupy all slots. */
-const limitsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
+/** Returns limits that prevent a single client from occupying all slots. */
+const limiterOptionsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
 /** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */
 export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
@@ -32,7 +32,7 @@ export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
 const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
-  readonly reads: Readonly<Record<ClientKind, Reads>>;
+  readonly reads: Readonly<Record<ClientKind, ReadResources>>;
   readonly writes: Limiter<Caller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
@@ -51,11 +51,11 @@ export class Database {
     if (replica)
       this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
     this.reads = this.createReads(live);
-    this.writes = new Limiter({ ...limitsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
+    this.writes = new Limiter({ ...limiterOptionsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
-  private createReads(live: number): Record<ClientKind, Reads> {
+  private createReads(live: number): Record<ClientKind, ReadResources> {
     const { options, pools, prepared, breaker, sessionUsers } = this;
     const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const preceding = (timeout: number) => (pooling === 'transaction' ? timeoutsWithStatement(options, timeout) : undefined);
@@ -64,11 +64,11 @@ export class Database {
     const { replica } = this;
     const anonymousReads = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
     return {
-      anonymous: { ...anonymousReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
-      users: { ...userReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
+      anonymous: { ...anonymousReads, limiter: new Limiter({ ...limiterOptionsFor(poolSize), ...queue }) },
+      users: { ...userReads, limiter: new Limiter({ ...limiterOptionsFor(poolSize), ...queue }) },
       // The queue is unlimited: events of subscriptions may wait, and the limit on subscriptions bounds their number.
-      live: { ...userReads, limiter: new Limiter(limitsFor(live)) },
-      own: { ...shared, pool: pools.own, limiter: new Limiter(limitsFor(OWN_SLOTS)) },
+      live: { ...userReads, limiter: new Limiter(limiterOptionsFor(live)) },
+      own: { ...shared, pool: pools.own, limiter: new Limiter(limiterOptionsFor(OWN_SLOTS)) },
     };
   }
 
@@ -83,7 +83,7 @@ export class Database {
   }
 
   /** Returns the number of busy and idle connections and of waiting clients, by pool. */
-  connections(): Record<string, { busy: number; idle: number; waiting: number }> {
+  connectionCounts(): Record<string, { busy: number; idle: number; waiting: number }> {
     const countConnections = ({ totalCount, idleCount, waitingCount }: Pool) => ({
       busy: totalCount - idleCount,
       idle: idleCount,
@@ -104,7 +104,7 @@ export class Database {
   }
 
   /** Runs a statement of the server itself. */
-  ask(text: string, values?: unknown[]): Promise<Row[]> {
+  queryAsServer(text: string, values?: unknown[]): Promise<Row[]> {
     return this.session().query(text, values);
   }
 

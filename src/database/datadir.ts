@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../platform/config';
 
-/** Names of all files and folders that Fitgraph creates in DATA_DIR. Earlier releases created `run`, locks and claims. */
+/** Patterns of the names of all files and folders that Fitgraph creates in DATA_DIR. `run`, `lock.…` and `claim-…` are from earlier releases. */
 const OWN_ENTRIES = [
   ...[
     /^(?:location|run|socket|postgres|media|incoming|upgrade(?:\.tar\.gz(?:\.[0-9a-f]{8}\.part)?)?)$/,

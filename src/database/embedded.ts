@@ -8,11 +8,20 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
-import { findBinaries, findPackage } from './embedded/binaries';
+import { findBinaries, findPackageFolder } from './embedded/binaries';
 import { removeUnfinishedClusters, findServer, prepareCluster } from './embedded/cluster';
 import { DATABASE, OWNER, prepareOwner } from './embedded/owner';
 import { findPlace, openDataDir, PORT, type Place } from './embedded/place';
-import { connect, isAbsent, isRefusal, isRunning, lastLines, START_LIMIT_MS, startServer, stopServer } from './embedded/server';
+import {
+  connectAsSuperuser,
+  isNotListening,
+  isPermanentRejection,
+  isRunning,
+  lastLogLines,
+  START_LIMIT_MS,
+  startServer,
+  stopServer,
+} from './embedded/server';
 
 /** Connection options for pg and Sequelize. The user is not a superuser. */
 export interface EmbeddedConnection {
@@ -22,10 +31,10 @@ export interface EmbeddedConnection {
   database: string;
 }
 
-export interface Embedded {
+export interface EmbeddedDatabase {
   connection: EmbeddedConnection;
   /** Whether another process owns the server. */
-  isOwnedElsewhere: boolean;
+  isOwnedByOtherProcess: boolean;
   /** Resolves when no restart is in progress. */
   ready(): Promise<void>;
   /** Whether the server has stopped since this process connected to it. */
@@ -34,7 +43,7 @@ export interface Embedded {
   release(): Promise<void>;
 }
 
-/** Application name of the connection by whose end each process notices that the server has stopped. */
+/** Application name of a connection that each process keeps open to the server. When it ends, the process knows that the server has stopped. */
 const MONITOR_NAME = 'fitgraph monitor';
 
 /** Interval of checks of the socket file. The server is restarted if two consecutive checks miss it; while the server starts, it is missing for a moment. */
@@ -56,7 +65,7 @@ interface Server {
 }
 
 async function connectMonitor(host: string): Promise<Monitor> {
-  const monitor = await connect({ host, port: PORT }, 'postgres', MONITOR_NAME);
+  const monitor = await connectAsSuperuser({ host, port: PORT }, 'postgres', MONITOR_NAME);
   try {
     await prepareOwner(monitor);
   } catch (error) {
@@ -66,7 +75,7 @@ async function connectMonitor(host: string): Promise<Monitor> {
   return monitor as Monitor;
 }
 
-async function start(place: Place, log: Log): Promise<ChildProcess | undefined> {
+async function startOwnServer(place: Place, log: Log): Promise<ChildProcess | undefined> {
   const binaries = findBinaries(place);
   if (prepareCluster(place, binaries)) log(`Created a database of PostgreSQL ${binaries.major} in ${place.cluster}`);
   const server = await startServer(place, binaries);
@@ -74,30 +83,32 @@ async function start(place: Place, log: Log): Promise<ChildProcess | undefined> 
   return server;
 }
 
-/** Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: the server before a restart. */
+/**
+ * Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: at a restart, the server that has stopped.
+ */
 async function openServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
   const place = findPlace(dataDir, log);
-  if (previous && fs.existsSync(previous.host)) place.sockets = previous.host;
+  if (previous && fs.existsSync(previous.host)) place.socketFolder = previous.host;
   let ownProcess = previous?.process;
   const deadline = Date.now() + START_LIMIT_MS;
   try {
     for (;;) {
       const running = findServer(place);
-      const host = running?.sockets ?? place.sockets;
+      const host = running?.socketFolder ?? place.socketFolder;
       try {
         const monitor = await connectMonitor(host);
         return { host, monitor, process: ownProcess && isRunning(ownProcess) ? ownProcess : undefined };
       } catch (error) {
-        if (error instanceof ConfigError || isRefusal(error)) throw error;
+        if (error instanceof ConfigError || isPermanentRejection(error)) throw error;
         if (Date.now() > deadline) {
-          const end = lastLines(place.log);
+          const end = lastLogLines(place.log);
           throw new Error(`the database in ${place.cluster} neither responds nor exits; the end of ${place.log}:\n${end}`, {
             cause: error,
           });
         }
         // A server in another container is noticed only by its socket, because its process is invisible.
         // Starting a second server on the same data fails while the first one is running.
-        if (!running && isAbsent(error)) ownProcess = (await start(place, log)) ?? ownProcess;
+        if (!running && isNotListening(error)) ownProcess = (await startOwnServer(place, log)) ?? ownProcess;
         await sleep(10);
       }
     }
@@ -111,9 +122,9 @@ async function openServer(dataDir: string, log: Log, previous?: Server): Promise
  * Opens the embedded database. `restart`: whether this process restarts a server that has stopped unexpectedly and becomes its owner, unless another process
  * does so first.
  */
-export async function openEmbedded(options: { dataDir: string; log?: Log; restart?: boolean }): Promise<Embedded> {
+export async function openEmbedded(options: { dataDir: string; log?: Log; restart?: boolean }): Promise<EmbeddedDatabase> {
   const { log = () => {}, restart = false } = options;
-  findPackage();
+  findPackageFolder();
   const dataDir = openDataDir(options.dataDir);
   let server = await openServer(dataDir, log);
   let attempt: Promise<Server> | undefined;
@@ -121,19 +132,19 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   let released: Promise<void> | undefined;
 
   /** Restarts the database if it stops unexpectedly and `restart` is set. Does not keep this process running. */
-  const watch = (): void => {
+  const restartOnStop = (): void => {
     server.monitor.unref();
     server.monitor.once('end', () => {
-      if (restart && !released) recovery = recover();
+      if (restart && !released) recovery = restartServer();
     });
   };
 
-  const recover = async (): Promise<void> => {
+  const restartServer = async (): Promise<void> => {
     log('The embedded database has stopped unexpectedly; restarting it');
     for (let pause = FIRST_PAUSE_MS; !released; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         server = await (attempt = openServer(dataDir, log, server));
-        watch();
+        restartOnStop();
         return log(`The embedded database is available again${server.process ? ', restarted by this process' : ''}`);
       } catch (error) {
         log(`The embedded database could not be restarted: ${(error as Error).message}`);
@@ -160,17 +171,17 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     if (server.process) await stopServer(server.process);
   };
 
-  watch();
+  restartOnStop();
   return {
     connection: { host: server.host, port: PORT, user: OWNER, database: DATABASE },
-    isOwnedElsewhere: !server.process,
+    isOwnedByOtherProcess: !server.process,
     ready: () => recovery,
     async hasStopped() {
       server.monitor.ref();
-      // A server that is shutting down still serves existing connections but accepts no new one, so both are tested.
+      // Tests an existing connection and a new one, because a server that is shutting down still serves existing connections but accepts no new ones.
       const probes = [
         server.monitor.query('SELECT 1'),
-        connect({ host: server.host, port: PORT }, 'postgres').then((client) => client.end()),
+        connectAsSuperuser({ host: server.host, port: PORT }, 'postgres').then((client) => client.end()),
       ];
       return Promise.all(probes).then(
         () => false,

@@ -8,39 +8,39 @@ export class ClientGone extends Error {
   }
 }
 
-/** Thrown if the rows that were read for one response exceed its size limit. */
+/** Thrown if more bytes of rows were read for one response than permitted. */
 export class ReadLimitExceeded extends Error {
   constructor(readonly limit: number) {
     super(`the rows that were asked for are longer than ${limit} bytes`);
   }
 }
 
-/** Thrown if no connection could be established, or if it was lost. */
-export class Unavailable extends Error {
+/** Thrown if no connection to the database could be established, or if the connection was lost. */
+export class DatabaseUnavailable extends Error {
   constructor(override readonly cause: unknown) {
     super(`the database cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 
 /** Thrown if the connection was lost during COMMIT: the transaction may or may not have been committed. */
-export class CommitUncertain extends Unavailable {}
+export class CommitOutcomeUnknown extends DatabaseUnavailable {}
 
 /**
  * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, transactions
  * and sessions ended by a timeout, a dropped database, a server that is starting or stopping.
  */
-const UNREACHABLE = /^(08...|53300|25P0[34]|57P0[1-5])$/;
-/** Error codes: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
-const UNABLE = /^(53...|25006|55P03|58...)$/;
+const UNREACHABLE_CODES = /^(08...|53300|25P0[34]|57P0[1-5])$/;
+/** PostgreSQL error codes: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
+const RESOURCE_CODES = /^(53...|25006|55P03|58...)$/;
 /** Error codes of the operating system: out of file descriptors, buffers or memory. */
-const EXHAUSTED = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
-/** Error codes: data corruption, invalid data, a missing file. */
-const DAMAGE = /^(XX...|22...|58P01)$/;
-const TIMEOUT = '57014';
-const LOCKED = '55P03';
+const PROCESS_RESOURCE_CODES = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
+/** PostgreSQL error codes: data corruption, invalid data, a missing file. */
+const CORRUPTION_CODES = /^(XX...|22...|58P01)$/;
+const TIMEOUT_CODE = '57014';
+const LOCK_TIMEOUT_CODE = '55P03';
 
-/** Thrown without trying to write, because the table is known to be locked; another request checks when it is released. */
-export class Locked extends Error {
+/** Thrown without trying to write, because the table is known to be locked. Another request checks whether it still is. */
+export class TableLocked extends Error {
   constructor() {
     super('what is written to is locked');
   }
@@ -54,23 +54,23 @@ function originalOf(error: unknown): unknown {
 
 export const errorCodeOf = (error: unknown): string => String((originalOf(error) as { code?: unknown } | undefined)?.code);
 
-export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIMEOUT;
+export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIMEOUT_CODE;
 
-/** Whether the lock timeout expired. */
-export const isLocked = (error: unknown): boolean => error instanceof Locked || errorCodeOf(error) === LOCKED;
+/** Whether a statement failed because it did not get a lock in time, or was not tried because the table is known to be locked. */
+export const isLockFailure = (error: unknown): boolean => error instanceof TableLocked || errorCodeOf(error) === LOCK_TIMEOUT_CODE;
 
 /** Whether the connection failed or none was available, as reported by pg or Sequelize. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof Unavailable || UNREACHABLE.test(errorCodeOf(error))) return true;
+  if (error instanceof DatabaseUnavailable || UNREACHABLE_CODES.test(errorCodeOf(error))) return true;
   if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
   // If PostgreSQL itself sent the error, the connection works.
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
 
-/** Whether PostgreSQL responds but cannot execute statements of this kind at present. */
-export const isResourceError = (error: unknown): boolean => UNABLE.test(errorCodeOf(error));
+/** Whether PostgreSQL responds but at present cannot execute some statements, for example because the disk is full. */
+export const isResourceError = (error: unknown): boolean => RESOURCE_CODES.test(errorCodeOf(error));
 
 /** Whether the operating system lacked a resource for this process, in the database client or elsewhere. */
-export const isExhausted = (error: unknown): boolean => EXHAUSTED.test(errorCodeOf(error));
+export const isProcessResourceError = (error: unknown): boolean => PROCESS_RESOURCE_CODES.test(errorCodeOf(error));
 
-export const isCorruption = (error: unknown): boolean => DAMAGE.test(errorCodeOf(error));
+export const isCorruption = (error: unknown): boolean => CORRUPTION_CODES.test(errorCodeOf(error));

@@ -8,8 +8,8 @@ import { parseDatabaseHosts, type DatabaseHosts, type Target } from '../platform
 /** Timeout of a probe. It is shorter than that of a connection (`CONNECTION_TIMEOUT_MS`), which includes the probe. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** SQL: whether a server may be used, by value of `target_session_attrs`. */
-const CONDITIONS: Record<Target, string> = {
+/** SQL conditions that a server must meet to be used, by value of `target_session_attrs`. */
+const CONDITION_BY_TARGET: Record<Target, string> = {
   any: 'true',
   primary: 'NOT pg_is_in_recovery()',
   'read-write': `NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'`,
@@ -21,15 +21,15 @@ export interface SelectedHost {
 }
 
 export class HostSelection {
-  private static readonly byUrl = new Map<string, HostSelection>();
+  private static readonly selectionByUrl = new Map<string, HostSelection>();
   private selected?: Promise<SelectedHost>;
 
   /** Returns the selection that all connections with this URL share; undefined if the URL has a single host and does not restrict target_session_attrs. */
   static of(url: string | undefined): HostSelection | undefined {
     const hosts = url === undefined ? undefined : parseDatabaseHosts(url);
     if (!hosts || (hosts.urls.length === 1 && hosts.target === 'any')) return undefined;
-    const selection = this.byUrl.get(url!) ?? new HostSelection(hosts);
-    this.byUrl.set(url!, selection);
+    const selection = this.selectionByUrl.get(url!) ?? new HostSelection(hosts);
+    this.selectionByUrl.set(url!, selection);
     return selection;
   }
 
@@ -41,15 +41,15 @@ export class HostSelection {
   }
 
   /** Returns the selected host; probes all hosts first if none is selected. */
-  select(): Promise<SelectedHost> {
+  selectHost(): Promise<SelectedHost> {
     return (this.selected ??= this.probeAll().catch((error) => {
       this.selected = undefined;
       throw error;
     }));
   }
 
-  /** Discards the selection if it is this host. Call this when a connection to the host failed or was rejected as read-only. */
-  reject(host: SelectedHost): void {
+  /** Discards the selection if `host` is the selected host. Call this when a connection to the host failed or was rejected as read-only. */
+  deselect(host: SelectedHost): void {
     void this.selected?.then((selected) => {
       if (selected.host === host.host && selected.port === host.port) this.selected = undefined;
     });
@@ -59,7 +59,7 @@ export class HostSelection {
   async requireTarget(client: ClientBase): Promise<void> {
     const { target } = this.hosts;
     if (target === 'any') return;
-    const { rows } = await client.query(`SELECT ${CONDITIONS[target]} AS "suits"`);
+    const { rows } = await client.query(`SELECT ${CONDITION_BY_TARGET[target]} AS "suits"`);
     if (!(rows as [{ suits: boolean }])[0].suits) throw new Error(`the server is not ${target}`);
   }
 

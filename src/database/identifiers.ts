@@ -1,4 +1,7 @@
-/** Quoting of SQL identifiers. It is required for all names that do not come from the code: those in archives, in PostgreSQL's catalogs, and of roles. */
+/**
+ * Quoting of SQL identifiers. It is required for all names that do not come from the code: names in archives, names in PostgreSQL's catalogs, and
+ * names of roles.
+ */
 import { escapeIdentifier } from 'pg';
 
 /** Returns the quoted names, separated by commas. */

@@ -16,15 +16,18 @@ export const LOCKS = {
   embeddedOwner: 7_316_405,
 } as const;
 
-/** First keys of locks with two; each comment names the second key. */
+/** First keys of the locks that have two keys. The comment of each names its second key. */
 export const LOCK_CLASSES = {
   /** Second key: instance number. Held while the process is connected. Once it is free, other instances may take over the process's idempotency keys. */
   instance: 7_316_403,
-  /** Second key: user id. Held while the upload quota is checked and used. */
+  /** Second key: user id. Held from the check of the upload quota to the end of the transaction that stores the uploads. */
   quota: 7_301,
   /** Second key: hash of a file name. Held from the choice of the name until the row that refers to it is committed. */
   fileName: 7_302,
 } as const;
 
-/** SQL: first key of the lock under which a user (second key) inserts rows into a table with unique keys. A hash collision only costs a wait. */
+/**
+ * SQL: first key of the lock under which a user (the second key) inserts rows into a table with unique keys. If two tables have the same hash, a
+ * request only waits longer.
+ */
 export const insertionLockClass = (table: string): string => `hashtext('${table}')`;

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../platform/config';
 import { VERSION } from '../platform/version';
-import { refuseUnsupported } from './compatibility';
+import { requireSupportedSchema } from './compatibility';
 import type { Database } from './connection';
 import { retryLockConflicts, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
 import { LOCKS } from './locks';
-import { findMaintenance, migrationNamed, migrationNames, type Direction } from './migrationmodules';
+import { findMaintenanceMigration, loadMigration, migrationNames, type Direction } from './migrationmodules';
 import { OnlineSchemaChange } from './online';
-import { forgetReplaced, squash, squashApplied } from './squashed';
+import { deleteReplacedRecords, replaceSquashedNames, recordReplacements } from './squashed';
 import { inTransaction } from './transaction';
 import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
 
@@ -22,23 +22,23 @@ const LOCK_RETRY_MS = 200;
 const LOCK_HOLDER_SQL = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
-/** Reports that the migration waits for another process. */
+/** Receives messages that say what the migration is waiting for. */
 type Report = (message: string) => void;
-const toStderr: Report = (message) => void process.stderr.write(`${message}\n`);
+const reportToStderr: Report = (message) => void process.stderr.write(`${message}\n`);
 
 /** Returns the names of the applied migrations, in order. */
 export async function appliedMigrations(client: Pick<ClientBase, 'query'>): Promise<string[]> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
-  return squash(rows.map(({ name }) => name as string));
+  return replaceSquashedNames(rows.map(({ name }) => name as string));
 }
 
-async function record(client: ClientBase, name: string, direction: Direction): Promise<void> {
+async function recordMigration(client: ClientBase, name: string, direction: Direction): Promise<void> {
   if (direction === 'down') await client.query('DELETE FROM "migration" WHERE "name" = $1', [name]);
   else
     await client.query('INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ($1, $2, $3)', [
       name,
       VERSION,
-      migrationNamed(name).oldestVersion,
+      loadMigration(name).oldestVersion,
     ]);
 }
 
@@ -78,7 +78,7 @@ async function acquireLock(client: ClientBase, report: Report): Promise<void> {
 }
 
 async function runMigration(client: ClientBase, name: string, direction: Direction, report: Report): Promise<void> {
-  const migration = migrationNamed(name);
+  const migration = loadMigration(name);
   let isReported = false;
   const reportConflict = () => {
     if (!isReported) report(`the migration ${name} waits for transactions that use its tables; it is retried`);
@@ -86,14 +86,14 @@ async function runMigration(client: ClientBase, name: string, direction: Directi
   };
   if (migration.transactional === false) {
     await migration[direction](new OnlineSchemaChange(client, reportConflict));
-    return record(client, name, direction);
+    return recordMigration(client, name, direction);
   }
   const applyAndRecord = () =>
     inTransaction(client, async () => {
       await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
       await migration[direction]((sql) => client.query(sql));
-      // Recorded in the same transaction, so that the migration is not applied twice if the process is killed.
-      await record(client, name, direction);
+      // The migration is recorded in the same transaction, so that it is not applied twice if the process is killed.
+      await recordMigration(client, name, direction);
     });
   await retryLockConflicts(applyAndRecord, reportConflict);
 }
@@ -104,7 +104,7 @@ function withMigrationLock<T>(database: Database, work: (client: PoolClient) => 
     try {
       await acquireLock(client, report);
       await client.query(MIGRATION_TABLE);
-      await refuseUnsupported(client);
+      await requireSupportedSchema(client);
       await addLaterColumns(client);
       return await work(client);
     } finally {
@@ -113,7 +113,7 @@ function withMigrationLock<T>(database: Database, work: (client: PoolClient) => 
   });
 }
 
-export interface UpOptions {
+export interface MigrateUpOptions {
   /** Receives messages about waiting for other processes. Default: writes them to stderr. */
   report?: Report;
   /** Whether migrations that need a maintenance window may run. */
@@ -121,24 +121,24 @@ export interface UpOptions {
 }
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
-function rejectWithoutMaintenance(pending: readonly string[], applied: ReadonlySet<string>): void {
-  const name = applied.size > 0 && findMaintenance(pending);
+function rejectMaintenanceMigrations(pending: readonly string[], applied: ReadonlySet<string>): void {
+  const name = applied.size > 0 && findMaintenanceMigration(pending);
   if (name)
     throw new ConfigError(
-      `The migration ${name} needs a maintenance window (${migrationNamed(name).maintenance}): stop all servers, ` +
+      `The migration ${name} needs a maintenance window (${loadMigration(name).maintenance}): stop all servers, ` +
         'take a backup and run `fitgraph migrate --maintenance`',
     );
 }
 
 /** Applies all pending migrations and returns their names. */
-export const migrateUp = (database: Database, { report = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
+export const migrateUp = (database: Database, { report = reportToStderr, maintenance = false }: MigrateUpOptions = {}): Promise<string[]> =>
   withMigrationLock(
     database,
     async (client) => {
-      await squashApplied(client);
+      await recordReplacements(client);
       const applied = new Set(await appliedMigrations(client));
       const pending = migrationNames().filter((name) => !applied.has(name));
-      if (!maintenance) rejectWithoutMaintenance(pending, applied);
+      if (!maintenance) rejectMaintenanceMigrations(pending, applied);
       for (const name of pending) await runMigration(client, name, 'up', report);
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignPolicies(client) : prepareViewerRole(client));
@@ -148,10 +148,10 @@ export const migrateUp = (database: Database, { report = toStderr, maintenance =
   );
 
 /** The newest migration that stays applied; null reverts all migrations. By default only the last migration is reverted. */
-type Target = string | null;
+type RevertTarget = string | null;
 
-/** Returns the names of the migrations after the target, newest first. */
-function namesAfter(applied: readonly string[], target?: Target): string[] {
+/** Returns the names of the applied migrations that are newer than the target, newest first. */
+function migrationsAfter(applied: readonly string[], target?: RevertTarget): string[] {
   if (typeof target === 'string' && !applied.includes(target))
     throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${applied.join(', ')}`);
   const start = target === undefined ? -1 : target === null ? 0 : applied.indexOf(target) + 1;
@@ -161,26 +161,26 @@ function namesAfter(applied: readonly string[], target?: Target): string[] {
   return names;
 }
 
-/** Reverts the migrations after the target and returns their names, newest first. */
-export const migrateDown = (database: Database, target?: Target): Promise<string[]> =>
+/** Reverts the applied migrations that are newer than the target and returns their names, newest first. */
+export const migrateDown = (database: Database, target?: RevertTarget): Promise<string[]> =>
   withMigrationLock(
     database,
     async (client) => {
-      await squashApplied(client);
-      const migrations = namesAfter(await appliedMigrations(client), target);
-      await forgetReplaced(client, migrations);
-      for (const name of migrations) await runMigration(client, name, 'down', toStderr);
+      await recordReplacements(client);
+      const migrations = migrationsAfter(await appliedMigrations(client), target);
+      await deleteReplacedRecords(client, migrations);
+      for (const name of migrations) await runMigration(client, name, 'down', reportToStderr);
       return migrations;
     },
-    toStderr,
+    reportToStderr,
   );
 
 /** Returns the names of the migrations that `migrateDown` would revert, newest first. */
-export const migrationsToRevert = (database: Database, target?: Target): Promise<string[]> =>
-  withMigrationLock(database, async (client) => namesAfter(await appliedMigrations(client), target), toStderr);
+export const migrationsToRevert = (database: Database, target?: RevertTarget): Promise<string[]> =>
+  withMigrationLock(database, async (client) => migrationsAfter(await appliedMigrations(client), target), reportToStderr);
 
 /** Acquires the migration lock, which is held until the connection ends. */
-export const lockMigrations = (client: ClientBase): Promise<void> => acquireLock(client, toStderr);
+export const lockMigrations = (client: ClientBase): Promise<void> => acquireLock(client, reportToStderr);
 
 /** Acquires the migration lock until the end of the transaction. Returns false if another process holds it. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
@@ -189,11 +189,11 @@ export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
 }
 
 /** Applies the migrations in order, within the caller's transaction, which must hold the lock and have locked all tables. */
-export async function applyWithin(client: ClientBase, names: readonly string[]): Promise<void> {
+export async function applyInTransaction(client: ClientBase, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    const migration = migrationNamed(name);
+    const migration = loadMigration(name);
     if (migration.transactional === false) await migration.up(new OnlineSchemaChange(client));
     else await migration.up((sql) => client.query(sql));
-    await record(client, name, 'up');
+    await recordMigration(client, name, 'up');
   }
 }

@@ -1,4 +1,4 @@
-/** Migration modules: the files in `migrations/`, in the order of their names, and what each declares. */
+/** Migration modules: the files in the folder `migrations`, in the order of their names, and the properties that each one exports. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OnlineSchemaChange } from './online';
@@ -28,8 +28,8 @@ export const migrationNames = (): string[] =>
     .sort();
 
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
-export const migrationNamed = (name: string) => require(join(folder, name)) as MigrationModule;
+export const loadMigration = (name: string) => require(join(folder, name)) as MigrationModule;
 
-/** Returns the first of these migrations that needs a maintenance window. */
-export const findMaintenance = (names: readonly string[]): string | undefined =>
-  names.find((name) => migrationNamed(name).maintenance !== undefined);
+/** Returns the first of the given migrations that needs a maintenance window. */
+export const findMaintenanceMigration = (names: readonly string[]): string | undefined =>
+  names.find((name) => loadMigration(name).maintenance !== undefined);

@@ -24,7 +24,7 @@ export class ObservedClient extends Client {
     onServerError(this, ({ code }) => {
       if (code !== READ_ONLY) return;
       this.isReadOnly = true;
-      hosts?.reject(this);
+      hosts?.deselect(this);
     });
   }
 
@@ -38,14 +38,14 @@ export class ObservedClient extends Client {
   }
 
   private async connectToSelected(hosts: HostSelection, connect: () => PromiseLike<unknown>): Promise<void> {
-    const selected = await hosts.select();
+    const selected = await hosts.selectHost();
     if (socketOf(this).destroyed) throw new Error('the connection was ended before it was established');
     Object.assign(this, selected);
     try {
       await connect();
       await hosts.requireTarget(this);
     } catch (error) {
-      hosts.reject(selected);
+      hosts.deselect(selected);
       void this.end().catch(() => undefined);
       throw error;
     }

@@ -18,8 +18,10 @@ const MAX_BATCH_ROWS = 20_000;
 /** Pause after a batch, as a fraction of the batch's duration. */
 const PAUSE_SHARE = 0.5;
 
-/** SQL: while it is `on`, the triggers that set row versions and write the change log ignore updates (migrations 0070 and 0081). */
-const setBackfill = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
+/**
+ * SQL: switches a setting. While it is `on`, the triggers that set row versions and write the change log ignore updates (migrations 0070 and 0081).
+ */
+const setBackfillSql = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
 export class OnlineSchemaChange {
   /** `onConflict` is called for each lock conflict. Without it, all steps run in the caller's transaction, which must have locked all tables. */
@@ -35,8 +37,11 @@ export class OnlineSchemaChange {
     return [results].flat().at(-1)!.rows as Row[];
   }
 
-  /** Runs ALTER TABLE with `action`. Before, it takes a lock that blocks no request, so that PostgreSQL cancels an autovacuum of the table. */
-  async alter(table: string, action: string): Promise<void> {
+  /**
+   * Runs ALTER TABLE with `action`. First takes another lock, which blocks no request: while it waits for that lock, PostgreSQL cancels an autovacuum
+   * of the table.
+   */
+  async alterTable(table: string, action: string): Promise<void> {
     const statement = `ALTER TABLE "${table}" ${action}`;
     if (!this.onConflict) return void (await this.run(statement));
     const first = `SET LOCAL lock_timeout = ${AUTOVACUUM_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
@@ -45,7 +50,7 @@ export class OnlineSchemaChange {
 
   /** Adds a column. To avoid a rewrite of the table, its default must be constant, and NOT NULL requires a default. */
   async addColumn(table: string, column: string, definition: string): Promise<void> {
-    await this.alter(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
+    await this.alterTable(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
   }
 
   /** Creates an index. `target`: table and columns, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
@@ -53,12 +58,12 @@ export class OnlineSchemaChange {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
     if (!this.onConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${target}`));
     await this.retry(async () => {
-      // An interrupted attempt leaves an invalid index.
+      // Drops the invalid index that an interrupted attempt has left.
       await this.dropInvalidIndex(name);
       try {
         await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${target}`);
       } catch (error) {
-        // An invalid unique index would still reject writes.
+        // Drops the index of the failed attempt: an invalid unique index would still reject writes.
         await this.dropInvalidIndex(name);
         throw error;
       }
@@ -71,7 +76,7 @@ export class OnlineSchemaChange {
 
   /** Adds a CHECK constraint or a foreign key for new rows first and then validates it for all, which blocks neither reads nor writes. */
   async addConstraint(table: string, name: string, definition: string): Promise<void> {
-    if (!(await this.hasConstraint(table, name))) await this.alter(table, `ADD CONSTRAINT "${name}" ${definition} NOT VALID`);
+    if (!(await this.hasConstraint(table, name))) await this.alterTable(table, `ADD CONSTRAINT "${name}" ${definition} NOT VALID`);
     await this.retry(() => this.client.query(`ALTER TABLE "${table}" VALIDATE CONSTRAINT "${name}"`));
   }
 
@@ -79,24 +84,24 @@ export class OnlineSchemaChange {
   async addUniqueConstraint(table: string, name: string, columns: string): Promise<void> {
     if (await this.hasConstraint(table, name)) return;
     await this.createIndex(name, `"${table}" ${columns}`, { unique: true });
-    await this.alter(table, `ADD CONSTRAINT "${name}" UNIQUE USING INDEX "${name}"`);
+    await this.alterTable(table, `ADD CONSTRAINT "${name}" UNIQUE USING INDEX "${name}"`);
   }
 
   /** Sets NOT NULL. PostgreSQL does not scan the table, because a validated CHECK constraint proves that no value is missing. */
   async setNotNull(table: string, column: string): Promise<void> {
     const check = `${column}_is_set`;
     await this.addConstraint(table, check, `CHECK ("${column}" IS NOT NULL)`);
-    await this.alter(table, `ALTER COLUMN "${column}" SET NOT NULL`);
-    await this.alter(table, `DROP CONSTRAINT IF EXISTS "${check}"`);
+    await this.alterTable(table, `ALTER COLUMN "${column}" SET NOT NULL`);
+    await this.alterTable(table, `DROP CONSTRAINT IF EXISTS "${check}"`);
   }
 
   /**
    * Updates the rows that meet `condition`, in batches of ascending ids. The assignments must make the condition false. Rows inserted in the meantime are not
    * updated, so the column needs a default before this step. Row versions and the change log do not change.
    */
-  async fill(table: string, assignments: string, condition: string): Promise<void> {
+  async updateRows(table: string, assignments: string, condition: string): Promise<void> {
     const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
-    if (!this.onConflict) return void (await this.run(`${setBackfill('on')}; ${update(condition)}; ${setBackfill('off')}`));
+    if (!this.onConflict) return void (await this.run(`${setBackfillSql('on')}; ${update(condition)}; ${setBackfillSql('off')}`));
     const [{ last }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
     for (let pass = 0; last !== null; pass += 1) {
       const [{ first }] = (await this.run(
@@ -104,26 +109,26 @@ export class OnlineSchemaChange {
       )) as [Row];
       if (first === null) return;
       if (pass === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
-      // Waits, because the previous pass skipped rows that other transactions had locked.
+      // Waits before another pass, because the previous one skipped rows that other transactions had locked.
       if (pass > 0) await sleep(TABLE_LOCK_PAUSE_MS);
-      await this.fillRange(table, first, last, (range) =>
+      await this.updateRange(table, first, last, (range) =>
         // Skips locked rows until the next pass: waiting for them could deadlock with a transaction that locks several rows.
         update(`"id" IN (SELECT "id" FROM "${table}" WHERE ${range} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
       );
     }
   }
 
-  private async fillRange(table: string, first: number, last: number, update: (range: string) => string): Promise<void> {
+  private async updateRange(table: string, first: number, last: number, update: (range: string) => string): Promise<void> {
     for (let [start, size] = [first, FIRST_BATCH_ROWS]; start <= last;) {
       const [{ end }] = (await this.run(
         `SELECT max("id")::float8 AS "end" FROM (SELECT "id" FROM "${table}" WHERE "id" BETWEEN ${start} AND ${last} ORDER BY "id" LIMIT ${size}) AS "batch"`,
       )) as [Row];
       if (end === null) return;
       const startedAt = performance.now();
-      await this.run(`${setBackfill('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
+      await this.run(`${setBackfillSql('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
       const ms = performance.now() - startedAt;
       await sleep(ms * PAUSE_SHARE);
-      // The size at most doubles, because a batch in which few rows needed the update says little about the duration of the next one.
+      // The batch size at most doubles: in a batch in which few rows needed the update, the duration does not show how long the next batch will take.
       size = Math.round(Math.min(MAX_BATCH_ROWS, size * Math.min(2, Math.max(0.1, BATCH_MS / ms))));
       start = (end as number) + 1;
     }

@@ -12,7 +12,7 @@ import { maxConnectionsPerWorker, CONNECTION_TIMEOUT_MS } from './pools';
 import { KEEP_ALIVE } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { startupOptions } from './settings';
-import { secretKeyOf } from './secretkey';
+import { loadSecretKey } from './secretkey';
 
 const MIN_VERSION = 140_000;
 
@@ -26,40 +26,40 @@ export interface OpenDatabase {
 }
 
 interface OpenOptions {
-  /** Whether to read the secret key (default). Otherwise `secretKey` is empty. */
-  key?: boolean;
+  /** Whether to read the secret key. Default: true. Without it, `secretKey` of the result is empty. */
+  needsSecretKey?: boolean;
   /** Whether to restart an embedded database that stops unexpectedly. */
   restart?: boolean;
-  /** Connection to the embedded database, if the caller knows one: another process has started the database. */
+  /** Connection to the embedded database if another process has started it and has sent this connection. Default: opens the embedded database. */
   embedded?: EmbeddedConnection;
 }
 
-interface DatabaseCheck {
+interface DatabaseProperties {
   pooling?: Pooling;
-  /** Connection limit for this role. */
-  available?: number;
+  /** Maximum number of connections that PostgreSQL permits for the database user. */
+  connectionLimit?: number;
 }
 
 export async function openDatabase(
   config: Config,
   models: ModelCtor[],
   log: (message: string) => void,
-  { key = true, restart, embedded: existing }: OpenOptions = {},
+  { needsSecretKey = true, restart, embedded: existing }: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
   const embedded = databaseUrl || existing ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
   const connection = databaseUrl ? { connectionString: databaseUrl } : (existing ?? embedded!.connection);
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const { pooling, available } = databaseUrl === undefined ? {} : await checkDatabase(config, connection, direct);
-  const poolSize = pooling || !available ? config.poolSize : limitPoolSize(config, available, log);
+  const { pooling, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, direct);
+  const poolSize = pooling || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, log);
   const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOptions(config), pooling, models });
   const close = async () => {
     await database.close();
     await embedded?.release();
   };
   try {
-    const secretKey = key ? await secretKeyOf(config, database) : '';
+    const secretKey = needsSecretKey ? await loadSecretKey(config, database) : '';
     const hasStopped = async () => (await embedded?.hasStopped()) ?? false;
     return { database, embedded: databaseUrl === undefined, secretKey, hasStopped, close };
   } catch (error) {
@@ -71,22 +71,23 @@ export async function openDatabase(
 export const replicaOptions = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
-/** Returns the pool size: DATABASE_POOL, or the largest smaller one that the connection limit of the database allows. */
-function limitPoolSize({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
+/** Returns DATABASE_POOL or, if PostgreSQL does not permit enough connections for it, the largest pool size that it permits. */
+function limitPoolSize({ poolSize, workers }: Config, connectionLimit: number, log: (message: string) => void): number {
   let size = poolSize;
-  while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > available) size -= 1;
-  if (size < poolSize) log(`the database allows ${available} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
+  while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > connectionLimit) size -= 1;
+  if (size < poolSize)
+    log(`the database allows ${connectionLimit} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
   return size;
 }
 
 /** SQL: number of connections to this database that PostgreSQL allows for this role, in all processes together. */
-export const AVAILABLE_CONNECTIONS = `(
+export const CONNECTION_LIMIT_SQL = `(
   SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
            nullif(rolconnlimit, -1), nullif(datconnlimit, -1))
     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
 /** Detects the pooling mode and the connection limit. Throws a ConfigError for unsupported setups. */
-async function checkDatabase(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<DatabaseCheck> {
+async function inspectDatabase(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<DatabaseProperties> {
   const endpoints = [{ name: 'DATABASE_URL', options: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', options: direct }] : [])];
   const clients: Client[] = [];
   const connectTo = async ({ name, options }: (typeof endpoints)[number]): Promise<Client> => {
@@ -110,8 +111,8 @@ async function checkDatabase(config: Config, connection: PoolConfig, direct: Poo
   };
   try {
     const pooling = await detectPooling(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
-    const [{ available }] = (await clients[0]!.query(`SELECT ${AVAILABLE_CONNECTIONS} AS "available"`)).rows;
-    return { pooling, available };
+    const [{ connectionLimit }] = (await clients[0]!.query(`SELECT ${CONNECTION_LIMIT_SQL} AS "connectionLimit"`)).rows;
+    return { pooling, connectionLimit };
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }

@@ -22,13 +22,15 @@ export interface ConnectionOptions extends ConnectionLimits {
   replica?: ReplicaOptions;
   /** Mode of the pooler; absent without a pooler. */
   pooling?: Pooling;
-  /** Maximum connections for reads of anonymous clients, and as many for those of signed-in users. */
+  /** Maximum number of connections for reads of anonymous clients. Signed-in users have as many, separately. */
   poolSize: number;
   /** `statement_timeout` in milliseconds; absent or 0: none. */
   statementTimeout?: number;
   /** `statement_timeout` for anonymous clients. Default: `statementTimeout`. */
   anonymousTimeout?: number;
-  /** Row-level security for requests. Default: `on`, which means if the database permits it. */
+  /**
+   * Row-level security for requests. Default: `on`, which applies it if the database permits that. `required`: the server does not start without it.
+   */
   rowSecurity?: 'on' | 'required' | 'off';
   /** Limits of the queues in which statements wait for a slot of a concurrency limiter. */
   queue: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;

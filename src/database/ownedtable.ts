@@ -1,19 +1,24 @@
 /**
- * Creates the migration of a table of owned rows: keys that include the owner, indexes, a row-level security policy, and triggers for audit columns and the
- * change log. Released migrations use it, so its output must not change.
+ * Creates the migration of a table whose rows belong to users: keys that include the owner, indexes, a row-level security policy, and triggers for
+ * audit columns and the change log. Released migrations use it, so its output must not change.
  */
 import type { Migration } from './migrate';
 
 export interface OwnedTable {
-  /** SQL definitions by name, without the id, the owner and the audit columns. */
+  /** Columns with their SQL definitions, except the id, the owner and the audit columns, which all such tables have. */
   columns: Readonly<Record<string, string>>;
-  /** Foreign keys to rows of the same user: target tables by column. Deleting the parent row deletes the row. */
+  /** Foreign keys to rows of the same user: the referenced table for each column. Deleting the referenced (parent) row deletes the row. */
   parents?: Readonly<Record<string, string>>;
-  /** The foreign key, one of `parents`, to the whole of which this row is a part: every change of the row changes the version of the whole. */
+  /**
+   * Column of the foreign key, one of `parents`, whose target is the whole of which this row is a part: a change of the row changes the version of
+   * the whole.
+   */
   whole?: string;
-  /** Foreign keys to public rows: target tables by column. ON DELETE SET NULL if the column is nullable, else CASCADE. */
+  /** Foreign keys to public rows: the referenced table for each column. ON DELETE SET NULL if the column is nullable, else CASCADE. */
   references?: Readonly<Record<string, string>>;
-  /** Columns of a unique constraint within the rows of a user. It is checked at the end of a statement, so that rows can exchange values. */
+  /**
+   * Columns whose values must be unique among the rows of a user. PostgreSQL checks this at the end of a statement, so that rows can exchange values.
+   */
   unique?: readonly string[];
   /** Columns of indexes for sorting and filtering, such as `[['date DESC', 'id'], ['kind']]`. The owner is prepended. Foreign keys are always indexed. */
   indexes?: readonly (readonly string[])[];
@@ -24,20 +29,24 @@ const OWNER = 'user_id';
 /** SQL: id of the session user. It is a subquery, so that it is evaluated once per statement. */
 const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 
-/** Transition table of a statement-level trigger, by operation. */
-const CHANGED = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
+/** Transition tables of statement-level triggers, by operation. */
+const CHANGED_ROWS = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
 
-/** Transition tables, by operation, of a trigger that needs updated rows as they were before and after the update. */
-const TRANSITIONS = { INSERT: 'NEW TABLE AS changed', UPDATE: 'OLD TABLE AS former NEW TABLE AS changed', DELETE: 'OLD TABLE AS changed' };
+/** Transition tables, by operation, for triggers that compare rows before and after an update. */
+const TRANSITION_TABLES = {
+  INSERT: 'NEW TABLE AS changed',
+  UPDATE: 'OLD TABLE AS former NEW TABLE AS changed',
+  DELETE: 'OLD TABLE AS changed',
+};
 
 export const ownedTable = (table: string, columns: OwnedTable): Record<'up' | 'down', Migration> => ({
   up: async (query) =>
     void (await query(
       [
         createTable(table, columns),
-        stampTrigger(table),
+        rowVersionTrigger(table),
         changeLogTriggers(table),
-        versionTriggers(table, columns),
+        wholeVersionTriggers(table, columns),
         rowSecurity(table),
       ].join('\n'),
     )),
@@ -79,14 +88,14 @@ function createTable(table: string, { columns, parents = {}, references = {}, un
   ].join('\n');
 }
 
-/** SQL: trigger that sets a new version and the time of the change at an update. */
-const stampTrigger = (table: string): string =>
+/** SQL: trigger that sets a new row version and the time of the change when a row is updated. */
+const rowVersionTrigger = (table: string): string =>
   `CREATE TRIGGER "${table}_stamped" BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fitgraph_stamped"();`;
 
 /** SQL: triggers that write every change to the change log. */
 const changeLogTriggers = (table: string): string =>
   [
-    ...Object.entries(CHANGED).map(
+    ...Object.entries(CHANGED_ROWS).map(
       ([operation, rows]) => `CREATE TRIGGER "${table}_${operation.toLowerCase()}_logged" AFTER ${operation} ON "${table}"
   REFERENCING ${rows} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_rows_changed"('${OWNER}');`,
     ),
@@ -94,9 +103,9 @@ const changeLogTriggers = (table: string): string =>
   ].join('\n');
 
 /** SQL: triggers that change the version of the whole when a part changes. */
-const versionTriggers = (table: string, { whole, parents }: OwnedTable): string =>
+const wholeVersionTriggers = (table: string, { whole, parents }: OwnedTable): string =>
   whole
-    ? Object.entries(TRANSITIONS)
+    ? Object.entries(TRANSITION_TABLES)
         .map(
           ([
             operation,

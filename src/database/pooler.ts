@@ -12,24 +12,25 @@ import type { Pooling } from './options';
 /** Returns the process id of the backend that serves the connection. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
-/** Returns the process id that the client received when it connected. A pooler announces a different id than the backend has. */
+/** Returns the process id that the client received when it connected. Behind a pooler, it differs from the process id of the backend. */
 const announcedPidOf = (client: Client) => backendKeyOf(client).processID;
 
 /** Number of attempts to observe that a pooler moves a connection to another backend. */
-const ATTEMPTS = 3;
+const MAX_OBSERVATIONS = 3;
 
-const STATEMENT_POOLING =
+const STATEMENT_POOLING_MESSAGE =
   'DATABASE_URL points to a pooler with statement pooling (pool_mode = statement of pgbouncer), which does not support transactions. ' +
   'Set pool_mode = transaction or session for this database, or connect DATABASE_URL directly to PostgreSQL.';
-const TRANSACTION_POOLING =
+const TRANSACTION_POOLING_MESSAGE =
   'DATABASE_URL points to a pooler with transaction pooling (pool_mode = transaction of pgbouncer). ' +
   'Set DATABASE_LISTEN_URL to a URL that connects directly to PostgreSQL, for the same database; ' +
   'or set pool_mode = session for this database; or connect DATABASE_URL directly to PostgreSQL, because the server has its own connection pool.';
-const NO_PREPARED_STATEMENTS =
+const NO_PREPARED_STATEMENTS_MESSAGE =
   'DATABASE_URL points to a pooler with transaction pooling that does not support prepared statements. ' +
   'Use pgbouncer 1.21 or newer with max_prepared_statements = 200 or more, or set pool_mode = session.';
-const INDIRECT_LISTEN_URL = 'DATABASE_LISTEN_URL points to a pooler with transaction pooling: it must connect directly to PostgreSQL.';
-const DIFFERENT_DATABASES = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
+const INDIRECT_LISTEN_URL_MESSAGE =
+  'DATABASE_LISTEN_URL points to a pooler with transaction pooling: it must connect directly to PostgreSQL.';
+const DIFFERENT_DATABASES_MESSAGE = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
 
 /** Error code with which poolers reject unknown startup parameters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const PROTOCOL_VIOLATION = '08P01';
@@ -50,13 +51,13 @@ export async function detectPooling(connect: Connect, connectDirectly?: Connect)
   const client = await connect();
   const pooling = await detectMode(client, connect);
   if (pooling === 'transaction') {
-    if (!connectDirectly) throw new ConfigError(TRANSACTION_POOLING);
-    if (!(await tracksPreparedStatements(client))) throw new ConfigError(NO_PREPARED_STATEMENTS);
+    if (!connectDirectly) throw new ConfigError(TRANSACTION_POOLING_MESSAGE);
+    if (!(await tracksPreparedStatements(client))) throw new ConfigError(NO_PREPARED_STATEMENTS_MESSAGE);
   }
   if (!connectDirectly) return pooling;
   const direct = await connectDirectly();
-  if ((await detectMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL);
-  if (!(await isSameDatabase(direct, client))) throw new ConfigError(DIFFERENT_DATABASES);
+  if ((await detectMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL_MESSAGE);
+  if (!(await isSameDatabase(direct, client))) throw new ConfigError(DIFFERENT_DATABASES_MESSAGE);
   return pooling;
 }
 
@@ -64,12 +65,12 @@ async function detectMode(client: Client, connect: Connect): Promise<Pooling | u
   let pid = await pidOf(client);
   if (pid === announcedPidOf(client)) return undefined;
   const other = await connect();
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < MAX_OBSERVATIONS; attempt += 1) {
     await other.query('BEGIN').catch(() => {
-      throw new ConfigError(STATEMENT_POOLING);
+      throw new ConfigError(STATEMENT_POOLING_MESSAGE);
     });
     const otherPid = await pidOf(other).catch(() => {
-      throw new ConfigError(STATEMENT_POOLING);
+      throw new ConfigError(STATEMENT_POOLING_MESSAGE);
     });
     const previousPid = pid;
     // With transaction pooling, the open transaction of `other` may occupy the backend of `client`, which then moves to a different one.

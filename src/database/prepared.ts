@@ -7,31 +7,31 @@ import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import { closePrepared, type StatementState } from '../internals/pg';
 
-/** Executions of a statement before it is prepared, so that filters that occur once do not fill the cache. */
+/** Number of executions after which a statement is prepared, so that statements with a rare filter do not fill the cache. */
 const USES_BEFORE_PREPARED = 2;
 /** Maximum length of a prepared statement, in characters. Longer ones come from filters that rarely recur. */
 const MAX_TEXT_LENGTH = 16_000;
 /** Limits of the caches of statement texts: number of entries, and characters in total. */
 const CACHE_LIMITS = { max: 5_000, maxSize: 5_000_000 };
-/** Prepared statements per connection, including the one that sets the session user. */
+/** Maximum number of prepared statements per connection, including the one that sets the session user. */
 export const MAX_PREPARED_STATEMENTS = 200;
-/** Total characters of the prepared statements of a connection. */
+/** Maximum total number of characters of the prepared statements of a connection. */
 const MAX_PREPARED_LENGTH = 250_000;
 
 interface ClientStatements {
   /** Prepared statements by name, the most recently used one last. */
   statements: Map<string, StatementState>;
-  /** Total length of the SQL texts of all these prepared statements. */
+  /** Total number of characters of the SQL texts in `statements`. */
   totalLength: number;
 }
 
 export class PreparedStatements {
-  private readonly uses = new LRUCache<string, number>({ ...CACHE_LIMITS, sizeCalculation: (_uses, text) => text.length });
-  private readonly names = new LRUCache<string, string>({ ...CACHE_LIMITS, sizeCalculation: (_name, text) => text.length });
+  private readonly useCounts = new LRUCache<string, number>({ ...CACHE_LIMITS, sizeCalculation: (_uses, text) => text.length });
+  private readonly nameByText = new LRUCache<string, string>({ ...CACHE_LIMITS, sizeCalculation: (_name, text) => text.length });
   private readonly preparedByClient = new WeakMap<ClientBase, ClientStatements>();
 
   get namedCount(): number {
-    return this.names.size;
+    return this.nameByText.size;
   }
 
   /**
@@ -39,16 +39,16 @@ export class PreparedStatements {
    * for long texts. The name is a hash of the text, so that all connections and processes use the same.
    */
   nameOf(text: string): string | undefined {
-    const name = this.names.get(text);
+    const name = this.nameByText.get(text);
     if (name !== undefined || text.length > MAX_TEXT_LENGTH) return name;
-    const uses = this.uses.get(text) ?? 0;
+    const uses = this.useCounts.get(text) ?? 0;
     if (uses < USES_BEFORE_PREPARED) {
-      this.uses.set(text, uses + 1);
+      this.useCounts.set(text, uses + 1);
       return undefined;
     }
-    this.uses.delete(text);
+    this.useCounts.delete(text);
     const newName = `f${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
-    this.names.set(text, newName);
+    this.nameByText.set(text, newName);
     return newName;
   }
 

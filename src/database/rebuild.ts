@@ -1,6 +1,6 @@
 /** Schema repair for restores: recreates a schema that differs from its migrations, within the restore's transaction. */
 import type { ClientBase } from 'pg';
-import { applyWithin, MIGRATION_TABLE } from './migrate';
+import { applyInTransaction, MIGRATION_TABLE } from './migrate';
 
 /** Returns the FROM and WHERE clauses of a query for the objects of the schema that belong to no extension. */
 const fromOwnObjects = (catalogue: string, namespace: string) => `FROM ${catalogue} o
@@ -16,10 +16,10 @@ const DROP_QUERIES = [
 ];
 
 /** Drops everything in the schema including its rows, and applies the migrations. */
-export async function rebuildWithin(client: ClientBase, migrations: readonly string[]): Promise<void> {
+export async function rebuildInTransaction(client: ClientBase, migrations: readonly string[]): Promise<void> {
   for (const query of DROP_QUERIES)
     for (const { sql } of (await client.query(query)).rows as { sql: string }[])
       await client.query(`${sql.replace(/^DROP (\w+)/, 'DROP $1 IF EXISTS')} CASCADE`);
   await client.query(MIGRATION_TABLE);
-  await applyWithin(client, migrations);
+  await applyInTransaction(client, migrations);
 }

@@ -46,7 +46,9 @@ type QueryPrimary = (text: string) => Promise<Row[]>;
 
 export class Replica {
   readonly pool: Pool;
-  /** Session users of the connections to the standby. They stay set, because no pooler is in between. */
+  /**
+   * Session users of the connections to the standby. They are set once per connection, because no pooler lies between this process and the standby.
+   */
   readonly sessionUsers = new SessionUsers(false);
   private readonly breaker: CircuitBreaker;
   /** Why the standby is not used; undefined while it is used. */
@@ -105,7 +107,7 @@ export class Replica {
   }
 
   /** Starts monitoring in the background. `queryPrimary` queries the primary; `role` is the role of requests. */
-  follow(queryPrimary: QueryPrimary, role: string | undefined, log: Logger): void {
+  startMonitoring(queryPrimary: QueryPrimary, role: string | undefined, log: Logger): void {
     this.queryPrimary = queryPrimary;
     this.sessionUsers.role = role;
     this.log = log;
@@ -113,8 +115,11 @@ export class Replica {
     void this.check();
   }
 
-  /** Checks repeatedly, for up to `maxLag`, whether the standby can be used (for `doctor`). Returns why it cannot be used; undefined if it can. */
-  async inspect(queryPrimary: QueryPrimary): Promise<string | undefined> {
+  /**
+   * Checks repeatedly, for up to `maxLag`, whether the standby can be used. Returns why it cannot be used; undefined if it can. For `fitgraph
+   * doctor`.
+   */
+  async waitUntilUsable(queryPrimary: QueryPrimary): Promise<string | undefined> {
     this.queryPrimary = queryPrimary;
     const deadline = performance.now() + this.options.maxLag;
     for (;;) {

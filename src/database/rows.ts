@@ -5,6 +5,8 @@
 export type Row = Record<string, any>;
 
 export interface Parameters extends Array<unknown> {
-  /** Whether the best plan depends on the values. Then the statement is not prepared, so that PostgreSQL plans each execution. */
+  /**
+   * Whether the best query plan depends on the values of the parameters. Such a statement is not prepared, so that PostgreSQL plans each execution.
+   */
   needsCustomPlan?: boolean;
 }

@@ -12,34 +12,34 @@ export type SchemaObjects = Record<string, string>;
 
 export interface SchemaDifferences {
   /** One line for each object that is missing, unusable or different. */
-  faults: string[];
+  defects: string[];
   /** Whether a table or column is missing, so that statements fail. */
   isIncomplete: boolean;
   /** Objects that no migration creates. Extensions and policies of other roles are omitted, because administrators may need them. */
-  additions: string[];
+  unknownObjects: string[];
 }
 
 interface ObjectRow {
   name: string;
   definition: string;
   /** Defect of an existing object, such as "disabled"; null if it has none. */
-  flaw: string | null;
+  defect: string | null;
 }
 
 const VIEWER = '(viewer role)';
 
 const inSchema = (column: string) => `${column} = quote_ident(current_schema())::regnamespace`;
-const isOwn = (catalogue: string, oid: string) =>
+const isNotOfExtension = (catalogue: string, oid: string) =>
   `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`;
 
 const TABLES = `
   SELECT 'table ' || c.relname, concat_ws(' ', CASE c.relkind WHEN 'p' THEN 'partitioned' END, CASE c.relpersistence WHEN 'u' THEN 'unlogged' END),
     CASE WHEN c.relowner <> (SELECT relowner FROM pg_class WHERE oid = to_regclass('migration')) THEN 'owned by another role' END
-  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isOwn('pg_class', 'c.oid')}`;
+  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isNotOfExtension('pg_class', 'c.oid')}`;
 
 const VIEWS = `
   SELECT 'view ' || c.relname, CASE c.relkind WHEN 'm' THEN 'materialized' ELSE '' END, NULL
-  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('v', 'm') AND ${isOwn('pg_class', 'c.oid')}`;
+  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('v', 'm') AND ${isNotOfExtension('pg_class', 'c.oid')}`;
 
 const ROW_SECURITY = `
   SELECT 'row security ' || c.relname, CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE '' END, NULL
@@ -54,7 +54,10 @@ const COLUMNS = `
     LEFT JOIN pg_collation l ON l.oid = a.attcollation LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
   WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`;
 
-/** Omits NOT NULL, which only PostgreSQL 18 and later list as a constraint. A foreign key is not enforced if its triggers are disabled. */
+/**
+ * SQL: constraints, except NOT NULL, which only PostgreSQL 18 and later list as constraints. A foreign key whose triggers are disabled counts as
+ * disabled.
+ */
 const CONSTRAINTS = `
   SELECT format('constraint %s.%s', r.relname, c.conname), replace(pg_get_constraintdef(c.oid, true), ' NOT VALID', ''),
     CASE WHEN NOT c.convalidated THEN 'not validated'
@@ -82,19 +85,19 @@ const ROUTINES = `
   SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
     concat_ws(' ', l.lanname, p.provolatile, CASE WHEN p.prosecdef THEN 'SECURITY DEFINER' END, 
       'body ' || md5(regexp_replace(p.prosrc, 'COLLATE [^ )]+', 'COLLATE', 'g'))), NULL
-  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${inSchema('p.pronamespace')} AND ${isOwn('pg_proc', 'p.oid')}`;
+  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${inSchema('p.pronamespace')} AND ${isNotOfExtension('pg_proc', 'p.oid')}`;
 
 const EXTENSIONS = `SELECT 'extension ' || extname, '', NULL FROM pg_extension WHERE extname <> 'plpgsql'`;
 
 const KINDS = [TABLES, VIEWS, ROW_SECURITY, COLUMNS, CONSTRAINTS, INDEXES, TRIGGERS, POLICIES, ROUTINES, EXTENSIONS];
-const OBJECTS = KINDS.map((query) => `SELECT "name", "definition", "flaw"::text FROM (${query}) AS t("name", "definition", "flaw")`).join(
-  '\nUNION ALL ',
-);
+const OBJECTS_SQL = KINDS.map(
+  (query) => `SELECT "name", "definition", "defect"::text FROM (${query}) AS t("name", "definition", "defect")`,
+).join('\nUNION ALL ');
 
 async function queryObjects(client: Pick<ClientBase, 'query'>): Promise<ObjectRow[]> {
   const { rows } = await client.query(`SELECT pg_get_userbyid("relowner") AS "owner" FROM pg_class WHERE "oid" = to_regclass('migration')`);
   const role = viewerRoleOf((rows as [{ owner: string }])[0].owner);
-  const objects = (await client.query(OBJECTS, [role])).rows as ObjectRow[];
+  const objects = (await client.query(OBJECTS_SQL, [role])).rows as ObjectRow[];
   // Sorts by UTF-16 code units, independently of the database's collation.
   return objects.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
@@ -109,22 +112,22 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
   const expectedObjects = new Map(Object.entries<string>(expected));
   const missing = [...expectedObjects.keys()].filter((name) => !objects.has(name));
   const missingTables = new Set(missing.filter((name) => name.startsWith('table ')).map((name) => name.slice('table '.length)));
-  const faults = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
-  const additions: string[] = [];
-  for (const [name, { definition, flaw }] of objects) {
+  const defects = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
+  const unknownObjects: string[] = [];
+  for (const [name, { definition, defect }] of objects) {
     const intended = expectedObjects.get(name);
     if (intended === undefined) {
-      if (appliesToRequests(name, definition)) faults.push(`${name} applies to requests although no migration created it`);
-      else if (!/^(?:policy|extension) /.test(name)) additions.push(name);
+      if (appliesToRequests(name, definition)) defects.push(`${name} applies to requests although no migration created it`);
+      else if (!/^(?:policy|extension) /.test(name)) unknownObjects.push(name);
       continue;
     }
-    if (flaw !== null) faults.push(`${name} is ${flaw}`);
-    if (definition !== intended) faults.push(`${name} is ${quote(definition)} instead of ${quote(intended)}`);
+    if (defect !== null) defects.push(`${name} is ${defect}`);
+    if (definition !== intended) defects.push(`${name} is ${quote(definition)} instead of ${quote(intended)}`);
   }
   return {
-    faults: faults.sort(),
+    defects: defects.sort(),
     isIncomplete: missing.some((name) => /^(?:table|column) /.test(name)),
-    additions,
+    unknownObjects,
   };
 }
 

@@ -12,24 +12,24 @@ import { createFolder } from '../platform/folders';
 import { MIN_SECRET_KEY } from '../platform/settings';
 import type { Database } from './connection';
 
-export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');
+export const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret-key');
 
 const RECOVERY_ADVICE =
   'restore it, for example from a backup. If it is lost, write a new one to another file (openssl rand -hex 32 > FILE) and run: fitgraph rotate-key FILE --lost';
 
 /** Returns the secret key. Generates one for a new embedded database. */
-export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
+export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
-  const file = keyFile(dataDir);
-  await publishStaged(dataDir, database);
+  const file = secretKeyFile(dataDir);
+  await publishStagedKeys(dataDir, database);
   const existing = readKey(file);
   if (existing !== undefined) return existing;
   // Generating another key would hide that the old one is missing.
   if (await hasAccounts(database))
     throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${RECOVERY_ADVICE}`);
   writeKey(file, randomBytes(32).toString('hex'));
-  // A concurrent process may have written its key first.
+  // Reads the key from the file, because a concurrent process may have written its own key first.
   return readKey(file)!;
 }
 
@@ -43,29 +43,30 @@ export async function storedFingerprint(client: Pick<ClientBase, 'query'>): Prom
   return (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows[0]?.fingerprint as Buffer | undefined;
 }
 
-const stagedName = (id: string): string => `secret-key.restored-${id}`;
-const STAGED = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
+const stagedKeyFileName = (id: string): string => `secret-key.restored-${id}`;
+const STAGED_KEY_FILE = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
 
 /** Stores the key of a restore or rotation in a temporary file. `publishKey` puts it into effect after the rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
   createFolder(dataDir);
-  fs.writeFileSync(join(dataDir, stagedName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  fs.writeFileSync(join(dataDir, stagedKeyFileName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
 }
 
 /** Replaces the key file with the staged one. */
-export const publishKey = (dataDir: string, id: string): void => fs.renameSync(join(dataDir, stagedName(id)), keyFile(dataDir));
+export const publishKey = (dataDir: string, id: string): void =>
+  fs.renameSync(join(dataDir, stagedKeyFileName(id)), secretKeyFile(dataDir));
 
-export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedName(id)), { force: true });
+export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
 
 /** Publishes the key of a restore or rotation that was killed after it had committed its rows and before it published the key. */
-async function publishStaged(dataDir: string, { pool }: Database): Promise<void> {
-  const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED.exec(name)?.[1] ?? []) : [];
+async function publishStagedKeys(dataDir: string, { pool }: Database): Promise<void> {
+  const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
   const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);
   for (const { id } of rows) publishKey(dataDir, id);
   const fingerprint = await storedFingerprint(pool);
   const isRotated = (id: string) => {
-    const file = join(dataDir, stagedName(id));
+    const file = join(dataDir, stagedKeyFileName(id));
     return fs.existsSync(file) && fingerprint?.equals(fingerprintOf(fs.readFileSync(file, 'utf8').trim()));
   };
   const rotated = ids.find(isRotated);

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import { Sequelize } from 'sequelize-typescript';
 import { extendBegin, useConnections } from '../internals/sequelize';
 import type { ConnectionOptions } from './options';
-import { Unavailable } from './errors';
+import { DatabaseUnavailable } from './errors';
 import { BEGIN, beginWithTimeouts } from './settings';
 import type { SessionUsers } from './sessionuser';
 
@@ -18,13 +18,13 @@ export function openSequelize({ models, pooling, ...options }: ConnectionOptions
   useConnections<PoolClient>(sequelize, {
     getConnection: () =>
       pool.connect().catch((error) => {
-        throw new Unavailable(error);
+        throw new DatabaseUnavailable(error);
       }),
     releaseConnection: (client) => client.release(),
     destroyConnection: async (client) => client.release(true),
   });
   const { statementTimeout = 0 } = options;
   const begin = pooling === 'transaction' ? beginWithTimeouts(options, statementTimeout) : BEGIN;
-  extendBegin(sequelize, ({ viewer }) => begin + sessionUsers.afterBegin(viewer));
+  extendBegin(sequelize, ({ viewer }) => begin + sessionUsers.sqlAfterBegin(viewer));
   return sequelize;
 }

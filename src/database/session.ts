@@ -6,7 +6,7 @@ import { OverloadedError, type Limiter, type QueuedWork } from '../platform/limi
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
 import type { Caller } from './options';
-import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, Unavailable } from './errors';
+import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitOutcomeUnknown, DatabaseUnavailable } from './errors';
 import type { Parameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
 import { ANONYMOUS } from './sessionuser';
@@ -27,15 +27,15 @@ export class Session implements StatementContext {
   statements = 0;
   milliseconds = 0;
   rows = 0;
-  /** Bytes that may still be read for the current response. */
+  /** Bytes of rows that may still be read from the database for the current response. */
   private bytesLeft = Infinity;
   private byteLimit = Infinity;
   trace?: Trace;
-  private readonly running = new Set<{ stop(reason: Error): void }>();
+  private readonly runningWork = new Set<{ stop(reason: Error): void }>();
   /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
   private endReason?: Error;
   /** Whether the request continues even if the client disconnects. */
-  private runsToEnd = false;
+  private ignoresDisconnect = false;
   /** Whether the request has used the primary. From then on it does not read from the replica, so that it sees its own writes and consistent rows. */
   private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
@@ -47,7 +47,10 @@ export class Session implements StatementContext {
 
   constructor(readonly database: Database) {}
 
-  /** Sets the client after authentication; a subscription stays `live`. The next statement counts as the first of the request, without priority. */
+  /**
+   * Sets the client of the request after its authentication; that of a subscription event stays `live`. Resets the priority that a request has after
+   * its first statement.
+   */
   setClient(clientKind: ClientKind, caller: Caller): void {
     if (this.clientKind !== 'live') this.clientKind = clientKind;
     this.caller = caller;
@@ -59,13 +62,13 @@ export class Session implements StatementContext {
     return this.run(text, values, this.viewer);
   }
 
-  /** Like `query`, but an anonymous client may be served by the replica, until a statement of this session was served by the primary. */
-  async read(text: string, values: Parameters = []): Promise<Row[]> {
+  /** Like `query`, but may read from the replica for an anonymous client, unless a statement of this session has already run on the primary. */
+  async queryMaybeStale(text: string, values: Parameters = []): Promise<Row[]> {
     return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }
 
-  /** Runs a statement of the authentication. The tables that it reads have no row-level security, so no session user is set. */
-  async identify(text: string, values: Parameters): Promise<Row[]> {
+  /** Runs a statement that identifies the sender of the request. The tables that it reads have no row-level security, so no session user is set. */
+  async queryForAuthentication(text: string, values: Parameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }
 
@@ -74,21 +77,21 @@ export class Session implements StatementContext {
     try {
       return await this.send(text, values, viewer, mayBeStale);
     } catch (error) {
-      // Further statements would probably fail as well, and a request must not wait repeatedly for an overloaded or unavailable database.
+      // Ends the session: further statements would probably fail as well, and a request must not wait repeatedly for the database.
       if (error instanceof OverloadedError || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
       throw error;
     }
   }
 
   /** Runs a statement that records the outcome of the request, even after the session has ended. */
-  async record(text: string, values: Parameters): Promise<void> {
+  async recordOutcome(text: string, values: Parameters): Promise<void> {
     this.hasStarted = true;
     await this.send(text, values, this.viewer);
   }
 
   private async send(text: string, values: Parameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     const { openTransaction: open } = this;
-    const endSpan = this.trace?.statement(text);
+    const endSpan = this.trace?.beginStatement(text);
     this.statements += 1;
     let rowCount: number | undefined;
     try {
@@ -105,13 +108,13 @@ export class Session implements StatementContext {
 
   private async sendOutsideTransaction(text: string, values: Parameters, viewer: string | undefined, mayBeStale: boolean): Promise<Row[]> {
     const statement = new Statement(this.database.reads[this.clientKind], this, text, values, viewer);
-    this.running.add(statement);
+    this.runningWork.add(statement);
     try {
       const rows = await statement.rows(mayBeStale);
       this.hasUsedPrimary ||= !statement.isFromReplica;
       return rows;
     } finally {
-      this.running.delete(statement);
+      this.runningWork.delete(statement);
     }
   }
 
@@ -123,7 +126,7 @@ export class Session implements StatementContext {
     return result;
   }
 
-  /** Sets how many bytes may be read for the current response. */
+  /** Sets how many bytes of rows may be read from the database for the current response. */
   limitBytes(bytes: number): void {
     this.bytesLeft = this.byteLimit = bytes;
   }
@@ -136,18 +139,18 @@ export class Session implements StatementContext {
   /** Stops all running statements, and rejects further ones with `reason`. */
   private end(reason: Error): void {
     this.endReason ??= reason;
-    for (const running of this.running) running.stop(reason);
+    for (const running of this.runningWork) running.stop(reason);
   }
 
   /** Cancels the reads of a client that has disconnected. A write that has begun is completed. */
   cancelReads(): void {
-    if (!this.runsToEnd) this.end(new ClientGone());
+    if (!this.ignoresDisconnect) this.end(new ClientGone());
   }
 
   /** Makes the request continue to its end even if the client disconnects. */
-  completeRegardless(): void {
+  ignoreDisconnect(): void {
     if (this.endReason) throw this.endReason;
-    this.runsToEnd = true;
+    this.ignoresDisconnect = true;
   }
 
   /** Starts a new event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
@@ -169,11 +172,11 @@ export class Session implements StatementContext {
   /** Called before the COMMIT of every transaction. An error rolls the transaction back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /** Runs `work` in one transaction, which is rolled back if `work` throws or returns `isKept: false`. Nested transactions are savepoints. */
-  async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
+  /** Runs `work` in one transaction, which is rolled back if `work` throws or returns `shouldCommit: false`. Nested transactions are savepoints. */
+  async atomically<T>(work: () => Promise<{ shouldCommit: boolean; result: T }>): Promise<T> {
     const outer = this.openTransaction;
     const compensations: (() => Promise<void>)[] = [];
-    let outcome: { isKept: boolean; result: T } | undefined;
+    let outcome: { shouldCommit: boolean; result: T } | undefined;
     try {
       return await this.transaction(async (transaction) => {
         this.openTransaction = { transaction, compensations, precedingStatements: Promise.resolve() };
@@ -182,7 +185,7 @@ export class Session implements StatementContext {
         } finally {
           this.openTransaction = outer;
         }
-        if (!outcome.isKept) throw new RolledBack();
+        if (!outcome.shouldCommit) throw new RolledBack();
         outer?.compensations.push(...compensations);
         return outcome.result;
       });
@@ -195,7 +198,7 @@ export class Session implements StatementContext {
 
   /** Runs all reads and writes of `work` in one transaction. */
   inTransaction<T>(work: () => Promise<T>): Promise<T> {
-    return this.atomically(async () => ({ isKept: true, result: await work() }));
+    return this.atomically(async () => ({ shouldCommit: true, result: await work() }));
   }
 
   /** Whether statements see uncommitted writes of this session. */
@@ -212,7 +215,7 @@ export class Session implements StatementContext {
     try {
       return await this.database.sequelize.transaction({ ...this.sequelizeOptions, transaction: parent }, work);
     } catch (error) {
-      throw isUnavailable(error) ? new Unavailable(error) : error;
+      throw isUnavailable(error) ? new DatabaseUnavailable(error) : error;
     }
   }
 
@@ -224,7 +227,7 @@ export class Session implements StatementContext {
     await this.waitForSlot(writes, caller);
     this.hasUsedPrimary = true;
     try {
-      this.completeRegardless();
+      this.ignoreDisconnect();
       return await lockedTables.runWrite(table, () => this.runTransaction(work));
     } finally {
       writes.release(caller);
@@ -249,7 +252,7 @@ export class Session implements StatementContext {
       if (!isUnavailable(error)) throw error;
       // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
       if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailable) return this.runTransaction(work, false);
-      throw progress.isComplete ? new CommitUncertain(error) : new Unavailable(error);
+      throw progress.isComplete ? new CommitOutcomeUnknown(error) : new DatabaseUnavailable(error);
     }
   }
 
@@ -257,7 +260,7 @@ export class Session implements StatementContext {
     if (this.endReason) throw this.endReason;
     let queued: QueuedWork<Caller> | undefined;
     const waiting = { stop: (reason: Error) => queued && limiter.cancel(queued, reason) };
-    this.running.add(waiting);
-    await limiter.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.running.delete(waiting));
+    this.runningWork.add(waiting);
+    await limiter.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.runningWork.delete(waiting));
   }
 }

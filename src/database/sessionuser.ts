@@ -6,7 +6,7 @@
 import { escapeIdentifier, type ClientBase } from 'pg';
 import type { PrecedingStatement } from '../internals/pg';
 
-/** The session user of anonymous clients. No owned row belongs to it. */
+/** The session user of anonymous clients. It is not the id of a user, so row-level security hides the rows of all users. */
 export const ANONYMOUS = '';
 
 const SET_VIEWER_SQL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
@@ -51,12 +51,12 @@ export class SessionUsers {
   }
 
   /** Forgets the session user of a connection. Call this when a statement failed: its change of the setting was rolled back. */
-  forget(client: ClientBase): void {
+  forgetUser(client: ClientBase): void {
     this.userByClient.delete(client);
   }
 
   /** Returns the SQL to append to BEGIN, in the same packet. Without a viewer, the transaction belongs to the server itself. */
-  afterBegin(viewer: string | undefined): string {
+  sqlAfterBegin(viewer: string | undefined): string {
     if (this.role === undefined) return '';
     const isServer = viewer === undefined;
     if (!this.perTransaction) return isServer ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${viewer}'`;

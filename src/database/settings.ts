@@ -27,7 +27,7 @@ const timeoutSettings = ({ lockTimeout = 0, idleTransactionTimeout = 0 }: Connec
   idle_in_transaction_session_timeout: idleTransactionTimeout,
 });
 
-/** All settings of a connection. Those of TCP have no effect on a Unix socket. */
+/** Returns all settings of a connection. The TCP settings have no effect on a Unix socket. */
 const allSettings = (limits: ConnectionLimits, statementTimeout: number): Settings => ({
   ...formatSettings(limits),
   ...timeoutSettings(limits, statementTimeout),

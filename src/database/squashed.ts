@@ -14,7 +14,7 @@ const REPLACED: readonly string[] = [
   ...['0062-exponential-mean', '0063-fewer-indexes', '0064-owners-of-parents'],
 ];
 
-/** Migrations that replace those of version 0.2. None has the number of a replaced one. */
+/** Migrations that replace those of version 0.2. Their numbers differ from those of the replaced migrations. */
 const REPLACEMENTS: readonly string[] = [
   ...['0052-catalogue', '0053-accounts', '0054-training-and-food', '0055-search', '0056-change-log', '0057-requests-and-files'],
   ...['0058-owned-rows', '0059-analyses'],
@@ -25,8 +25,8 @@ export function findMissingReplaced(applied: readonly string[]): string | undefi
   return REPLACED.some((name) => applied.includes(name)) ? REPLACED.find((name) => !applied.includes(name)) : undefined;
 }
 
-/** Returns the names in order, with the replacements instead of the replaced migrations. */
-export function squash(applied: readonly string[]): string[] {
+/** Returns the names of the applied migrations in order; if all replaced migrations are among them, with the replacements instead. */
+export function replaceSquashedNames(applied: readonly string[]): string[] {
   if (!REPLACED.every((name) => applied.includes(name))) return [...applied];
   return [...new Set([...REPLACEMENTS, ...applied.filter((name) => !REPLACED.includes(name))])].sort();
 }
@@ -35,7 +35,7 @@ export function squash(applied: readonly string[]): string[] {
  * Adds the replacements to the table of migrations, with the version and time of the replaced ones. The replaced ones stay in the table, because servers of
  * version 0.2 that are still running look for them and would otherwise report "not ready".
  */
-export const squashApplied = (client: ClientBase): Promise<unknown> =>
+export const recordReplacements = (client: ClientBase): Promise<unknown> =>
   client.query(
     `INSERT INTO "migration" ("name", "applied", "version")
        SELECT r."name", max("applied"), max("version") FROM "migration" m, unnest($2::text[]) AS r("name") WHERE m."name" = ANY($1) GROUP BY r."name"
@@ -43,8 +43,11 @@ export const squashApplied = (client: ClientBase): Promise<unknown> =>
     [REPLACED, REPLACEMENTS],
   );
 
-/** Removes the replaced migrations from the table if a replacement is reverted: otherwise `squash` would still count the replacement as applied. */
-export async function forgetReplaced(client: ClientBase, reverted: readonly string[]): Promise<void> {
+/**
+ * Removes the replaced migrations from the table if one of their replacements is reverted: otherwise `replaceSquashedNames` would still count the
+ * replacement as applied.
+ */
+export async function deleteReplacedRecords(client: ClientBase, reverted: readonly string[]): Promise<void> {
   if (reverted.some((name) => REPLACEMENTS.includes(name)))
     await client.query('DELETE FROM "migration" WHERE "name" = ANY($1)', [REPLACED]);
 }

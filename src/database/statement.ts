@@ -7,12 +7,12 @@ import type { Limiter, QueuedWork } from '../platform/limiter';
 import type { Caller } from './options';
 import type { PreparedStatements } from './prepared';
 import type { CircuitBreaker } from './circuitbreaker';
-import { isTimeout, isUnavailable, ReadLimitExceeded, Unavailable } from './errors';
+import { isTimeout, isUnavailable, ReadLimitExceeded, DatabaseUnavailable } from './errors';
 import type { Replica } from './replica';
 import type { SessionUsers } from './sessionuser';
 
 /** What the reads of one kind of client share: pool, limiter and prepared statements. */
-export interface Reads {
+export interface ReadResources {
   pool: Pool;
   /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
   replica?: Replica;
@@ -66,7 +66,7 @@ async function send(client: ClientBase, query: Query, request: StatementContext)
 /** Runs a statement of a transaction on its connection. */
 export const queryInTransaction = (client: PoolClient, text: string, values: Parameters, request: StatementContext): Promise<Row[]> =>
   send(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }, request).catch((error) => {
-    throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new Unavailable(error);
+    throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new DatabaseUnavailable(error);
   });
 
 export class Statement {
@@ -78,7 +78,7 @@ export class Statement {
   isFromReplica = false;
 
   constructor(
-    private readonly reads: Reads,
+    private readonly reads: ReadResources,
     private readonly request: StatementContext,
     private readonly text: string,
     private readonly values: Parameters,
@@ -92,7 +92,7 @@ export class Statement {
     const { limiter, replica } = this.reads;
     const { caller } = request;
     const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.queuedWork = queued));
-    // Set before waiting, so that statements that the request sends in the same event-loop turn have priority as well.
+    // Marks the request as started before waiting, so that its other statements in the same event-loop turn have priority as well.
     request.hasStarted ||= !this.queuedWork;
     await slot;
     request.hasStarted = true;
@@ -105,7 +105,10 @@ export class Statement {
     }
   }
 
-  /** Returns undefined if the replica fails, for example because of a recovery conflict or a table that it does not have yet. */
+  /**
+   * Runs the statement on the replica. Returns undefined if that fails, for example because of a recovery conflict or a table that it does not have
+   * yet.
+   */
   private async queryReplica(replica: Replica): Promise<Row[] | undefined> {
     try {
       // No timeout settings are sent along, because the replica is not behind a pooler.
@@ -123,12 +126,12 @@ export class Statement {
     const { pool, breaker, sessionUsers, preceding } = this.reads;
     if (breaker.unavailable) throw breaker.unavailable;
     const client = await pool.connect().catch((error) => {
-      throw new Unavailable(error);
+      throw new DatabaseUnavailable(error);
     });
     try {
       return await this.queryOn(client, sessionUsers, preceding);
     } catch (error) {
-      if (!(error instanceof Unavailable) || this.stopReason || isRetry || !READ_STATEMENT.test(this.text)) throw error;
+      if (!(error instanceof DatabaseUnavailable) || this.stopReason || isRetry || !READ_STATEMENT.test(this.text)) throw error;
     }
     return this.queryPrimary(true);
   }
@@ -140,7 +143,7 @@ export class Statement {
   ): Promise<Row[]> {
     const { text, values } = this;
     const { prepared } = this.reads;
-    let broken: Unavailable | undefined;
+    let broken: DatabaseUnavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
       this.client = client;
@@ -149,9 +152,9 @@ export class Statement {
       const state = name === undefined ? undefined : prepared.stateOf(client, name, text);
       return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding }, this.request);
     } catch (error) {
-      sessionUsers?.forget(client);
-      // An error sent by PostgreSQL leaves the connection usable.
-      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new Unavailable(error);
+      sessionUsers?.forgetUser(client);
+      // Unlike other errors, one that PostgreSQL has sent leaves the connection usable.
+      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new DatabaseUnavailable(error);
       throw this.stopReason ?? broken ?? error;
     } finally {
       this.client = undefined;

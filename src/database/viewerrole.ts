@@ -14,11 +14,11 @@ const SUFFIX = '_viewer';
 
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** PostgreSQL error code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** PostgreSQL error code insufficient_privilege (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const INSUFFICIENT_PRIVILEGE = '42501';
 /** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
 const RETRIED_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
-const ATTEMPTS = 20;
+const MAX_ATTEMPTS = 20;
 const RETRY_PAUSE_MS = 25;
 const LOCK_TIMEOUT_MS = 1_000;
 
@@ -33,10 +33,10 @@ export interface RowSecurityStatus {
   appliesToServer: boolean;
 }
 
-/** Owner of the tables, and the current user of the server's connection. */
+/** The role that owns the tables, and the role with which the server connects. */
 interface Ownership {
   owner: string;
-  self: string;
+  currentUser: string;
 }
 
 export function viewerRoleOf(owner: string): string {
@@ -46,7 +46,7 @@ export function viewerRoleOf(owner: string): string {
 
 async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownership | undefined> {
   const { rows } = await client.query(
-    `SELECT pg_get_userbyid("relowner") AS "owner", current_user AS "self" FROM pg_class WHERE "oid" = to_regclass('user_account')`,
+    `SELECT pg_get_userbyid("relowner") AS "owner", current_user AS "currentUser" FROM pg_class WHERE "oid" = to_regclass('user_account')`,
   );
   return rows[0] as Ownership | undefined;
 }
@@ -54,7 +54,7 @@ async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownersh
 const roleExists = async (role: string, client: ClientBase): Promise<boolean> =>
   (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
 
-/** Runs `work` under the role in a transaction that is always rolled back. */
+/** Switches to the role and runs `work` in a transaction that is always rolled back. */
 async function withRole<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
   try {
@@ -75,12 +75,12 @@ async function canSetRole(role: string, client: ClientBase): Promise<boolean> {
   }
 }
 
-async function retry(work: () => Promise<unknown>): Promise<void> {
+async function retryRoleConflicts(work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {
       return void (await work());
     } catch (error) {
-      if (!RETRIED_CODES.includes(String((error as DatabaseError).code)) || attempt === ATTEMPTS) throw error;
+      if (!RETRIED_CODES.includes(String((error as DatabaseError).code)) || attempt === MAX_ATTEMPTS) throw error;
       await sleep(RETRY_PAUSE_MS);
     }
 }
@@ -103,13 +103,13 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
   const role = viewerRoleOf(ownership.owner);
   const name = escapeIdentifier(role);
   try {
-    await retry(async () => {
+    await retryRoleConflicts(async () => {
       if (!(await roleExists(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
     });
-    await retry(async () => {
-      if (!(await canSetRole(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.self)}`);
+    await retryRoleConflicts(async () => {
+      if (!(await canSetRole(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.currentUser)}`);
     });
-    await retry(() => grantPrivileges(role, ownership.owner, client));
+    await retryRoleConflicts(() => grantPrivileges(role, ownership.owner, client));
   } catch (error) {
     if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
   }
@@ -119,7 +119,7 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
 /** Names of the policies that migrations create. Policies with other names, which an administrator has created for other roles, are not changed. */
 const POLICIES = ['own_rows', 'own_changes', 'noted'];
 
-/** SQL: policies with one of the names `$2` that apply to other roles than exactly the role `$1`. */
+/** SQL: policies named in `$2` that do not apply to exactly the role `$1`. */
 const MISDIRECTED_POLICIES_SQL = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND p."polname" = ANY($2)
     AND p."polroles" <> ARRAY[quote_ident($1)::regrole::oid] ORDER BY c."relname", p."polname"`;
@@ -136,8 +136,9 @@ export async function assignPolicies(client: ClientBase): Promise<void> {
   const { rows } = await client.query(MISDIRECTED_POLICIES_SQL, [target, POLICIES]);
   for (const { policy, table } of rows) {
     const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
-    // A transaction for each policy, with a lock timeout: a lock that waits for a long statement makes all requests for its table wait as well.
-    await retry(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
+    // Each policy is changed in its own transaction with a lock timeout: while ALTER POLICY waits for a table lock, all requests for the table wait
+    // as well.
+    await retryRoleConflicts(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
   }
 }
 
@@ -180,22 +181,22 @@ export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus |
 const ROW_SECURITY_ACTIVE_SQL = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
-async function findStatus({ owner, self }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
+async function findStatus({ owner, currentUser }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
   const role = viewerRoleOf(owner);
   const name = escapeIdentifier(role);
-  const user = escapeIdentifier(self);
+  const user = escapeIdentifier(currentUser);
   const appliesToServer = (await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some as boolean;
   const status = { role, appliesToServer };
   if (appliesToServer)
     return {
       ...status,
-      problem: `the tables belong to ${owner}, and ${self} is not a member of it`,
+      problem: `the tables belong to ${owner}, and ${currentUser} is not a member of it`,
       advice: `GRANT ${escapeIdentifier(owner)} TO ${user};`,
     };
   if (!(await roleExists(role, client)))
     return { ...status, problem: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
   if (!(await canSetRole(role, client)))
-    return { ...status, problem: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
+    return { ...status, problem: `${currentUser} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
   const all = (await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))).rows[0].all as boolean;
   if (!all)
     return {
@@ -240,8 +241,8 @@ export async function useViewerRole({ options, pool, sessionUsers }: Database, w
 export async function rejectIfRowsAreHidden(client: ClientBase): Promise<void> {
   const ownership = await findOwnership(client);
   if (!ownership || !(await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some) return;
-  const { owner, self } = ownership;
+  const { owner, currentUser } = ownership;
   throw new ConfigError(
-    `DATABASE_URL: row-level security shows ${self} no rows, because the tables belong to ${owner}: GRANT ${escapeIdentifier(owner)} TO ${escapeIdentifier(self)}`,
+    `DATABASE_URL: row-level security shows ${currentUser} no rows, because the tables belong to ${owner}: GRANT ${escapeIdentifier(owner)} TO ${escapeIdentifier(currentUser)}`,
   );
 }

@@ -49,16 +49,16 @@ export class BucketStore implements FileStore {
   }
 
   /** Imports the S3 client lazily: it loads slowly, and most servers store files in a folder. */
-  private load(): Promise<S3> {
-    return (this.s3 ??= import('@aws-sdk/client-s3').then(({ S3 }) => new S3(this.settings())));
+  private loadClient(): Promise<S3> {
+    return (this.s3 ??= import('@aws-sdk/client-s3').then(({ S3 }) => new S3(this.clientSettings())));
   }
 
-  private settings(): S3ClientConfig {
+  private clientSettings(): S3ClientConfig {
     const { endpoint, region, credentials } = this.bucket;
     return {
       region,
       ...(credentials && { credentials }),
-      // Compatible servers have no host name per bucket and do not support all checksums of Amazon S3.
+      // The options for servers other than Amazon S3, which may have no host name per bucket and may not support all its checksums.
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -67,18 +67,18 @@ export class BucketStore implements FileStore {
     };
   }
 
-  private objectOf = (path: string) => ({ Bucket: this.bucket.name, Key: this.bucket.prefix + path });
+  private objectParameters = (path: string) => ({ Bucket: this.bucket.name, Key: this.bucket.prefix + path });
 
   /** Sends a request to S3; throws FileStorageError for all errors except an unsatisfiable range. */
   private async send<T>(work: (s3: S3) => Promise<T>): Promise<T> {
-    const s3 = await this.load();
+    const s3 = await this.loadClient();
     return work(s3).catch((error: unknown) => {
       throw statusOf(error) === RANGE_NOT_SATISFIABLE ? error : new FileStorageError(error);
     });
   }
 
   /** Sends a request; returns undefined if the object does not exist. */
-  private sendOptional<T>(work: (s3: S3) => Promise<T>): Promise<T | undefined> {
+  private sendUnlessMissing<T>(work: (s3: S3) => Promise<T>): Promise<T | undefined> {
     return this.send((s3) =>
       work(s3).catch((error: unknown) => {
         if (statusOf(error) === 404) return undefined;
@@ -88,15 +88,15 @@ export class BucketStore implements FileStore {
   }
 
   private head(path: string): Promise<HeadObjectCommandOutput | undefined> {
-    return this.sendOptional((s3) => s3.headObject(this.objectOf(path)));
+    return this.sendUnlessMissing((s3) => s3.headObject(this.objectParameters(path)));
   }
 
   private get(path: string, Range?: string): Promise<GetObjectCommandOutput | undefined> {
-    return this.sendOptional((s3) => s3.getObject({ ...this.objectOf(path), Range }));
+    return this.sendUnlessMissing((s3) => s3.getObject({ ...this.objectParameters(path), Range }));
   }
 
-  async check(): Promise<void> {
-    const probe = this.objectOf(`.${randomBytes(8).toString('hex')}`);
+  async checkAccess(): Promise<void> {
+    const probe = this.objectParameters(`.${randomBytes(8).toString('hex')}`);
     await this.send(async (s3) => {
       await s3.putObject({ ...probe, Body: 'fitgraph' });
       await s3.deleteObject(probe);
@@ -115,7 +115,7 @@ export class BucketStore implements FileStore {
     return object && Buffer.from(await object.Body!.transformToByteArray());
   }
 
-  async stream(path: string) {
+  async openStream(path: string) {
     const object = await this.get(path);
     return object && { size: object.ContentLength!, content: object.Body as Readable };
   }
@@ -147,31 +147,31 @@ export class BucketStore implements FileStore {
     await this.withTemporaryFile(async (localPath) => {
       await createFile(localPath);
       const { size } = await stat(localPath);
-      await this.send((s3) => s3.putObject({ ...this.objectOf(path), Body: createReadStream(localPath), ContentLength: size }));
+      await this.send((s3) => s3.putObject({ ...this.objectParameters(path), Body: createReadStream(localPath), ContentLength: size }));
     });
   }
 
   async move(from: string, to: string): Promise<void> {
-    const { Bucket, Key } = this.objectOf(from);
+    const { Bucket, Key } = this.objectParameters(from);
     const CopySource = `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
-    await this.send((s3) => s3.copyObject({ ...this.objectOf(to), CopySource }));
+    await this.send((s3) => s3.copyObject({ ...this.objectParameters(to), CopySource }));
     await this.delete([from]);
   }
 
-  async remove(path: string, others: readonly string[]): Promise<void> {
+  async deleteFiles(path: string, others: readonly string[]): Promise<void> {
     const removedPaths = new Set([path, ...others]);
-    await this.delete((await this.keys(path)).filter((existing) => removedPaths.has(existing)));
+    await this.delete((await this.listKeys(path)).filter((existing) => removedPaths.has(existing)));
   }
 
   private async delete(paths: readonly string[]): Promise<void> {
     for (let start = 0; start < paths.length; start += MAX_PARALLEL_DELETES) {
       const batch = paths.slice(start, start + MAX_PARALLEL_DELETES);
-      await this.send((s3) => Promise.all(batch.map((path) => s3.deleteObject(this.objectOf(path)))));
+      await this.send((s3) => Promise.all(batch.map((path) => s3.deleteObject(this.objectParameters(path)))));
     }
   }
 
-  private async keys(prefix: string): Promise<string[]> {
-    const { Bucket, Key } = this.objectOf(prefix);
+  private async listKeys(prefix: string): Promise<string[]> {
+    const { Bucket, Key } = this.objectParameters(prefix);
     const keys: string[] = [];
     for (let ContinuationToken: string | undefined, hasMore = true; hasMore; hasMore = ContinuationToken !== undefined) {
       const page = await this.send((s3) => s3.listObjectsV2({ Bucket, Prefix: Key, ContinuationToken }));
@@ -182,15 +182,15 @@ export class BucketStore implements FileStore {
   }
 
   async list(folder: string): Promise<string[]> {
-    return (await this.keys(`${folder}/`)).map((path) => path.slice(folder.length + 1));
+    return (await this.listKeys(`${folder}/`)).map((path) => path.slice(folder.length + 1));
   }
 
-  async folders(prefix: string): Promise<string[]> {
-    return [...new Set((await this.keys(prefix)).map((path) => path.slice(0, path.indexOf('/'))))];
+  async listFolders(prefix: string): Promise<string[]> {
+    return [...new Set((await this.listKeys(prefix)).map((path) => path.slice(0, path.indexOf('/'))))];
   }
 
-  async discard(folder: string): Promise<void> {
-    await this.delete(await this.keys(`${folder}/`));
+  async deleteFolder(folder: string): Promise<void> {
+    await this.delete(await this.listKeys(`${folder}/`));
   }
 
   serve(setHeaders: (response: Response, path: string) => void): RequestHandler {
@@ -198,7 +198,7 @@ export class BucketStore implements FileStore {
       const path = decodeURIComponent(request.path).slice(1);
       const object = await this.head(path);
       if (!object) return next();
-      // Some servers send the length only with the content.
+      // Undefined if the server sends the length only together with the content, that is, not in response to HEAD.
       const size = object.ContentLength;
       setHeaders(response, path);
       response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${CACHE_MAX_AGE_SECONDS}, immutable` });

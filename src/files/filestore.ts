@@ -9,17 +9,17 @@ export interface FileVersion {
 }
 
 export interface FileStore {
-  /** Location, for messages to operators. */
+  /** Location of the store, for messages to operators. */
   readonly name: string;
   /** Whether checking that a file exists takes a network round trip. */
   readonly isRemote: boolean;
   /** Throws a ConfigError unless the store exists and is writable. */
-  check(): Promise<void>;
+  checkAccess(): Promise<void>;
   /** Returns the version of a file; undefined if there is none, or only a symbolic link to a file outside of the store. */
   versionOf(path: string): Promise<FileVersion | undefined>;
   read(path: string): Promise<Buffer | undefined>;
   /** Opens a file. The caller must read the stream to its end. */
-  stream(path: string): Promise<{ size: number; content: Readable } | undefined>;
+  openStream(path: string): Promise<{ size: number; content: Readable } | undefined>;
   /** Runs `work` with the path of the file, or of a local copy of it, and returns the result; undefined if there is no file. */
   withLocalFile<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined>;
   /** Reserves a free path; returns false if it is taken. */
@@ -27,13 +27,13 @@ export interface FileStore {
   /** Writes a file atomically: it becomes visible when `createFile` has completed it at a temporary local path. */
   write(path: string, createFile: (localPath: string) => Promise<void>): Promise<void>;
   move(from: string, to: string): Promise<void>;
-  /** Deletes files; all `others` must begin with `path`. Missing files are ignored. */
-  remove(path: string, others: readonly string[]): Promise<void>;
+  /** Deletes a file and others whose paths begin with its path, such as its thumbnails. Missing files are ignored. */
+  deleteFiles(path: string, others: readonly string[]): Promise<void>;
   /** Returns the paths of all files below a folder (hidden or not), relative to it. */
   list(folder: string): Promise<string[]>;
   /** Returns the names of the top-level folders, hidden or not, that begin with a prefix. */
-  folders(prefix: string): Promise<string[]>;
-  discard(folder: string): Promise<void>;
+  listFolders(prefix: string): Promise<string[]>;
+  deleteFolder(folder: string): Promise<void>;
   /** Returns a handler of GET and HEAD, including ranges, which calls the next handler if there is no file. */
   serve(setHeaders: (response: Response, path: string) => void): RequestHandler;
 }

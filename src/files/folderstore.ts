@@ -18,7 +18,7 @@ export class FolderStore implements FileStore {
   }
 
   /** Checks the folder. Does not create it, because an unmounted network share must not be mistaken for an empty store. */
-  async check(): Promise<void> {
+  async checkAccess(): Promise<void> {
     const configError = (problem: string) => new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${problem}`);
     const folder = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
       throw configError(`cannot be accessed (${code})`);
@@ -40,7 +40,7 @@ export class FolderStore implements FileStore {
     });
   }
 
-  private resolve(path: string): string {
+  private resolvePath(path: string): string {
     const filePath = join(this.root, path);
     if (!filePath.startsWith(this.root + sep)) throw new Error(`${path} is not a path in the media folder`);
     return filePath;
@@ -48,7 +48,7 @@ export class FolderStore implements FileStore {
 
   /** Returns the version of a file. Symbolic links must not lead out of the folder, which may itself be a link. */
   async versionOf(path: string): Promise<FileVersion | undefined> {
-    const filePath = this.resolve(path);
+    const filePath = this.resolvePath(path);
     const [realPath, root] = await Promise.all([realpath(filePath), realpath(this.root)]).catch(() => ['', this.root]);
     if (!realPath.startsWith(root + sep)) return undefined;
     const file = await stat(filePath).catch(() => undefined);
@@ -57,27 +57,27 @@ export class FolderStore implements FileStore {
 
   async read(path: string): Promise<Buffer | undefined> {
     if (!(await this.versionOf(path))) return undefined;
-    return readFile(this.resolve(path)).catch((error) => {
+    return readFile(this.resolvePath(path)).catch((error) => {
       if (hasErrorCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG')) return undefined;
       throw error;
     });
   }
 
-  async stream(path: string) {
+  async openStream(path: string) {
     // Opens the file before reading its size, because another file may replace it in the meantime.
-    const handle = await open(this.resolve(path), 'r').catch(() => undefined);
+    const handle = await open(this.resolvePath(path), 'r').catch(() => undefined);
     if (!handle) return undefined;
     const { size } = await handle.stat();
     return { size, content: handle.createReadStream() };
   }
 
   async withLocalFile<T>(path: string, work: (filePath: string) => Promise<T>): Promise<T | undefined> {
-    return (await this.versionOf(path)) && work(this.resolve(path));
+    return (await this.versionOf(path)) && work(this.resolvePath(path));
   }
 
   /** Creates an empty file exclusively, so that only one caller succeeds. */
   async reserve(path: string): Promise<boolean> {
-    const filePath = this.resolve(path);
+    const filePath = this.resolvePath(path);
     await mkdir(dirname(filePath), PRIVATE_FOLDER_OPTIONS);
     try {
       await (await open(filePath, 'wx', PRIVATE_FILE_MODE)).close();
@@ -89,7 +89,7 @@ export class FolderStore implements FileStore {
   }
 
   async write(path: string, createFile: (filePath: string) => Promise<void>): Promise<void> {
-    const filePath = this.resolve(path);
+    const filePath = this.resolvePath(path);
     await mkdir(dirname(filePath), PRIVATE_FOLDER_OPTIONS);
     const temporaryPath = join(dirname(filePath), `.${randomBytes(8).toString('hex')}`);
     try {
@@ -102,26 +102,26 @@ export class FolderStore implements FileStore {
   }
 
   async move(from: string, to: string): Promise<void> {
-    await mkdir(dirname(this.resolve(to)), PRIVATE_FOLDER_OPTIONS);
-    await rename(this.resolve(from), this.resolve(to));
+    await mkdir(dirname(this.resolvePath(to)), PRIVATE_FOLDER_OPTIONS);
+    await rename(this.resolvePath(from), this.resolvePath(to));
   }
 
-  async remove(path: string, others: readonly string[]): Promise<void> {
-    for (const filePath of [path, ...others]) await rm(this.resolve(filePath), { force: true });
+  async deleteFiles(path: string, others: readonly string[]): Promise<void> {
+    for (const filePath of [path, ...others]) await rm(this.resolvePath(filePath), { force: true });
   }
 
   async list(folder: string): Promise<string[]> {
-    const root = this.resolve(folder);
+    const root = this.resolvePath(folder);
     const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
     return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
   }
 
-  async folders(prefix: string): Promise<string[]> {
+  async listFolders(prefix: string): Promise<string[]> {
     return (await readdir(this.root).catch(() => [])).filter((name) => name.startsWith(prefix));
   }
 
-  async discard(folder: string): Promise<void> {
-    await rm(this.resolve(folder), { recursive: true, force: true });
+  async deleteFolder(folder: string): Promise<void> {
+    await rm(this.resolvePath(folder), { recursive: true, force: true });
   }
 
   serve(setHeaders: (response: Response, path: string) => void): RequestHandler {

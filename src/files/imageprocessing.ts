@@ -9,7 +9,7 @@ sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Tiff', 'Heif'].map((loader) => `VipsForeignLoad${loader}Buffer`),
 });
-// A cache would be useless, because each file is read once.
+// Disables the cache of libvips, which would be useless, because each file is read once.
 sharp.cache(false);
 
 /** Maximum size of an image. For an animation, the frames are added up. */
@@ -28,7 +28,10 @@ const ENCODERS: Readonly<Record<StoredFormat, (image: Sharp) => Sharp>> = {
   tiff: (image) => image.tiff({ compression: 'lzw' }),
 };
 
-/** Decodes every line of an image; throws if that fails. Shrinking on load would skip lines. Resizing keeps only a few in memory at a time. */
+/**
+ * Decodes every line of an image, to detect damage; throws if that fails. Disables shrinking on load, which would skip lines. The result is tiny, so
+ * that only a few lines are in memory at a time.
+ */
 const decodeFully = (bytes: Buffer) => sharp(bytes, DECODE_OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
 
 export type ReencodeResult = 'image' | 'no image' | { megapixels: number };

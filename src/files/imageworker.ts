@@ -17,7 +17,10 @@ const cpuMsSince = (since: NodeJS.CpuUsage) => {
   return (user + system) / 1_000;
 };
 
-/** Decoding runs on other threads and does not block the timer. It cannot be cancelled: on the reply `slow`, the server kills this process. */
+/**
+ * Runs a task with a limit on its CPU time. Decoding runs on other threads, so it does not block the timer. It cannot be cancelled: when the server
+ * receives the reply `slow`, it kills this process.
+ */
 process.on('message', (task: LimitedImageTask) => {
   const startUsage = process.cpuUsage();
   const isSlow = () => cpuMsSince(startUsage) >= task.cpuMs;
@@ -26,7 +29,7 @@ process.on('message', (task: LimitedImageTask) => {
     clearInterval(cpuTimer);
     sendReply(reply);
   };
-  // On a busy machine the task may be done before the timer fires.
+  // Checks the CPU time once more, because on a busy machine the task may be completed before the timer fires.
   const replyWithinLimit = (reply: WorkerReply) => finish(isSlow() ? { slow: true } : reply);
   runTask(task).then(
     (result) => replyWithinLimit({ result }),

@@ -30,8 +30,8 @@ const IDLE_TIMEOUT_MS = 30_000;
 const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: 15_000 };
 const DEFAULT_CPU_TIMEOUT_MS = 10_000;
 /**
- * A worker reports by itself that it has reached its CPU time limit. If it hangs or gets no CPU time, it is killed after this multiple of the limit;
- * the task then fails because of overload, not because of the file.
+ * Multiple of the CPU time limit after which a worker is killed. A worker reports by itself that it has reached the limit, unless it hangs or gets no
+ * CPU time. If it is killed, the task fails because of overload, not because of the file.
  */
 const WALL_CLOCK_FACTOR = 3;
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -42,7 +42,7 @@ class Worker {
 
   async run(task: ImageTask, cpuMs: number): Promise<unknown> {
     clearTimeout(this.idleTimer);
-    const child = (this.child ??= this.start());
+    const child = (this.child ??= this.startProcess());
     let removeListeners = () => undefined as void;
     try {
       const reply = await new Promise<WorkerReply>((resolve, reject) => {
@@ -59,21 +59,21 @@ class Worker {
       if ('error' in reply) throw new Error(reply.error);
       return reply.result;
     } catch (error) {
-      if (error instanceof ImageFailure || error instanceof OverloadedError) this.end();
+      if (error instanceof ImageFailure || error instanceof OverloadedError) this.endProcess();
       throw error;
     } finally {
       removeListeners();
-      this.idleTimer = setTimeout(() => this.end(), IDLE_TIMEOUT_MS).unref();
+      this.idleTimer = setTimeout(() => this.endProcess(), IDLE_TIMEOUT_MS).unref();
     }
   }
 
-  end(): void {
+  endProcess(): void {
     clearTimeout(this.idleTimer);
     this.child?.kill('SIGKILL');
     this.child = undefined;
   }
 
-  private start(): ChildProcess {
+  private startProcess(): ChildProcess {
     const child = fork(WORKER_SCRIPT, {
       execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
       serialization: 'json',
@@ -83,7 +83,7 @@ class Worker {
       if (this.child === child) this.child = undefined;
     };
     child.on('exit', forgetChild).on('error', forgetChild);
-    // Unreferenced, so that a worker does not keep the server running; at a lower priority, so that image processing does not slow down requests.
+    // The worker process does not keep the server running (`unref`), and has a lower priority, so that it does not slow down requests.
     child.unref();
     child.channel?.unref();
     try {
@@ -110,12 +110,12 @@ export class ImageWorkerPool {
     return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
   }
 
-  async shrink(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
+  async writeThumbnail(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
     await this.run(caller, { kind: 'shrink', from, to, thumbnail, png });
   }
 
   end(): void {
-    for (const worker of this.workers) worker.end();
+    for (const worker of this.workers) worker.endProcess();
   }
 
   private run(caller: string, task: ImageTask): Promise<unknown> {

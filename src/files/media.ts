@@ -44,9 +44,9 @@ export class Media {
   }
 
   /** Opens the file store. Throws a ConfigError if the operator has configured one that cannot be used. */
-  static async checked(config: Pick<Config, 'bucket' | 'mediaDir' | 'ownMediaDir' | 'uploadQuota'>): Promise<Media> {
+  static async openChecked(config: Pick<Config, 'bucket' | 'mediaDir' | 'ownMediaDir' | 'uploadQuota'>): Promise<Media> {
     const media = Media.of(config);
-    if (config.bucket || config.ownMediaDir) await media.files.check();
+    if (config.bucket || config.ownMediaDir) await media.files.checkAccess();
     return media;
   }
 
@@ -67,7 +67,7 @@ export class Media {
     let suffix = plainPath === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const path = fitPath(folder, name, suffix, max);
-      // Checked again after the reservation, because another file at this path may have been deleted in the meantime.
+      // Checks the path again after its reservation, because another file at this path may have been deleted in the meantime.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
         let isStored = false;
         try {
@@ -90,14 +90,14 @@ export class Media {
     for (const path of paths) {
       if (!isMediaPath(path)) continue;
       const [image, ...thumbnailPaths] = imageAndThumbnailPaths(path);
-      await this.files.remove(image!, thumbnailPaths);
+      await this.files.deleteFiles(image!, thumbnailPaths);
     }
   }
 
   /** Creates all thumbnails of an image. Returns whether they are PNG. Ignores errors: the server may be busy, or the file missing. */
   async createThumbnails(path: string): Promise<boolean> {
     const png = await this.hasPngThumbnails(path);
-    await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png).catch(() => false)));
+    await Promise.all([...THUMBNAILS.keys()].map((alias) => this.createThumbnail(path, alias, png).catch(() => false)));
     return png;
   }
 
@@ -115,9 +115,9 @@ export class Media {
   }
 
   /** Creates a thumbnail unless it exists. Returns false if the image is missing or unreadable. Throws OverloadedError if the workers are busy. */
-  async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
+  async createThumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
     const path = thumbnailPath(image, alias, png);
-    // Concurrent calls share one creation.
+    // Concurrent calls for the same thumbnail share one promise, so that it is created once.
     let creation = this.pendingThumbnails.get(path);
     if (!creation) {
       creation = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
@@ -132,19 +132,21 @@ export class Media {
   private async createIfMissing(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (!isMediaPath(path)) return false;
     if (this.files.isRemote && this.existingThumbnails.has(path)) return true;
-    if ((await this.exists(path)) || (await this.shrink(image, alias, png, path))) {
+    if ((await this.exists(path)) || (await this.writeThumbnail(image, alias, png, path))) {
       this.existingThumbnails.set(path, true);
       return true;
     }
     return false;
   }
 
-  private async shrink(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
+  private async writeThumbnail(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (png && !(await this.hasPngThumbnails(image))) return false;
     const write = (from: string) =>
-      this.files.write(path, (localPath) => imageWorkerPool.shrink(image, from, localPath, THUMBNAILS.get(alias)!, png)).then(() => true);
+      this.files
+        .write(path, (localPath) => imageWorkerPool.writeThumbnail(image, from, localPath, THUMBNAILS.get(alias)!, png))
+        .then(() => true);
     if (!(await this.files.withLocalFile(image, write))) return false;
-    // The image may have been deleted in the meantime, with all thumbnails except this one.
+    // Deletes the new thumbnail if the image was deleted in the meantime, because that did not delete this thumbnail.
     if (await this.exists(image)) return true;
     await this.remove([image]);
     return false;

@@ -25,7 +25,10 @@ export const THUMBNAILS: ReadonlyMap<string, Thumbnail> = new Map(
   }),
 );
 
-/** Returns the path of a thumbnail, in the folder of its image. `png` is for GIFs and images with transparency. */
+/**
+ * Returns the path of a thumbnail, which is in the folder of its image. `png`: whether the thumbnail is a PNG, as for GIFs and images with
+ * transparency.
+ */
 export function thumbnailPath(path: string, alias: string, png: boolean): string {
   const { size, cropped, quality } = THUMBNAILS.get(alias)!;
   return `${path}.${size}x${size}_q${quality}${cropped ? '_crop-smart' : ''}.${png ? 'png' : 'jpg'}`;
@@ -57,7 +60,7 @@ export const isMediaPath = (path: string): boolean =>
 /** Returns the URL of a file in the store, without scheme and host. */
 export const mediaUrl = (path: string): string => `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
 
-/** Operand that matches no row, because no stored path contains a NUL character. */
+/** Path with which a condition matches no row, because no stored path contains a NUL character. */
 const NO_PATH = '\0';
 
 /**
@@ -106,7 +109,10 @@ export function sanitizeFileName(filename: string): { root: string; ending: stri
   return { root: sanitize(name.slice(0, name.length - ending.length)).replace(/^\.+/, '') || 'image', ending: sanitize(ending) };
 }
 
-/** File systems allow names of 255 bytes, and the names of thumbnails have this additional suffix. */
+/**
+ * Maximum bytes of the name of an image, so that the names of its thumbnails, which have this additional suffix, do not exceed the 255 bytes of file
+ * systems.
+ */
 const MAX_NAME_BYTES = 255 - Buffer.byteLength('.800x800_q90_crop-smart.jpg');
 
 /** Returns the path `folder/root<suffix><ending>` with at most `max` characters; truncates the root if necessary. */

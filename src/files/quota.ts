@@ -10,7 +10,7 @@ const MB = 1024 * 1024;
 
 const formatBytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 
-/** Returns the size in bytes of a validated file, which is stored unchanged. */
+/** Returns the size in bytes of an uploaded file. Validation has already re-encoded it, so this is also the size of the stored file. */
 export const storedFileBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
 
 export interface NewFile {

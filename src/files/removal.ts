@@ -1,4 +1,7 @@
-/** Deferred deletion of the files of deleted rows. Triggers record the paths and notify; missed notifications are handled at the next start. */
+/**
+ * Deletes the files of deleted rows. Triggers record their paths and notify the servers. Paths whose notification was missed are handled at the next
+ * start.
+ */
 import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import type { NotificationListener } from '../core/changes/listener';
@@ -11,7 +14,7 @@ import type { Media } from './media';
 const CHANNEL = 'fitgraph_removed_file';
 const BATCH_SIZE = 1000;
 
-/** SQL conditions that are true if a row refers to the path. Another row may have started to use it since the deletion; the file is then kept. */
+/** SQL conditions that are true if a row refers to the path. If a row has started to use the path since the deletion, its file is kept. */
 const usageConditions = (): string[] =>
   imageColumns().map(({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`);
 
@@ -30,7 +33,7 @@ export const pathUsageCheck =
 
 export class FileRemoval {
   private pendingRun: Promise<void> = Promise.resolve();
-  private readonly settleBatch: string;
+  private readonly markBatchSql: string;
 
   constructor(
     private readonly database: Database,
@@ -38,23 +41,23 @@ export class FileRemoval {
     listener: NotificationListener,
     private readonly log: Logger,
   ) {
-    this.settleBatch = `
+    this.markBatchSql = `
       UPDATE "removed_file" r SET "settled" = true
       WHERE pg_try_advisory_xact_lock_shared(${LOCKS.files})
         AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
       RETURNING r."path", (${usageConditions().join(' OR ')}) AS "used"`;
-    listener.on(CHANNEL, { onNotification: () => void this.run(), onMissedNotifications: () => this.run() });
+    listener.on(CHANNEL, { onNotification: () => void this.removeFiles(), onMissedNotifications: () => this.removeFiles() });
   }
 
   /** Deletes the files of all recorded paths. Runs are sequential. A failed run is repeated at the next notification or start. */
-  run(): Promise<void> {
+  removeFiles(): Promise<void> {
     return (this.pendingRun = this.pendingRun
       .then(() => this.removeAll())
       .catch((error) => this.log.error({ err: error }, 'deleting the files of deleted rows failed')));
   }
 
   /** Resolves when no run is in progress. */
-  settled(): Promise<void> {
+  whenIdle(): Promise<void> {
     return this.pendingRun;
   }
 
@@ -62,11 +65,11 @@ export class FileRemoval {
     while ((await this.removeBatch()) === BATCH_SIZE);
   }
 
-  /** Deletes a batch of files. The records of their paths are settled only after that, so that a failed deletion is repeated. */
+  /** Deletes a batch of files. The same transaction marks their paths as done, so that a failed deletion, which rolls it back, is repeated. */
   private removeBatch(): Promise<number> {
     return this.database.withoutTimeouts((client) =>
       inTransaction(client, async () => {
-        const { rows } = await client.query(this.settleBatch);
+        const { rows } = await client.query(this.markBatchSql);
         await this.media.remove(rows.filter(({ used }) => !used).map(({ path }) => path as string));
         return rows.length;
       }),

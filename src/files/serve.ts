@@ -22,7 +22,7 @@ export function serveMedia(media: Media): Router {
     const path = decodeUrlSegment(request.path).slice(1);
     if (!isMediaPath(path)) return notFound(response);
     const thumbnail = parseThumbnailPath(path);
-    if (thumbnail) await media.thumbnail(thumbnail.image, thumbnail.alias, thumbnail.png);
+    if (thumbnail) await media.createThumbnail(thumbnail.image, thumbnail.alias, thumbnail.png);
     // The static file handler follows symbolic links, so links that lead out of the folder are rejected here.
     if (media.files.isRemote || (await media.exists(path))) next();
     else notFound(response);

@@ -19,7 +19,7 @@ export class StagedFiles {
    */
   async publish(replace = false): Promise<void> {
     const { files } = this.media;
-    if (replace) for (const name of await files.folders('')) if (name !== this.folder) await files.discard(name);
+    if (replace) for (const name of await files.listFolders('')) if (name !== this.folder) await files.deleteFolder(name);
     const paths = await files.list(this.folder);
     // Moves originals before thumbnails: removing the former file at a path also removes its thumbnails, and would remove new ones as well.
     for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
@@ -30,6 +30,6 @@ export class StagedFiles {
   }
 
   async discard(): Promise<void> {
-    await this.media.files.discard(this.folder);
+    await this.media.files.deleteFolder(this.folder);
   }
 }

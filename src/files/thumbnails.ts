@@ -19,7 +19,7 @@ export class ThumbnailArgs {
   declare crop: boolean;
 }
 
-/** Returns the URL of a thumbnail without scheme and host. `png` is for GIFs and images with transparency. */
+/** Returns the URL of a thumbnail without scheme and host. `png`: whether the thumbnail is a PNG, as for GIFs and images with transparency. */
 export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, png: boolean): string =>
   mediaUrl(thumbnailPath(path, crop ? croppedAlias(size) : size, png));
 
@@ -66,7 +66,7 @@ export const THUMBNAILS_SELECTION = [
   'original',
 ].join(' ');
 
-/** Returns all thumbnails of an image. `png` is for GIFs and images with transparency. */
+/** Returns all thumbnails of an image. `png`: whether they are PNG, as for GIFs and images with transparency. */
 export function thumbnailsOf(path: string, png: boolean): Thumbnails {
   const entries = [...THUMBNAILS].map(([alias, { size, cropped, quality }]): [string, Thumbnail] => [
     fieldName(alias),

@@ -60,7 +60,7 @@ export function bindPort(address: string, port: number, family: number): BoundSo
 export abstract class UpgradeFilteredRequest extends IncomingMessage {
   declare private upgradeRequested: boolean | null;
 
-  /** Whether to emit the event. Called when all headers are known. */
+  /** Whether to emit `upgrade` or `connect`. Called when all headers are known. */
   protected abstract acceptsUpgrade(): boolean;
 
   get upgrade(): boolean | null {

@@ -133,7 +133,7 @@ export class NamedQuery implements Submittable {
     wire.stream.cork();
     if (this.preceding) this.sendPreceding(wire, this.preceding);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
-      // Closed first, because PostgreSQL may have the statement although pg's records lack it (see `sendPreceding`). Closing a missing one is no error.
+      // Closes the statement of this name first: PostgreSQL may have one although pg's records lack it (see `sendPreceding`), or none, which is no error.
       if (name) wire.close({ type: 'S', name });
       wire.parse({ name, text });
       if (name) wire.submittedNamedStatements[name] = text;

@@ -42,11 +42,11 @@ export interface Connections<C extends Client> {
   destroyConnection(this: void, connection: C): Promise<void>;
 }
 
-/** Makes Sequelize use these connections instead of its own pool. */
+/** Makes Sequelize use the given connections instead of its own pool. */
 export const useConnections = <C extends Client>(sequelize: Sequelize, connections: Connections<C>): void =>
   void Object.assign(sequelize.connectionManager, connections);
 
-/** Replaces the SQL that begins a transaction by the result of `beginning`. Savepoints are not affected. */
+/** Replaces the SQL that begins a transaction by the SQL that `beginning` returns. Savepoints are not affected. */
 export function extendBegin(sequelize: Sequelize, beginning: (options: SessionUserOption) => string): void {
   const generator = generatorOf(sequelize);
   const begin = generator.startTransactionQuery.bind(generator);

@@ -52,7 +52,11 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     isRevealed: boolean,
     actionResult: ActionResult = {},
   ): Promise<void> {
-    const [key, tokens, events] = [await context.account.key(), await context.account.accessTokens(), await context.account.events()];
+    const [key, tokens, events] = [
+      await context.account.apiKey(),
+      await context.account.accessTokens(),
+      await context.account.securityEvents(),
+    ];
     const page = renderKeyPage({
       visitor: context.authentication.visitor(),
       baseUrl: context.info.baseUrl,
@@ -85,17 +89,17 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
         .set(PAGE_HEADERS)
         .redirect(303, '/login');
     }
-    const previousKey = await context.account.key();
-    if (action === 'make' && !previousKey) await context.account.renewKey();
-    if (action === 'replace') await context.account.renewKey(fieldText(values, 'replaced') ?? '');
-    const key = await context.account.key();
+    const previousKey = await context.account.apiKey();
+    if (action === 'make' && !previousKey) await context.account.renewApiKey();
+    if (action === 'replace') await context.account.renewApiKey(fieldText(values, 'replaced') ?? '');
+    const key = await context.account.apiKey();
     return sendKeyPage(context, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICES[action] });
   });
 
   router.get(REPLACE_KEY_PATH, async (request, response) => {
     const context = await requireSignIn(request, response);
     if (!context) return;
-    const key = await context.account.key();
+    const key = await context.account.apiKey();
     if (!key) return response.set(PAGE_HEADERS).redirect(303, KEY_PATH);
     sendPage(response, 200, renderReplacePage(context.authentication.visitor(), key));
   });

@@ -1,4 +1,7 @@
-/** Limits of request bodies: their size, because Express's body parsers read an oversized body to its end before they reject it, and their concurrency. */
+/**
+ * Limits of request bodies. Size: Express's body parsers reject an oversized body only after reading it to its end; this parser rejects it at once.
+ * Concurrency: each user's large bodies are processed one at a time.
+ */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
@@ -21,10 +24,10 @@ export function limitBody(
   };
 }
 
-/** Larger bodies of the same user are processed one at a time. */
+/** Size above which a body counts as large. The large bodies of a user are processed one at a time. */
 const LARGE_BODY_BYTES = 256 * 1024;
 
-/** Serializes the large bodies of each user, by user id. */
+/** Runs the requests with large bodies of each user one after the other. The client of this limiter is the user id. */
 const largeBodyLimiter = new Limiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
 
 /** Waits until the user's earlier requests with large bodies are completed. Throws OverloadedError if the user's queue is full. */

@@ -9,7 +9,7 @@ import compression from 'compression';
 import type { Request, Response } from 'express';
 import onHeaders from 'on-headers';
 
-/** Smaller bodies fit into one packet, so compression would not make them faster. */
+/** Minimum size of compressed bodies in bytes. Smaller ones fit into one packet, so compression would not make them faster. */
 const MIN_BODY_BYTES = 1_400;
 /** Maximum characters of an Accept-Encoding header. Longer ones disable compression. */
 const MAX_HEADER_LENGTH = 256;
@@ -51,7 +51,7 @@ function addCodingToTag(this: ServerResponse): void {
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': accepted, cookie } = request.headers;
   if (accepted === undefined || String(accepted).length > MAX_HEADER_LENGTH || cookie !== undefined) return;
-  // Registered first, because listeners of `onHeaders` run in reverse order: `compress` must set the coding before `addCodingToTag` reads it.
+  // Registers `addCodingToTag` before `compress` registers its listener: they run in reverse order, and `compress` must set the coding first.
   onHeaders(response, addCodingToTag);
   compress(request as Request, response as Response, () => undefined);
 }

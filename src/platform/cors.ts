@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const REQUEST_HEADERS =
   'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
   'x-csrftoken, x-requested-with';
-/** Additional request headers of GraphQL, which Apollo's clients or dry runs send. */
+/** Request headers that pages may send only to GraphQL: those of Apollo's clients, and `x-dry-run`, which requests only the cost of an operation. */
 const GRAPHQL_REQUEST_HEADERS =
   'apollo-require-preflight, apollographql-client-name, apollographql-client-version, x-apollo-operation-name, x-dry-run';
 const PREFLIGHT_HEADERS = {

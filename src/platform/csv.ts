@@ -10,9 +10,9 @@ const LINE_END = '\r\n';
  * formula can also start after these.
  */
 const FORMULA_START = /(^|[;\r\n]["']?)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
-/** Numbers. Decimals are passed as strings, and a negative one such as `-1.5` is not a formula. */
+/** Numbers. A number is never a formula, even if it is negative; decimals are passed as strings, such as `-1.5`. */
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
-/** Maximum characters of a number, more than any column can have. */
+/** Maximum characters of a number. Longer texts are treated as text; no column contains longer numbers. */
 const MAX_NUMBER_LENGTH = 40;
 
 export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text);

@@ -12,7 +12,7 @@ export function createFolder(folder: string, mode?: number): void {
   try {
     fs.mkdirSync(folder, { mode });
   } catch (error) {
-    // EEXIST: another process has created it in the meantime.
+    // Ignores EEXIST: another process has created the folder in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

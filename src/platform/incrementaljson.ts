@@ -1,7 +1,7 @@
 /** Incremental JSON serialization of large values with a maximum length. Yields to the event loop repeatedly, so that other requests are not delayed. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Characters after which it yields to the event loop. They take 1 to 2 ms. */
+/** Number of characters after which the serialization yields to the event loop. Producing them takes 1 to 2 ms. */
 const YIELD_LENGTH = 1 << 18;
 
 export class JsonTooLongError extends Error {}
@@ -11,7 +11,7 @@ const isComposite = (value: unknown): value is object => value !== null && typeo
 /** Whether JSON.stringify omits a member of an object that has this value. */
 const isOmitted = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
-/** Yields the pieces of the JSON text. An object or array that contains no other is one piece. */
+/** Generates the JSON text in pieces. An object or array without nested objects or arrays is a single piece. */
 function* pieces(value: unknown): Generator<string, void, void> {
   if (Array.isArray(value) && value.some(isComposite)) {
     let separator = '[';

@@ -4,7 +4,7 @@
 export const MAX_JSON_DEPTH = 100;
 /** Maximum members of the outermost value. The reference service has the same limit for forms. */
 export const MAX_JSON_MEMBERS = 1_000;
-/** Maximum values in the whole text, counting those of all objects and arrays. */
+/** Maximum number of values in the whole text, including the values in all objects and arrays. */
 const MAX_VALUES = 20_000;
 
 const [QUOTE, BACKSLASH, COMMA] = [...'"\\,'].map((sign) => sign.charCodeAt(0));

@@ -4,7 +4,7 @@
  * p-limit limit neither the slots of a client nor the length and the waiting time of the queue.
  */
 
-/** Thrown before the work has begun, so that it can be retried. */
+/** Thrown before the work has begun, so that the work can be retried. */
 export class OverloadedError extends Error {
   constructor() {
     super('too many requests wait for the same resource');
@@ -43,11 +43,11 @@ type Queues<Client> = Map<Client, Set<QueuedWork<Client>>>;
 export class Limiter<Client> {
   readonly limits: Required<LimiterOptions>;
   private readonly slotsByClient = new Map<Client, number>();
-  private readonly resumed: Queues<Client> = new Map();
-  /** Work that is not resumed. */
-  private readonly fresh: Queues<Client> = new Map();
+  private readonly resumedWork: Queues<Client> = new Map();
+  /** Queued work that does not continue a request: no earlier work of its request had a slot. */
+  private readonly newWork: Queues<Client> = new Map();
   private busySlots = 0;
-  private queuedFreshCount = 0;
+  private queuedNewCount = 0;
   private queuedResumedCount = 0;
   private rejectedCount = 0;
 
@@ -65,7 +65,7 @@ export class Limiter<Client> {
     return {
       slots: this.limits.slots,
       busy: this.busySlots,
-      queued: this.queuedFreshCount + this.queuedResumedCount,
+      queued: this.queuedNewCount + this.queuedResumedCount,
       rejected: this.rejectedCount,
     };
   }
@@ -123,7 +123,7 @@ export class Limiter<Client> {
     const remaining = this.slotsOf(client) - 1;
     if (remaining) this.slotsByClient.set(client, remaining);
     else this.slotsByClient.delete(client);
-    const next = this.takeNext(this.resumed) ?? this.takeNext(this.fresh);
+    const next = this.takeNext(this.resumedWork) ?? this.takeNext(this.newWork);
     if (!next) return;
     this.takeSlot(next.client);
     next.start();
@@ -144,23 +144,23 @@ export class Limiter<Client> {
   }
 
   private enqueue(queued: QueuedWork<Client>): QueuedWork<Client> {
-    const queues = queued.isResumed ? this.resumed : this.fresh;
+    const queues = queued.isResumed ? this.resumedWork : this.newWork;
     const queue = queues.get(queued.client) ?? new Set();
     queues.set(queued.client, queue.add(queued));
     if (queued.isResumed) this.queuedResumedCount += 1;
-    else this.queuedFreshCount += 1;
+    else this.queuedNewCount += 1;
     const waitMs = this.limits.maxWaitMs * (queued.isResumed ? RESUMED_WAIT_FACTOR : 1);
     if (waitMs <= MAX_TIMER_MS) queued.timer = setTimeout(() => this.shed(queued), waitMs).unref();
     return queued;
   }
 
   private dequeue(queued: QueuedWork<Client>): boolean {
-    const queues = queued.isResumed ? this.resumed : this.fresh;
+    const queues = queued.isResumed ? this.resumedWork : this.newWork;
     const queue = queues.get(queued.client);
     if (!queue?.delete(queued)) return false;
     if (!queue.size) queues.delete(queued.client);
     if (queued.isResumed) this.queuedResumedCount -= 1;
-    else this.queuedFreshCount -= 1;
+    else this.queuedNewCount -= 1;
     clearTimeout(queued.timer);
     return true;
   }
@@ -185,10 +185,10 @@ export class Limiter<Client> {
   /** Whether another entry of this client may be queued. If necessary, makes room by shedding the newest entry of the client with the longest queue. */
   private tryMakeRoom(client: Client): boolean {
     const { maxQueued, maxQueuedPerClient } = this.limits;
-    const queuedOfClient = this.fresh.get(client)?.size ?? 0;
+    const queuedOfClient = this.newWork.get(client)?.size ?? 0;
     if (queuedOfClient >= maxQueuedPerClient) return false;
-    if (this.queuedFreshCount < maxQueued) return true;
-    const longest = [...this.fresh.values()].reduce((one, other) => (other.size > one.size ? other : one), new Set<QueuedWork<Client>>());
+    if (this.queuedNewCount < maxQueued) return true;
+    const longest = [...this.newWork.values()].reduce((one, other) => (other.size > one.size ? other : one), new Set<QueuedWork<Client>>());
     if (longest.size <= queuedOfClient + 1) return false;
     this.shed([...longest].at(-1)!);
     return true;

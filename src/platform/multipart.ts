@@ -17,7 +17,7 @@ export class UploadedFile {
     /** Name sent by the client, possibly with folders. */
     readonly filename: string,
     readonly path: string,
-    /** In bytes. */
+    /** Size in bytes. */
     readonly size: number,
     /** SHA-256 of the content in hexadecimal. */
     readonly digest: string,
@@ -35,7 +35,7 @@ export interface MultipartLimits {
   /** Maximum bytes of a file. */
   maxUpload: number;
   maxAnonymousBody: number;
-  /** Files are written to a subfolder of this folder. */
+  /** Data folder. Uploaded files are written to a subfolder of it. */
   dataDir: string;
   /** Whether the client is anonymous. Then `maxBody` limits the whole body, and the contents of files are discarded. */
   isAnonymous?: boolean;
@@ -52,7 +52,7 @@ export const anonymousLimits = (limits: MultipartLimits): MultipartLimits => ({
 export class MultipartError extends Error {
   constructor(
     readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
-    /** For `boundary`, the invalid boundary; otherwise the name of the rejected part. */
+    /** The invalid boundary if `reason` is `boundary`, otherwise the name of the rejected part. */
     readonly subject?: string,
     /** Accepted parts: the text fields within the limits, and the files before the first error. */
     readonly acceptedParts: MultipartParts = new Map(),
@@ -61,16 +61,16 @@ export class MultipartError extends Error {
   }
 }
 
-/** After a limit was exceeded, a body is read up to at least this many bytes, to find further text fields. */
+/** Minimum number of bytes up to which a body is read although it has exceeded a limit, to find further text fields. */
 const MIN_READ_BYTES = 1024 * 1024;
 const MAX_FILES = 20;
 /** Maximum text fields and files together. The reference service has the same limit. */
 const MAX_PARTS = 1000;
 export const TOO_MANY_PARTS_MESSAGE = `A form has at most ${MAX_FILES} files and ${MAX_PARTS} parts in all.`;
-/** Age after which a file belongs to no running request, because none can take that long. */
+/** Age in milliseconds after which an uploaded file is deleted, because no running request can be that old. */
 const ABANDONED_AGE_MS = 60 * 60 * 1000;
 
-/** Other users of the machine cannot read uploads, independently of the umask. */
+/** Permissions of the upload folder and its files: other users of the machine cannot read them, whatever the umask is. */
 const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
@@ -114,7 +114,7 @@ class Spool {
     return new UploadedFile(filename, path, size, hash.digest('hex'), this.sender);
   }
 
-  /** Deletes all files. */
+  /** Deletes all uploaded files of the request. */
   async discard(): Promise<void> {
     this.isDiscarded = true;
     await Promise.all(this.paths.map((path) => rm(path, { force: true })));
@@ -157,7 +157,7 @@ class PartCollector {
     this.firstError ??= { reason, name };
   }
 
-  listen(parser: busboy.Busboy): void {
+  listenTo(parser: busboy.Busboy): void {
     parser.on('field', (name, value, info) => this.addField(name, value, info));
     parser.on('file', (name, stream, { filename }) => this.addFile(name, stream, filename));
     for (const limit of ['partsLimit', 'filesLimit'] as const)
@@ -189,7 +189,7 @@ class PartCollector {
     if (this.isClosed || name === undefined) return;
     if (value === undefined) this.fail('charset', name);
     else if (valueTruncated) this.fail('body too large');
-    else if (this.reserve(Buffer.byteLength(value))) this.textFields.push([name, value]);
+    else if (this.countBytes(Buffer.byteLength(value))) this.textFields.push([name, value]);
   }
 
   private addFile(name: string | undefined, stream: Readable, filename: string | undefined): void {
@@ -203,7 +203,7 @@ class PartCollector {
       stream.resume();
       return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
-    const spooled = this.spool.write(filename, chunksOf(stream), (bytes) => this.reserve(bytes) && !this.firstError);
+    const spooled = this.spool.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
     const part = spooled.then((file) => (this.firstError ? undefined : file));
     // If the file cannot be written, for example on a full disk, parsing stops: the parser would wait forever for the file to be read.
     part.catch(() => this.stop());
@@ -213,12 +213,12 @@ class PartCollector {
   /** Reads a text field of type application/octet-stream, which the parser reports as a file without a name. */
   private async readText(stream: Readable): Promise<string> {
     const chunks: Buffer[] = [];
-    for await (const chunk of chunksOf(stream)) if (this.reserve(chunk.length)) chunks.push(chunk);
+    for await (const chunk of chunksOf(stream)) if (this.countBytes(chunk.length)) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   }
 
   /** Counts bytes towards the body limit. Returns false if it is exceeded; the caller must then discard the bytes. */
-  private reserve(bytes: number): boolean {
+  private countBytes(bytes: number): boolean {
     this.remainingBytes -= bytes;
     if (this.remainingBytes < 0) this.fail('body too large');
     return this.remainingBytes >= 0;
@@ -254,15 +254,15 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
       if (isStopped) return;
       isStopped = true;
       request.unpipe(parser);
-      // Destroying the parser also aborts the stream of the current file.
+      // Ends parsing. This also aborts the stream of the file that is being received.
       parser.destroy();
       resolve(collector.finish());
     };
     const collector = new PartCollector(limits, spool, stop);
-    collector.listen(parser);
+    collector.listenTo(parser);
     parser.on('close', stop).on('error', stop);
     request.on('error', stop).on('aborted', stop);
-    // After an oversized part, reading continues up to this many bytes, because text fields that must be shown again may follow.
+    // Maximum bytes to read. Reading continues after an oversized part, because text fields that must be shown again may follow.
     let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
@@ -277,7 +277,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
 /** Deletes uploaded files that a server has left behind because it died during a request. */
 export async function deleteAbandonedUploads(dataDir: string): Promise<void> {
   const folder = spoolFolder(dataDir);
-  // An older version may have created the folder with more permissions.
+  // Restricts the permissions of the folder, which an older version may have created with more.
   await chmod(folder, PRIVATE_FOLDER_MODE).catch(() => undefined);
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);

@@ -85,7 +85,7 @@ export const or =
     value === word ? replacement : parse(value, name);
 
 /** Returns a parser that also rejects values for which `isValid` returns false. */
-export const where =
+export const withCheck =
   <T>(parse: Parser<T>, isValid: (result: T) => boolean, expected: string): Parser<T> =>
   (value, name) => {
     const result = parse(value, name);

@@ -18,7 +18,7 @@ import {
   size,
   text,
   url,
-  where,
+  withCheck,
   wholeNumber,
   type Parser,
 } from './settingparsers';
@@ -43,18 +43,18 @@ export const MIN_REPLICA_LAG_MS = 2_000;
 
 export const BUCKET_URL = 's3://bucket/prefix';
 const HTTP = ['http:', 'https:'];
-const POSTGRES_URL = where(
+const POSTGRES_URL = withCheck(
   text,
   (value) => parseDatabaseHosts(value) !== undefined,
   'a URL such as postgres://user:password@host:5432/name, or with several hosts and target_session_attrs=read-write, primary or any',
 );
-const WORKER_TIMEOUT = where(duration, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
-const DRAIN_NOTICE = where(duration, (ms) => ms <= 5_000, 'at most 5s');
-const REPLICA_LAG = where(duration, (ms) => ms >= MIN_REPLICA_LAG_MS, `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
-const IANA_ZONE = where(text, (zone) => IANAZone.isValidZone(zone), 'a zone of the IANA database such as Europe/Berlin');
-const NODE_ENV = where(text, (mode) => ['development', 'production', 'test'].includes(mode), 'development, production or test');
+const WORKER_TIMEOUT = withCheck(duration, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
+const DRAIN_NOTICE = withCheck(duration, (ms) => ms <= 5_000, 'at most 5s');
+const REPLICA_LAG = withCheck(duration, (ms) => ms >= MIN_REPLICA_LAG_MS, `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
+const IANA_ZONE = withCheck(text, (zone) => IANAZone.isValidZone(zone), 'a zone of the IANA database such as Europe/Berlin');
+const NODE_ENV = withCheck(text, (mode) => ['development', 'production', 'test'].includes(mode), 'development, production or test');
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-const LOG_LEVEL = where(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
+const LOG_LEVEL = withCheck(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
 
 /** Parses an origin. A URL with a path is rejected, because the value becomes the prefix of every link. */
 const origin: Parser<string> = (value, name) => {

@@ -9,12 +9,12 @@ const INTERVAL_MS = 1_000;
 
 interface CpuTimes {
   stolen: number;
-  /** All CPU time except for idle time. */
+  /** CPU time that this machine needed: the time that it used and the time that was stolen from it. */
   demanded: number;
 }
 
 function parseCpuTimes(text: string): CpuTimes | undefined {
-  // The first line contains the sums of all processors.
+  // The first line of /proc/stat contains the sums of all processors.
   const [label, ...counters] = text.split('\n', 1)[0]!.split(/ +/);
   if (label !== 'cpu') return undefined;
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = counters.map(Number);

@@ -1,9 +1,9 @@
 /** Interface of the trace of one request (https://opentelemetry.io/docs/concepts/signals/traces/), implemented by `telemetry/tracing.ts`. */
 export interface Trace {
   /** Runs `work` and records a span of a GraphQL operation for its duration. */
-  operation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T>;
+  traceOperation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T>;
   /** Starts a span of an SQL statement. The returned function ends it; pass the number of rows, or nothing if the statement failed. */
-  statement(text: string): (rows?: number) => void;
+  beginStatement(text: string): (rows?: number) => void;
   /** Records a span of an SQL statement that has just ended and took `ms` milliseconds. */
   recordStatement(text: string, ms: number): void;
 }

@@ -21,11 +21,11 @@ export function observeRequest(
 ): void {
   const { info, resolverContext } = requestContext;
   const isLogged = log.isLevelEnabled('info');
-  const trace = tracing?.begin(request);
+  const trace = tracing?.beginTrace(request);
   info.trace = resolverContext.session.trace = trace;
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
-  // Read before the response, because Express changes the URL while it routes the request.
+  // The path is read now instead of after the response, because Express changes the URL while it routes the request.
   const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
   response.once('close', () => {
     const ms = performance.now() - info.startedAt;

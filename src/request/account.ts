@@ -3,10 +3,10 @@ import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
 import {
   checkCredentials,
   findApiKey,
-  getOrCreateToken,
+  getOrCreateApiKey,
   verifiedPasswordHash,
   passwordError,
-  renewToken,
+  replaceApiKey,
   replacePassword,
   signIn,
   type ApiKey,
@@ -40,18 +40,18 @@ export class AccountService implements AccountActions {
   ) {}
 
   signIn(username: string, password: string): Promise<string> {
-    return this.attempt(username, () => signIn(username, password, this.session, this.services.vault, this.eventSource));
+    return this.attemptSignIn(username, () => signIn(username, password, this.session, this.services.vault, this.eventSource));
   }
 
   /** Checks user name and password. Returns the id of the user. */
   checkCredentials(username: string, password: string): Promise<number> {
-    return this.attempt(username, () => checkCredentials(username, password, this.session, this.eventSource));
+    return this.attemptSignIn(username, () => checkCredentials(username, password, this.session, this.eventSource));
   }
 
   /** Runs a password check, if the login rate limit of the client's network and of the user name permits another one. */
-  private attempt<T>(username: string, work: () => Promise<T>): Promise<T> {
+  private attemptSignIn<T>(username: string, work: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
-    clearTextWarning.check(this.request);
+    clearTextWarning.warnIfClearText(this.request);
     return loginLimiter.attempt(this.info.network, username, work).catch((error: unknown) => {
       this.logFailure(error);
       throw error;
@@ -73,7 +73,7 @@ export class AccountService implements AccountActions {
     const problem = passwordError(newPassword);
     const weaknesses = problem ? [{ path: ['newPassword'], ...invalidValueIssue(problem) }] : [];
     const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD }, ...weaknesses]);
-    const storedHash = await this.attempt(viewer.username, async () => {
+    const storedHash = await this.attemptSignIn(viewer.username, async () => {
       const hash = await verifiedPasswordHash(viewer.id, oldPassword, this.session, this.eventSource);
       if (hash === undefined) {
         await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, this.session);
@@ -98,19 +98,19 @@ export class AccountService implements AccountActions {
   async replaceToken(): Promise<string> {
     const viewer = requireAccountOwner(this.authentication);
     const oldToken = this.authentication.token;
-    const token = await renewToken(
+    const token = await replaceApiKey(
       viewer.id,
       oldToken === undefined ? undefined : sha256(oldToken),
       this.session,
       this.services.vault,
       this.eventSource,
     );
-    // Undefined means that a concurrent request has already replaced the same token.
+    // The result is undefined if a concurrent request has already replaced the same token.
     if (token === undefined) throw unauthenticatedError('Invalid token.');
     return token;
   }
 
-  key(): Promise<ApiKey | undefined> {
+  apiKey(): Promise<ApiKey | undefined> {
     return findApiKey(requireAccountOwner(this.authentication).id, this.session, this.services.vault);
   }
 
@@ -118,7 +118,7 @@ export class AccountService implements AccountActions {
     return (await listAccessTokens([requireAccountOwner(this.authentication).id], this.session))[0]!;
   }
 
-  async events(): Promise<{ occurredAt: string; description: string; address: string | null; detail: string | null }[]> {
+  async securityEvents(): Promise<{ occurredAt: string; description: string; address: string | null; detail: string | null }[]> {
     const events = await eventsOfUser(requireAccountOwner(this.authentication).id, { limit: MAX_LISTED_EVENTS }, this.session);
     return events.map(({ occurredAt, kind, address, detail }) => ({ occurredAt, description: EVENT_KINDS[kind], address, detail }));
   }
@@ -128,10 +128,10 @@ export class AccountService implements AccountActions {
   }
 
   /** Creates the API key if there is none. With `keyId`, replaces that key only, so that submitting a form twice does not replace the key just created. */
-  async renewKey(keyId?: string): Promise<void> {
+  async renewApiKey(keyId?: string): Promise<void> {
     const { id } = requireAccountOwner(this.authentication);
-    if (keyId === undefined) await getOrCreateToken(id, this.session, this.services.vault);
-    else await renewToken(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
+    if (keyId === undefined) await getOrCreateApiKey(id, this.session, this.services.vault);
+    else await replaceApiKey(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
   }
 
   /** Authenticates the request again. Throws if its credentials are no longer valid. */

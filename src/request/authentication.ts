@@ -71,14 +71,14 @@ export class Authentication {
     const { session, token, services } = this;
     const { network } = this.info;
     if (token !== undefined) {
-      services.clearTextWarning.check(this.request);
+      services.clearTextWarning.warnIfClearText(this.request);
       // The token is verified in the queue of signed-in users, so that it need not wait for anonymous clients.
       session.setClient('users', network);
       const viewer = await (isAccessToken(token) ? services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));
       this.sender = viewer.id;
       return (this.viewer = viewer);
     }
-    const id = services.sessions.idOf(this.request.headers.cookie, this.usesSecureCookies);
+    const id = services.sessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
     if (!id) return undefined;
     session.setClient('users', network);
     const viewer = await services.sessions.viewerOf(id, session);
@@ -119,14 +119,14 @@ export class Authentication {
   /** Starts a browser session and ends the one that the cookie names. Returns the Set-Cookie header. */
   async startSession(userId: number): Promise<string> {
     await this.endSession();
-    return this.services.sessions.cookie(await this.services.sessions.start(userId, this.session), this.usesSecureCookies);
+    return this.services.sessions.setCookieHeader(await this.services.sessions.start(userId, this.session), this.usesSecureCookies);
   }
 
   /** Ends the session of the cookie, if there is one. Returns the Set-Cookie header that deletes the cookie. */
   async endSession(): Promise<string> {
     const { sessions } = this.services;
-    const id = sessions.idOf(this.request.headers.cookie, this.usesSecureCookies);
+    const id = sessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
     if (id !== undefined) await sessions.end(id, this.session);
-    return sessions.cookie(undefined, this.usesSecureCookies);
+    return sessions.setCookieHeader(undefined, this.usesSecureCookies);
   }
 }

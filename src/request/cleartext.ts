@@ -16,8 +16,8 @@ export class ClearTextWarning {
   ) {}
 
   /** Logs the warning if the request was sent in clear text. Call this wherever a token or password is received. */
-  check(request: RequestHead): void {
-    if (!this.config.production || this.origin.isPrivate(request)) return;
+  warnIfClearText(request: RequestHead): void {
+    if (!this.config.production || this.origin.isConfidential(request)) return;
     const now = performance.now();
     if (now - this.lastWarningAt < WARNING_INTERVAL_MS) return;
     this.lastWarningAt = now;

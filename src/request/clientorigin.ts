@@ -12,12 +12,12 @@ import { ConfigError, type Config } from '../platform/config';
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 const unmapIPv4 = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '');
-const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+const addressFamily = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** Removes the port that some proxies append: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const removePort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 
-const lastEntry = (header: string | string[] | undefined) =>
+const lastListEntry = (header: string | string[] | undefined) =>
   String(header ?? '')
     .split(',')
     .at(-1)!
@@ -61,13 +61,13 @@ export class ClientOrigin {
       const maxBits = isIP(address) === 6 ? 128 : 32;
       if (!isIP(address) || rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)))
         throw new ConfigError(`TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`);
-      if (bits === undefined) this.trustedProxies.addAddress(address, family(address));
-      else this.trustedProxies.addSubnet(address, Number(bits), family(address));
+      if (bits === undefined) this.trustedProxies.addAddress(address, addressFamily(address));
+      else this.trustedProxies.addSubnet(address, Number(bits), addressFamily(address));
     }
   }
 
   private isTrusted(address: string): boolean {
-    return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trustedProxies.check(address, family(address));
+    return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trustedProxies.check(address, addressFamily(address));
   }
 
   private isProxied(request: RequestHead): boolean {
@@ -96,30 +96,30 @@ export class ClientOrigin {
     return (headers[REQUEST_ID_HEADER] = isValid ? proxyId : randomUUID());
   }
 
-  /** Returns the key of limits per client: the IPv4 address, or the /64 network of an IPv6 address, which usually belongs to one client as a whole. */
+  /** Returns the key of limits per client: the IPv4 address or, because an IPv6 client usually has a whole /64 network, that network. */
   clientNetwork(request: RequestHead, address = this.clientAddress(request)): string {
     return networkOf(address);
   }
 
   /** Whether the client uses HTTPS, according to X-Forwarded-Proto of a trusted proxy, or else to the connection itself. */
   isEncrypted(request: RequestHead): boolean {
-    const scheme = this.isProxied(request) ? lastEntry(request.headers['x-forwarded-proto']) : '';
+    const scheme = this.isProxied(request) ? lastListEntry(request.headers['x-forwarded-proto']) : '';
     if (scheme === 'https' || scheme === 'http') return scheme === 'https';
     return (request.socket as Partial<TLSSocket>).encrypted === true;
   }
 
   /** Whether nobody on the network could read the request, because it was encrypted or sent from this host. */
-  isPrivate(request: RequestHead): boolean {
+  isConfidential(request: RequestHead): boolean {
     const address = this.clientAddress(request);
     if (address === '127.0.0.1' || this.isEncrypted(request)) return true;
-    return isIP(address) !== 0 && loopback.check(address, family(address));
+    return isIP(address) !== 0 && loopback.check(address, addressFamily(address));
   }
 
   /** Returns the scheme and host of absolute links. */
   baseUrl(request: RequestHead): string {
     if (this.config.publicUrl) return this.config.publicUrl;
     const scheme = this.isEncrypted(request) ? 'https' : 'http';
-    const forwardedHost = this.isProxied(request) ? lastEntry(request.headers['x-forwarded-host']) : '';
+    const forwardedHost = this.isProxied(request) ? lastListEntry(request.headers['x-forwarded-host']) : '';
     const host = forwardedHost && isHost(forwardedHost) ? forwardedHost : (request.headers.host ?? '');
     return `${scheme}://${isHost(host) ? host : `localhost:${this.config.port}`}`;
   }

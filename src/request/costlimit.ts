@@ -18,11 +18,11 @@ export interface CostRates {
   readonly anonymous: number;
 }
 
-/** Capacity of a bucket, in seconds of its rate. */
+/** Capacity of a bucket, in seconds: a bucket holds the cost that leaks out of it in this time. */
 const CAPACITY_SECONDS = 100;
 const MAX_BUCKETS = 50_000;
 const SHARE_INTERVAL_MS = 5_000;
-/** Unreported cost is shared with other instances only above this fraction of the capacity. */
+/** Fraction of the capacity that unreported cost must exceed to be shared with other instances. */
 const MIN_SHARED_FRACTION = 0.01;
 /** Age after which a stored bucket is deleted. */
 const RETENTION = '1 hour';
@@ -33,7 +33,7 @@ const COST_PER_ROW = 2;
 const COST_PER_OBJECT = 1;
 /** Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT. */
 const COST_PER_SLOW_MS = 10;
-/** Database time of each statement that is not charged. */
+/** Milliseconds of database time that are free of charge for each statement. */
 const FREE_MS_PER_STATEMENT = 100;
 /** Maximum number of reservations per bucket that wait for others to be settled, and their maximum waiting time. */
 const MAX_WAITING = 100;
@@ -47,10 +47,10 @@ class Bucket {
   private level = 0;
   private updatedAt = performance.now();
   /** Cost spent by this instance that it has not yet shared with the others. */
-  unreported = 0;
+  unreportedCost = 0;
   /** Cost reserved by operations that are not settled. It is included in the level. */
-  private pending = 0;
-  private readonly waiting = new Set<() => void>();
+  private reservedCost = 0;
+  private readonly waitingReservations = new Set<() => void>();
 
   constructor(readonly rate: number) {}
 
@@ -78,11 +78,12 @@ class Bucket {
       const excess = this.currentLevel() + reserved - this.capacity;
       if (excess <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excess > this.pending - ownPending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
+      if (excess > this.reservedCost - ownPending || this.waitingReservations.size >= MAX_WAITING || waitMs <= 0)
+        throw this.rateLimitError(excess);
       await this.waitForSettlement(waitMs);
     }
     this.spend(reserved);
-    this.pending += reserved;
+    this.reservedCost += reserved;
     return reserved;
   }
 
@@ -90,24 +91,24 @@ class Bucket {
     return new Promise((resolve) => {
       const resume = () => {
         clearTimeout(timer);
-        this.waiting.delete(resume);
+        this.waitingReservations.delete(resume);
         resolve();
       };
       const timer = setTimeout(resume, maxMs).unref();
-      this.waiting.add(resume);
+      this.waitingReservations.add(resume);
     });
   }
 
   /** Replaces a reservation with the cost used, and resumes waiting reservations. */
   settle(reserved: number, used: number): void {
-    this.pending -= reserved;
+    this.reservedCost -= reserved;
     this.refund(Math.max(0, reserved - used));
-    for (const resume of [...this.waiting]) resume();
+    for (const resume of [...this.waitingReservations]) resume();
   }
 
   /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */
   requireCapacity(): void {
-    const excess = this.currentLevel() - this.pending - this.capacity;
+    const excess = this.currentLevel() - this.reservedCost - this.capacity;
     if (excess > 0) throw this.rateLimitError(excess);
   }
 
@@ -120,18 +121,18 @@ class Bucket {
 
   spend(cost: number): void {
     this.level += cost;
-    this.unreported += cost;
+    this.unreportedCost += cost;
   }
 
   private refund(cost: number): void {
     this.level = Math.max(0, this.level - cost);
-    this.unreported -= cost;
+    this.unreportedCost -= cost;
   }
 
   /** Sets the level to the one that all instances share, plus what this instance has spent during the exchange. */
-  adopt(level: number): void {
+  adoptSharedLevel(level: number): void {
     this.updatedAt = performance.now();
-    this.level = Math.max(0, level + this.unreported);
+    this.level = Math.max(0, level + this.unreportedCost);
   }
 }
 
@@ -139,7 +140,7 @@ class Bucket {
 class RequestBudget implements RateBudget {
   private bucket?: Bucket;
   private cost = 0;
-  private pending = 0;
+  private pendingCost = 0;
 
   constructor(
     private readonly limiter: CostLimiter,
@@ -151,9 +152,9 @@ class RequestBudget implements RateBudget {
     const bucket = (this.bucket ??= this.findBucket());
     // Does not wait within a transaction, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
-    const reserved = await bucket.reserve(total, this.cost, this.pending, maxWaitMs).catch(this.countRejection);
+    const reserved = await bucket.reserve(total, this.cost, this.pendingCost, maxWaitMs).catch(this.countRejection);
     this.cost += total;
-    this.pending += reserved;
+    this.pendingCost += reserved;
     const { statements, rows, milliseconds } = this.session;
     return {
       settle: (objects = 0) => {
@@ -162,7 +163,7 @@ class RequestBudget implements RateBudget {
         const readCost = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
         const used = Math.min(total, fixed + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
-        this.pending -= reserved;
+        this.pendingCost -= reserved;
         this.cost += used - total;
       },
     };
@@ -278,18 +279,18 @@ export class CostLimiter {
   /** Exchanges spent cost with the other instances. If that fails, the cost stays unreported and is shared at the next attempt. */
   async share(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
-      ([, { unreported, capacity }]) => Math.abs(unreported) > capacity * MIN_SHARED_FRACTION,
+      ([, { unreportedCost, capacity }]) => Math.abs(unreportedCost) > capacity * MIN_SHARED_FRACTION,
     );
     if (!changedBuckets.length) return;
-    const spent = changedBuckets.map(([, bucket]) => bucket.unreported);
-    for (const [, bucket] of changedBuckets) bucket.unreported = 0;
+    const spent = changedBuckets.map(([, bucket]) => bucket.unreportedCost);
+    for (const [, bucket] of changedBuckets) bucket.unreportedCost = 0;
     const values = [changedBuckets.map(([key]) => key), spent, changedBuckets.map(([, { rate }]) => rate)];
-    const rows = await this.database.ask(SHARE_SQL, values).catch((error) => {
-      changedBuckets.forEach(([, bucket], index) => (bucket.unreported += spent[index]!));
+    const rows = await this.database.queryAsServer(SHARE_SQL, values).catch((error) => {
+      changedBuckets.forEach(([, bucket], index) => (bucket.unreportedCost += spent[index]!));
       throw error;
     });
     const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
-    for (const [key, bucket] of changedBuckets) bucket.adopt(levels.get(key)!);
-    await this.database.ask(`DELETE FROM "budget" WHERE "at" < now() - interval '${RETENTION}'`);
+    for (const [key, bucket] of changedBuckets) bucket.adoptSharedLevel(levels.get(key)!);
+    await this.database.queryAsServer(`DELETE FROM "budget" WHERE "at" < now() - interval '${RETENTION}'`);
   }
 }

@@ -95,7 +95,7 @@ const tooManyKeysError = (maxKeys: number) =>
   );
 const badRequestError = (message: string) => new ClientError('BAD_REQUEST', message);
 
-/** Converts a request to plain JSON, of which its fingerprint is computed. Files are represented by their name and digest. */
+/** Converts a request to plain JSON, from which the fingerprint of the request is computed. Files are represented by their name and digest. */
 function toPlainJson(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) throw badRequestError('The body is nested too deeply for an Idempotency-Key.');
   if (value instanceof UploadedFile) return toPlainJson({ filename: value.filename, digest: value.digest });
@@ -105,7 +105,7 @@ function toPlainJson(value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toPlainJson(item, depth + 1)]));
 }
 
-/** Claim of a key by the request that runs. It ends when the response is stored, or with `release`. */
+/** Claim of an idempotency key by the request that runs. The claim ends when the response is stored, or with `release`. */
 export class IdempotencyClaim {
   private readonly identity: unknown[];
   /** Whether the response was stored in the transaction of the write. */
@@ -141,9 +141,9 @@ export class IdempotencyClaim {
   async runInTransaction(run: () => Promise<StoredResponse>): Promise<StoredResponse> {
     const response = await this.session.atomically(async () => {
       const result = await run();
-      const isKept = result.status < 400;
-      if (isKept) await this.storeInTransaction(result);
-      return { isKept, result };
+      const shouldCommit = result.status < 400;
+      if (shouldCommit) await this.storeInTransaction(result);
+      return { shouldCommit, result };
     });
     if (!this.isStored) await this.storeResponse(response);
     return response;
@@ -165,19 +165,19 @@ export class IdempotencyClaim {
     const values = isFreed ? undefined : this.storageParameters(response);
     if (!values) return this.release();
     // If storing fails, the client still gets the response, because the write is committed.
-    await this.session.record(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.identity));
+    await this.session.recordOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.identity));
   }
 
   /** Returns the parameters of STORE_RESPONSE_SQL; undefined if the response is too large to be stored. */
   private storageParameters({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
     // The body is encrypted, because it may contain personal data or a token.
-    const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
+    const sealed = body === undefined ? null : this.vault.encrypt(JSON.stringify(body));
     if (sealed && sealed.length > MAX_RESPONSE_BYTES) return undefined;
     return [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
   }
 
   async release(): Promise<void> {
-    await this.session.record(RELEASE_SQL, this.identity).catch(() => this.releaseLater(this.identity));
+    await this.session.recordOutcome(RELEASE_SQL, this.identity).catch(() => this.releaseLater(this.identity));
   }
 }
 
@@ -194,10 +194,13 @@ export class IdempotencyKeys {
     /** Id of this process, which holds an advisory lock with it. */
     private readonly instance: number | null = null,
   ) {
-    this.sweepTimer = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
+    this.sweepTimer = setInterval(() => void this.deleteExpiredKeys().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
   }
 
-  /** Releases the claim as soon as the database is available. Beyond the limit, does nothing; other requests can then take over the claim when it is old. */
+  /**
+   * Releases the claim as soon as the database is available. Does nothing if too many claims are waiting for this; other requests can take over the
+   * claim when it is old.
+   */
   private readonly releaseLater = (claim: unknown[]): void => {
     if (this.abandonedClaims.size >= MAX_ABANDONED_CLAIMS) return;
     this.abandonedClaims.add(claim);
@@ -207,7 +210,7 @@ export class IdempotencyKeys {
   private async releaseAbandoned(): Promise<void> {
     for (const claim of this.abandonedClaims) {
       if (this.database.breaker.unavailable) return;
-      const rows = await this.database.ask(RELEASE_SQL, claim).catch(() => undefined);
+      const rows = await this.database.queryAsServer(RELEASE_SQL, claim).catch(() => undefined);
       if (!rows) return;
       this.abandonedClaims.delete(claim);
     }
@@ -221,7 +224,7 @@ export class IdempotencyKeys {
    * stored, and TOO_MANY_REQUESTS if the user has too many keys.
    */
   async claim(userId: number, header: string, request: unknown, session: Session): Promise<ClaimResult> {
-    // The draft requires a quoted string (RFC 9651), but most clients omit the quotes.
+    // The draft standard requires a quoted string (RFC 9651), but most clients omit the quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
     if (!IDEMPOTENCY_KEY_PATTERN.test(key))
       throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
@@ -238,19 +241,19 @@ export class IdempotencyKeys {
     const [row] = await session.query(FIND_SQL, [userId, key, hash]);
     if (!row) {
       const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
-      // With fewer keys than the maximum, another request has released the claim in between. A retry will succeed.
+      // If the user has not too many keys, another request has released the claim between the two statements. A retry will succeed.
       throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
     if (!row.same) throw keyReusedError();
-    const text = row.body === null ? 'null' : this.vault.open(row.body);
+    const text = row.body === null ? 'null' : this.vault.decrypt(row.body);
     if (row.lost || text === undefined) throw responseLostError();
     if (row.status === null) throw inProgressError();
     return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(text) }) } };
   }
 
-  /** Deletes expired keys. That is not urgent, because they are ignored. */
-  async sweep(): Promise<void> {
-    await this.database.ask(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
+  /** Deletes expired keys. This is not urgent, because requests ignore expired keys. */
+  async deleteExpiredKeys(): Promise<void> {
+    await this.database.queryAsServer(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
   }
 
   stop(): void {

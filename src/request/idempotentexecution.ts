@@ -5,7 +5,7 @@ import type { ClaimResult, IdempotencyClaim, StoredResponse } from './idempotenc
 import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
 
-export interface OnceOptions {
+export interface RunOnceOptions {
   /** Single-use key of an HTML form, which replaces the Idempotency-Key header. A rejected form may be corrected and sent again with the same key. */
   formKey?: string;
   /** Whether the request only writes rows. Then it runs in one transaction, which also stores its response and is rolled back unless the request succeeds. */
@@ -19,7 +19,7 @@ export class IdempotentExecution {
     private readonly context: Context,
   ) {}
 
-  /** Claims the key of the request. Returns undefined without a key, or for an anonymous client. `body`: parsed body. `formKey`: see `OnceOptions`. */
+  /** Claims the key of the request. Returns undefined without a key, or for an anonymous client. `body`: parsed body. `formKey`: see `RunOnceOptions`. */
   async claim(body: unknown, formKey?: string): Promise<ClaimResult | undefined> {
     const { method, url, headers } = this.request;
     const { viewer, session } = this.context;
@@ -28,14 +28,14 @@ export class IdempotentExecution {
     // The scopes of the token are part of the fingerprint, so that a token with fewer scopes cannot read a stored response.
     const { id, scopes } = viewer;
     // The request continues even if the client disconnects, because the client will repeat it to get the result.
-    session.completeRegardless();
+    session.ignoreDisconnect();
     return this.services.idempotency
       .claim(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], session)
       .catch((error: unknown) => this.rethrow(error));
   }
 
   /** Runs the request, or returns the stored response if it has already run with the same key. Without a key, always runs it. */
-  async once(body: unknown, run: () => Promise<StoredResponse>, options: OnceOptions = {}): Promise<StoredResponse> {
+  async runOnce(body: unknown, run: () => Promise<StoredResponse>, options: RunOnceOptions = {}): Promise<StoredResponse> {
     const attempt = await this.claim(body, options.formKey);
     if (!attempt) return run();
     if ('storedResponse' in attempt) return attempt.storedResponse;

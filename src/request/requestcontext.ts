@@ -59,7 +59,7 @@ class ResolverContext implements Context {
   }
 }
 
-/** Creates the context of a request. `api`: the interface whose policies apply; for HTML pages outside of REST, that is GraphQL. */
+/** Creates the context of a request. `api`: the API whose policies apply. HTML pages that do not belong to REST use those of GraphQL. */
 export function createContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
   const info = describeRequest(request, services.origin, metrics && ((code) => metrics.countError(api, code)));
@@ -68,7 +68,9 @@ export function createContext(services: Services, request: RequestHead, api: Api
   const authentication = new Authentication(request, services, session, info, AUTH_SCHEMES[api]);
   const account = new AccountService(request, services, session, info, authentication);
   const resolverContext = new ResolverContext(info, api, session, account, services, authentication);
-  const timing = () => ({ 'Server-Timing': `db;dur=${session.milliseconds.toFixed(1)};desc="${session.statements} statements"` });
+  const serverTimingHeader = () => ({
+    'Server-Timing': `db;dur=${session.milliseconds.toFixed(1)};desc="${session.statements} statements"`,
+  });
   return {
     info,
     authentication,
@@ -76,7 +78,7 @@ export function createContext(services: Services, request: RequestHead, api: Api
     idempotency: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
     chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
-    headers: () => ({ ...(config.serverTiming && timing()), ...rateLimitHeaders(resolverContext.budget) }),
+    headers: () => ({ ...(config.serverTiming && serverTimingHeader()), ...rateLimitHeaders(resolverContext.budget) }),
   };
 }
 

@@ -40,7 +40,7 @@ export interface Services extends ResolverServices {
   costLimiter: CostLimiter;
   idempotency: IdempotencyKeys;
   listener: NotificationListener;
-  widths: AverageWidths;
+  averageWidths: AverageWidths;
   media: Media;
   origin: ClientOrigin;
   /** Metrics and tracing; absent if disabled by the configuration. */
@@ -62,7 +62,7 @@ export async function startServices(
   const nameIndexes = new NameIndexes(database, allEntities(), listener, log);
   const changeLog = new ChangeLog(database, listener, log);
   imageWorkerPool.timeout = config.imageTimeout;
-  const media = await Media.checked(config);
+  const media = await Media.openChecked(config);
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
   await catalogue.reload();
@@ -72,12 +72,12 @@ export async function startServices(
   // A folder that the operator has chosen (MEDIA_DIR) keeps its permissions.
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
   await finishInterruptedRestores(database, media);
-  await removal.run();
+  await removal.removeFiles();
   const costLimiter = new CostLimiter(database, config.budget, log);
   costLimiter.start();
-  const widths = new AverageWidths();
-  await widths.start(database, log);
-  database.replica?.follow((text) => database.ask(text), database.sessionUsers.role, log);
+  const averageWidths = new AverageWidths();
+  await averageWidths.start(database, log);
+  database.replica?.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();
   const idempotency = new IdempotencyKeys(database, vault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
@@ -99,7 +99,7 @@ export async function startServices(
       clearTextWarning: new ClearTextWarning(config, origin, log),
       costLimiter,
       idempotency,
-      widths,
+      averageWidths,
       media,
       origin,
     },
@@ -107,11 +107,11 @@ export async function startServices(
       idempotency.stop();
       changeLog.stop();
       costLimiter.stop();
-      widths.stop();
+      averageWidths.stop();
       retention.stop();
       nameIndexes.stop();
       await listener.stop();
-      await removal.settled();
+      await removal.whenIdle();
       imageWorkerPool.end();
     },
   };

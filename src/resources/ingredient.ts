@@ -232,7 +232,7 @@ export default class IngredientResolver extends crud(Ingredient) {
       context.services.catalogue.all(Language).filter(({ shortName }) => shortName === language),
     );
     const order = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
-    const [row] = await context.session.read(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);
+    const [row] = await context.session.queryMaybeStale(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);
     return loadParent(Ingredient, row?.id as number | undefined, context, info);
   }
 

@@ -28,7 +28,7 @@ export async function submitOnce(
   const deadline = performance.now() + MAX_WAIT_MS;
   for (;;) {
     try {
-      return await idempotency.once(submission, handle, options);
+      return await idempotency.runOnce(submission, handle, options);
     } catch (error) {
       const conflict = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
       if (!conflict || !CLAIM_CONFLICTS.includes(conflict.status)) throw error;

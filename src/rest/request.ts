@@ -28,7 +28,11 @@ export interface RestContext {
    * is one transaction, which is rolled back unless the request succeeds.
    */
   idempotency?: {
-    once(body: unknown, handle: () => Promise<RestResponse>, options: { formKey?: string; onlyWritesRows: boolean }): Promise<RestResponse>;
+    runOnce(
+      body: unknown,
+      handle: () => Promise<RestResponse>,
+      options: { formKey?: string; onlyWritesRows: boolean },
+    ): Promise<RestResponse>;
   };
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */

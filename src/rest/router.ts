@@ -138,7 +138,7 @@ class Router {
     if (form?.formKey !== undefined)
       return submitOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
     if (message.headers['idempotency-key'] === undefined) return handle();
-    return idempotency.once((await request.body()).data, () => catchRestError(handle), { onlyWritesRows });
+    return idempotency.runOnce((await request.body()).data, () => catchRestError(handle), { onlyWritesRows });
   }
 
   private async send(answer: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {

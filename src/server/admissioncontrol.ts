@@ -43,7 +43,7 @@ export class AdmissionControl {
   readonly onConnection = this.queue.onConnection;
 
   /** Whether to reject new work, such as a subscription, of an anonymous client or of a signed-in user. */
-  readonly rejects = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
+  readonly shouldReject = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
 
   /** Calls `begin` now or when it is the request's turn, or rejects the request. */
   admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
@@ -88,7 +88,7 @@ export class AdmissionControl {
   }
 
   private isOverloaded(isAnonymous: boolean): boolean {
-    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.shedder.rejects(isAnonymous);
+    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.shedder.shouldReject(isAnonymous);
   }
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {

@@ -69,27 +69,27 @@ export async function createApp(processServices: Services): Promise<App> {
   const gauges: AppGauges = {
     ready: () => Number(readiness.state.reason === undefined),
     degradations: () => countDegradations(readiness.state.degradations),
-    rejected: admissionControl.rejectedCounts,
+    rejectedCounts: admissionControl.rejectedCounts,
     queueingDelay: () => admissionControl.queueingDelay,
     stolenShare: () => stealTime.share,
     subscriptions: () => ({
       running: executor.openSubscriptions,
-      delivered: executor.deliveredEvents,
-      events: streams.size,
-      sockets: sockets.size,
+      deliveredEvents: executor.deliveredEvents,
+      eventStreams: eventStreams.size,
+      webSockets: webSockets.size,
     }),
   };
   const services = { ...processServices, metrics: await createMetrics(processServices, gauges), tracing: await createTracing(config) };
   const contexts = new RequestContexts(services);
-  const trusted = new TrustedDocuments(config, executor.schema);
+  const trustedDocuments = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
-  const subscriptions = new Subscriptions(executor, trusted);
-  const streams = new EventStreamTransport(subscriptions, contexts.get);
-  const sockets = new WebSocketTransport(subscriptions, {
+  const subscriptions = new Subscriptions(executor, trustedDocuments);
+  const eventStreams = new EventStreamTransport(subscriptions, contexts.get);
+  const webSockets = new WebSocketTransport(subscriptions, {
     maxMessage: config.maxAnonymousBody,
-    createContext: contexts.createUnregistered,
+    createContext: contexts.createForWebSocket,
     networkOf: (request) => origin.clientNetwork(request),
-    rejectsSubscriptions: admissionControl.rejects,
+    rejectsSubscriptions: admissionControl.shouldReject,
     log,
   });
   const scrape = services.metrics && createScrape(services.metrics.registry);
@@ -100,9 +100,9 @@ export async function createApp(processServices: Services): Promise<App> {
     executor,
     restExecutor,
     prepare,
-    trusted,
+    trustedDocuments,
     apollo,
-    streams,
+    eventStreams,
     contexts,
     readiness,
     errorResponses,
@@ -111,12 +111,12 @@ export async function createApp(processServices: Services): Promise<App> {
     scrape,
   });
   return {
-    ...serverListeners({ services, errorResponses, containment, cors, admissionControl, sockets }, handleAdmitted),
+    ...serverListeners({ services, errorResponses, containment, cors, admissionControl, webSockets }, handleAdmitted),
     startDraining() {
       admissionControl.startDraining();
       readiness.startDraining();
-      streams.endAllStreams();
-      sockets.endAllConnections().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
+      eventStreams.endAllStreams();
+      webSockets.endAllConnections().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
     },
     scrape,
     containment,
@@ -148,13 +148,13 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
   return new Tracing(tracing);
 }
 
-function createExecutors({ config, widths }: Services): Record<'executor' | 'restExecutor', Executor> {
+function createExecutors({ config, averageWidths }: Services): Record<'executor' | 'restExecutor', Executor> {
   const { compileOperations, maxCost, maxResponse, introspection } = config;
   const options: ExecutorOptions = {
     compilesOwnOperations: compileOperations,
     maxCost,
     maxResponseBytes: maxResponse,
-    widthOf: widths.widthOf,
+    widthOf: averageWidths.widthOf,
   };
   return {
     executor: new Executor(buildGraphQLSchema(), { ...options, introspection }),
@@ -210,11 +210,11 @@ function admittedListener(parts: AppParts): RequestListener {
 
 interface ListenerParts extends Pick<AppParts, 'services' | 'errorResponses' | 'containment' | 'cors'> {
   admissionControl: AdmissionControl;
-  sockets: WebSocketTransport;
+  webSockets: WebSocketTransport;
 }
 
 const serverListeners = (
-  { services: { origin }, errorResponses, containment, cors, admissionControl, sockets }: ListenerParts,
+  { services: { origin }, errorResponses, containment, cors, admissionControl, webSockets }: ListenerParts,
   handleAdmitted: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener: (request, response) =>
@@ -239,6 +239,6 @@ const serverListeners = (
       const pageOrigin = request.headers.origin;
       if (pageOrigin !== undefined && !cors.allows(pageOrigin) && pageOrigin !== origin.baseUrl(request))
         return rejectHandshake(request, socket, '403 Forbidden');
-      admissionControl.admitSocket(request, socket, () => sockets.upgrade(request, socket, head));
+      admissionControl.admitSocket(request, socket, () => webSockets.upgrade(request, socket, head));
     }),
 });

@@ -39,8 +39,8 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
     return {
       app,
       demo,
-      hasNoAccounts: config.production && !(await database.ask('SELECT FROM "user_account" LIMIT 1')).length,
-      hasEmptyCatalogue: !(await database.ask('SELECT FROM "language" LIMIT 1')).length,
+      hasNoAccounts: config.production && !(await database.queryAsServer('SELECT FROM "user_account" LIMIT 1')).length,
+      hasEmptyCatalogue: !(await database.queryAsServer('SELECT FROM "language" LIMIT 1')).length,
       async close() {
         await app.stop();
         await stop();
@@ -50,7 +50,7 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
 
     async function seedFirstData(): Promise<DemoAccount | undefined> {
       const seeding = { database, vault, timeZone: config.timeZone };
-      const isNew = await seedReference(seeding, await Media.checked(config));
+      const isNew = await seedReference(seeding, await Media.openChecked(config));
       return isNew && !config.production ? seedDemo(seeding) : undefined;
     }
   } catch (error) {

@@ -6,7 +6,7 @@ import type { Config } from '../platform/config';
 
 /** Keep-alive timeout. It exceeds the idle timeout of common proxies (60 s), so that they do not reuse a connection that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
-/** A whole request may take this multiple of CLIENT_TIMEOUT, which suffices for the largest upload over a slow line. */
+/** Maximum duration of a whole request, as a multiple of CLIENT_TIMEOUT. It suffices for the largest upload over a slow line. */
 const REQUEST_TIMEOUT_FACTOR = 10;
 
 type Timeout = Pick<Config, 'clientTimeout'>;
@@ -28,7 +28,7 @@ function resetConnection(socket: Socket): void {
 
 const LINGER_TIMEOUT_MS = 1_000;
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
-/** Yields to the event loop after this many discarded bytes. Otherwise Node reads up to 2 MB from a full socket in one turn. */
+/** Number of discarded bytes after which reading yields to the event loop. Otherwise, Node reads up to 2 MB from a full socket in one turn. */
 const YIELD_BYTES = 128 * 1024;
 
 /**

@@ -13,9 +13,9 @@ const SWEEP_INTERVAL_MS = 50;
 const DRAIN_TIMEOUT_MS = 7_000;
 /** Maximum number of event-loop turns to wait for one without a new connection. */
 const MAX_TURNS = 500;
-/** Longer event-loop turns do not count, because connections that arrive during a turn are accepted only in the next one. */
+/** Maximum duration of an event-loop turn that counts. Connections that arrive during a longer turn are accepted only in the next one. */
 const MAX_SHORT_TURN_MS = 0.5;
-/** Sleep before each observed turn, because on a busy machine the scheduler is less likely to preempt a process that has just slept. */
+/** Sleep before each observed turn: on a busy machine, the scheduler is less likely to interrupt a process that has just slept. */
 const SLEEP_MS = 2;
 
 export class ConnectionDrainer {
@@ -38,7 +38,7 @@ export class ConnectionDrainer {
     const countConnections = () => new Promise<number>((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
     // Without open connections, there is no load balancer or client to which the notice would matter.
     if (server.listening && (await countConnections())) await sleep(notice);
-    await this.waitUntilNoneArrives();
+    await this.waitForTurnWithoutConnection();
     const closed = new Promise<void>((resolve) => server.once('close', resolve));
     // Keeps idle connections open for now, because a client may already have sent a request on one.
     stopAccepting(server);
@@ -58,7 +58,7 @@ export class ConnectionDrainer {
    * Waits for an event-loop turn without a new connection. Then the kernel's accept queue is empty, and no connection in it is reset when the server stops
    * accepting. Only short turns count, because connections that arrive during a turn are accepted in the next one.
    */
-  private async waitUntilNoneArrives(): Promise<void> {
+  private async waitForTurnWithoutConnection(): Promise<void> {
     for (let turns = 0; turns < MAX_TURNS; turns += 1) {
       await sleep(SLEEP_MS);
       const [acceptedBefore, startedAt] = [this.acceptedConnections, performance.now()];

@@ -15,13 +15,13 @@ export type MessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'S
 const MAX_RESPONSE_LISTENERS = 20;
 
 export class ErrorContainment {
-  readonly classes: MessageClasses;
+  readonly messageClasses: MessageClasses;
 
   constructor(
     private readonly log: Logger,
     private readonly errorResponses: Pick<ErrorResponses, 'handleError'>,
   ) {
-    this.classes = this.createClasses();
+    this.messageClasses = this.createClasses();
   }
 
   private createClasses(): MessageClasses {

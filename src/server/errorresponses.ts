@@ -3,7 +3,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
-import { isExhausted } from '../database/errors';
+import { isProcessResourceError } from '../database/errors';
 import { REQUEST_ID_HEADER } from '../request/clientorigin';
 import { sendGraphQLError } from '../graphql/httperrors';
 import { prefersHtml, renderFailurePage } from '../pages/failurepage';
@@ -40,7 +40,7 @@ export class ErrorResponses {
 
   /** Responds with an error that a handler has thrown: 503 if the request can be repeated, else 500. */
   handleError(error: unknown, request: IncomingMessage, response: ServerResponse): void {
-    // The client has disconnected, or exceeded its timeout, before the body was read completely.
+    // Sends no response if the client has disconnected, or exceeded its timeout, before the body was read completely.
     if (request.destroyed && !request.complete) return void response.destroy();
     const id = String(request.headers[REQUEST_ID_HEADER]);
     if (response.headersSent) {
@@ -59,8 +59,8 @@ export class ErrorResponses {
 
   readonly expressErrorHandler: ErrorRequestHandler = (error, request, response, _next) => {
     const { status, message } = error as { status: number; message: string };
-    // Exhausted resources are checked first, because body parsers set a 4xx status even on errors of the operating system.
-    if (isExhausted(error) || !(status >= 400 && status < 500)) return this.handleError(error, request, response);
+    // A lack of system resources is not an error of the client, although body parsers set a 4xx status even on errors of the operating system.
+    if (isProcessResourceError(error) || !(status >= 400 && status < 500)) return this.handleError(error, request, response);
     // The headers have been sent if the body exceeded the limit: it was rejected with 413 before its parser failed.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (sendFailurePage(request, response, status, message)) return;

@@ -11,13 +11,13 @@ const NANOSECONDS_PER_MS = 1e6;
 /** Level up to which nothing is shed, so that a single pause, such as a garbage collection, has no effect. */
 const DEAD_ZONE = 0.3;
 const MAX_LEVEL = 2 + DEAD_ZONE;
-/** A request that was queued longer than this multiple of the tolerated lag is rejected instead of started. */
+/** Multiple of the tolerated lag: a request that was queued for longer is rejected instead of started. */
 const LATE_FACTOR = 5;
 const MAX_RISE_PER_SECOND = 3;
 const FALL_PER_SECOND = 1;
 
 export class LoadShedder {
-  private readonly delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  private readonly eventLoopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   private measuredAt = performance.now();
   private timer?: NodeJS.Timeout;
   /**
@@ -36,12 +36,12 @@ export class LoadShedder {
     private readonly stolenShare: () => number = () => 0,
   ) {
     if (!maxLag) return;
-    this.delay.enable();
+    this.eventLoopDelay.enable();
     this.timer = setInterval(() => this.measure(), MEASURE_INTERVAL_MS).unref();
   }
 
   /** Whether to reject a new request. Decided at random, so that the load settles instead of oscillating. */
-  rejects(isAnonymous: boolean): boolean {
+  shouldReject(isAnonymous: boolean): boolean {
     const probability = this.level - DEAD_ZONE - (isAnonymous ? 0 : 1);
     return probability > 0 && Math.random() < probability;
   }
@@ -53,16 +53,16 @@ export class LoadShedder {
 
   stop(): void {
     clearInterval(this.timer);
-    this.delay.disable();
+    this.eventLoopDelay.disable();
   }
 
   private measure(): void {
     const now = performance.now();
     const seconds = Math.min(now - this.measuredAt, 2 * MEASURE_INTERVAL_MS) / 1000;
     this.measuredAt = now;
-    const measured = Math.max((this.delay.mean || 0) / NANOSECONDS_PER_MS - RESOLUTION_MS, this.queueingDelay());
+    const measured = Math.max((this.eventLoopDelay.mean || 0) / NANOSECONDS_PER_MS - RESOLUTION_MS, this.queueingDelay());
     const lag = measured * (1 - this.stolenShare());
-    this.delay.reset();
+    this.eventLoopDelay.reset();
     const change = lag > this.maxLag ? Math.min(MAX_RISE_PER_SECOND, lag / this.maxLag) : -FALL_PER_SECOND;
     const maxLevel = this.level === 0 ? DEAD_ZONE : MAX_LEVEL;
     this.level = Math.min(maxLevel, Math.max(0, this.level + change * seconds));

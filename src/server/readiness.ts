@@ -62,7 +62,7 @@ export class Readiness {
 
   constructor(private readonly database: Database) {}
 
-  /** Checks once and then periodically. */
+  /** Checks the readiness once and then periodically. */
   async start(): Promise<void> {
     await this.check();
     if (!this.isStopped) this.timer = setTimeout(() => void this.start(), CHECK_INTERVAL_MS).unref();

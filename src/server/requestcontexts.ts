@@ -19,7 +19,7 @@ export class RequestContexts {
   readonly get = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT]!;
 
   /** Creates a context with the GraphQL policies, for a WebSocket. It is not stored in the request, so `get` does not find it. */
-  readonly createUnregistered = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
+  readonly createForWebSocket = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
 
   /** Creates the context of a request and stores it in the request. */
   create(request: IncomingMessage, isRest: boolean): RequestContext {

@@ -44,11 +44,11 @@ export interface AppParts {
   services: Services;
   executor: Executor;
   restExecutor: Executor;
-  /** Prepares a GraphQL document against the REST schema. */
+  /** Parses and validates a GraphQL document against the REST schema and returns a function that runs it. */
   prepare: PrepareOperation;
-  trusted: TrustedDocuments;
+  trustedDocuments: TrustedDocuments;
   apollo: ApolloServer<GraphQLContext>;
-  streams: EventStreamTransport;
+  eventStreams: EventStreamTransport;
   contexts: RequestContexts;
   readiness: Readiness;
   errorResponses: ErrorResponses;
@@ -59,7 +59,7 @@ export interface AppParts {
 
 export function createExpressApp(parts: AppParts): Express {
   const app = express();
-  addExpressMethods(app, parts.containment.classes);
+  addExpressMethods(app, parts.containment.messageClasses);
   app.disable('x-powered-by');
   app.set('etag', false);
   // As paths are case-sensitive in the rules of proxies, they must be so here as well: otherwise clients could bypass these rules.
@@ -125,11 +125,11 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
   next();
 };
 
-function addGraphQL(app: Express, { services, executor, trusted, apollo, streams, contexts }: AppParts): void {
+function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, contexts }: AppParts): void {
   const { config, log } = services;
-  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.get), streams.handle);
-  app.use(exportRoutes({ executor, trusted, config, contextOf: contexts.get, log }));
-  app.use('/graphql', uploadMiddleware(config, contexts.get), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, contexts));
+  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.get), eventStreams.handle);
+  app.use(exportRoutes({ executor, trusted: trustedDocuments, config, contextOf: contexts.get, log }));
+  app.use('/graphql', uploadMiddleware(config, contexts.get), trustedDocumentsMiddleware(trustedDocuments), apolloRoute(apollo, contexts));
 }
 
 const apolloRoute = (apollo: ApolloServer<GraphQLContext>, contexts: RequestContexts): RequestHandler =>

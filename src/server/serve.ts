@@ -28,20 +28,20 @@ export interface ServeOptions {
   /** Whether to print the URLs to stdout. */
   announce?: boolean;
   /** Called when the server accepts requests, before the URLs are printed and "ready" is logged. */
-  ready?: () => void;
+  onReady?: () => void;
   /** Connection to the embedded database, if the supervisor runs it. */
   embedded?: EmbeddedConnection;
   /** Bound socket of the port, if the supervisor holds it. */
   socket?: BoundSocket;
 }
 
-export async function serve(config: Config, { announce = true, ready, embedded, socket }: ServeOptions = {}): Promise<RunningServer> {
+export async function serve(config: Config, { announce = true, onReady, embedded, socket }: ServeOptions = {}): Promise<RunningServer> {
   const { origin, tls } = validateConfiguredFiles(config);
   const log = createLog(config.logLevel);
   const running = await bootstrap(config, origin, log, embedded);
   const { containment } = running.app;
   containment.logUncaughtErrors();
-  const options = { ...serverTimeouts(config), ...containment.classes };
+  const options = { ...serverTimeouts(config), ...containment.messageClasses };
   const httpsServer = tls && createTlsServer({ ...options, ...tls });
   const server = httpsServer ?? createServer(options);
   respondToParserErrors(server, log);
@@ -63,7 +63,7 @@ export async function serve(config: Config, { announce = true, ready, embedded, 
   const metricsServer = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
   const stopWatchingTls = httpsServer && watchTls(config.tls!, httpsServer, log);
   const { port } = server.address() as AddressInfo;
-  ready?.();
+  onReady?.();
   if (announce && config.production) logHints(running, log);
   else if (announce) printBanner(config, port, running);
   log.info({ port, url: baseUrl(config, port) }, 'ready');

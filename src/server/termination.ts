@@ -26,7 +26,7 @@ export function ignoreClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
-/** Calls `stop` only at the first of these signals: on Ctrl-C, a process may receive a signal from the terminal and another one from its parent. */
+/** Calls `stop` only at the first of the signals: on Ctrl-C, a process may receive a signal from the terminal and another one from its parent. */
 export function onFirstSignal(signals: readonly NodeJS.Signals[], stop: () => void): void {
   let isStopping = false;
   const stopOnce = () => {

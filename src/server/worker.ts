@@ -43,12 +43,12 @@ function start(): void {
   // Ignores the other termination signals, which a terminal sends to all its processes (Ctrl-C). Only the supervisor stops workers, by SIGTERM.
   for (const signal of TERMINATION_SIGNALS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
   process.on('message', (order: SupervisorMessage | MetricsMessage, socket?: BoundSocket) => {
-    // Messages of the metrics aggregation arrive on the same channel.
+    // Ignores the messages of the metrics aggregation, which arrive on the same channel.
     if (order.kind !== 'serve') return;
-    // Shown by `ps`, in which a spare worker has the argument `spare` until it serves.
+    // Changes the title that `ps` shows: until now, it ended with the argument `spare` if the process was a spare worker.
     process.title = 'fitgraph worker';
     const { port, announce, embedded } = order;
-    serve({ ...config, port }, { announce, embedded, socket, ready: () => send('ready') }).then(
+    serve({ ...config, port }, { announce, embedded, socket, onReady: () => send('ready') }).then(
       (running) => (server = running),
       exitWithError,
     );

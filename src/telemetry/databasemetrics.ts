@@ -21,7 +21,7 @@ export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listen
     seconds,
   );
   const connectionsByPool = (state: 'busy' | 'idle' | 'waiting') => () =>
-    Object.fromEntries(Object.entries(database.connections()).map(([pool, counts]) => [pool, counts[state]]));
+    Object.fromEntries(Object.entries(database.connectionCounts()).map(([pool, counts]) => [pool, counts[state]]));
   metrics.addGauge(
     'fitgraph_database_connections_busy',
     'Connections in use, by `pool`: `anonymous`, `users` (signed-in users and subscriptions), `own` (the server itself), `writes`, `replica`.',

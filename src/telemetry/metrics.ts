@@ -14,7 +14,7 @@ import { routeTemplate } from './routetemplates';
 
 export interface AppGauges {
   /** Number of rejected requests by reason. */
-  readonly rejected: Readonly<Record<string, number>>;
+  readonly rejectedCounts: Readonly<Record<string, number>>;
   /** Returns the queueing delay, in milliseconds, of clients with a single queued request. */
   queueingDelay(): number;
   /** Returns the share of the needed CPU time that the hypervisor withholds. */
@@ -23,7 +23,7 @@ export interface AppGauges {
   ready(): number;
   /** Returns 1 for each degradation that the latest check has found, and 0 for the others. */
   degradations(): Record<string, number>;
-  subscriptions(): { running: number; delivered: number; events: number; sockets: number };
+  subscriptions(): { running: number; deliveredEvents: number; eventStreams: number; webSockets: number };
 }
 
 export interface CompletedRequest {
@@ -154,7 +154,7 @@ export class Metrics {
     const { app } = this;
     const { loginLimiter, costLimiter } = this.services;
     const metrics = this.sections.requests;
-    const rejections = () => ({ ...app.rejected, login: loginLimiter.rejectedCount, budget: costLimiter.rejectedCount });
+    const rejections = () => ({ ...app.rejectedCounts, login: loginLimiter.rejectedCount, budget: costLimiter.rejectedCount });
     metrics.addCounter(
       'fitgraph_rejections_total',
       'Requests rejected to protect the server, by `reason`: `overload` (load shedding), `queue_timeout` (queued too long), `shutdown`, `login` (too many attempts), `budget` (exhausted).',
@@ -175,8 +175,8 @@ export class Metrics {
     const { changeLog } = this.services;
     const metrics = this.sections.subscriptions;
     metrics.addGauge('fitgraph_subscriptions', 'Active subscriptions.', () => app.subscriptions().running);
-    metrics.addCounter('fitgraph_subscription_events_total', 'Events delivered to subscribers.', () => app.subscriptions().delivered);
-    const connections = () => ({ sse: app.subscriptions().events, websocket: app.subscriptions().sockets });
+    metrics.addCounter('fitgraph_subscription_events_total', 'Events delivered to subscribers.', () => app.subscriptions().deliveredEvents);
+    const connections = () => ({ sse: app.subscriptions().eventStreams, websocket: app.subscriptions().webSockets });
     metrics.addGauge('fitgraph_subscription_connections', 'Connections of subscribers, by `transport`: `sse`, `websocket`.', connections, {
       label: 'transport',
     });

@@ -51,7 +51,7 @@ export class RequestTrace implements Trace {
     this.activeContext = trace.setSpan(parent, span);
   }
 
-  async operation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T> {
+  async traceOperation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T> {
     const parent = this.activeContext;
     const attributes = { 'graphql.operation.type': type, 'graphql.operation.name': name };
     const span = this.tracer.startSpan(`${type} ${name}`, { attributes }, parent);
@@ -64,7 +64,7 @@ export class RequestTrace implements Trace {
     }
   }
 
-  statement(text: string): (rows?: number) => void {
+  beginStatement(text: string): (rows?: number) => void {
     const summary = summarize(text);
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary, 'db.query.text': text.slice(0, MAX_STATEMENT_TEXT) };
     const span = this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }, this.activeContext);
@@ -106,7 +106,7 @@ export class Tracing {
   }
 
   /** Starts the span of a request. Returns undefined if the request is not sampled, as decided by the client (header `traceparent`) or the sampler. */
-  begin({ headers }: Pick<IncomingMessage, 'headers'>): RequestTrace | undefined {
+  beginTrace({ headers }: Pick<IncomingMessage, 'headers'>): RequestTrace | undefined {
     const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
     const span = this.tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);
     return span.isRecording() ? new RequestTrace(this.tracer, span, parent) : undefined;

@@ -8,11 +8,11 @@ import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
 import { tryLockMigrations } from '../database/migrate';
 
 /** SQL: generates the statements that drop and recreate the foreign keys or indexes of tables. */
-const FOREIGN_KEYS = `SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) AS "off",
-    format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, c.conname, pg_get_constraintdef(c.oid)) AS "again"
+const FOREIGN_KEYS = `SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) AS "dropSql",
+    format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, c.conname, pg_get_constraintdef(c.oid)) AS "recreateSql"
   FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
   WHERE c.contype = 'f' AND t.relname = ANY($1) AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1`;
-const INDEXES = `SELECT format('DROP INDEX %I', x.relname) AS "off", pg_get_indexdef(i.indexrelid) AS "again"
+const INDEXES = `SELECT format('DROP INDEX %I', x.relname) AS "dropSql", pg_get_indexdef(i.indexrelid) AS "recreateSql"
   FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
   WHERE NOT i.indisunique AND NOT i.indisexclusion AND t.relname = ANY($1) AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1`;
 
@@ -20,10 +20,10 @@ const INDEXES = `SELECT format('DROP INDEX %I', x.relname) AS "off", pg_get_inde
 export type RecreateStatements = readonly string[];
 
 export async function dropKeysAndIndexes(client: ClientBase, tables: readonly string[]): Promise<RecreateStatements> {
-  const statements: { off: string; again: string }[] = [];
+  const statements: { dropSql: string; recreateSql: string }[] = [];
   for (const text of [INDEXES, FOREIGN_KEYS]) statements.push(...(await client.query(text, [tables])).rows);
-  for (const { off } of statements) await client.query(off);
-  return statements.map(({ again }) => again);
+  for (const { dropSql } of statements) await client.query(dropSql);
+  return statements.map(({ recreateSql }) => recreateSql);
 }
 
 /** Recreates the dropped foreign keys and indexes. Throws if a row violates a foreign key. */
@@ -42,10 +42,10 @@ const EXPECTED_ERRORS = ['55P03', '40P01', '42501'];
 async function hasExclusiveUse(client: ClientBase, table: string, newRows: number): Promise<boolean> {
   if (!(await tryLockMigrations(client))) return false;
   const { rows } = await client.query(
-    `SELECT NOT EXISTS (SELECT FROM ${LIVE_INSTANCES_SQL}) AND (SELECT count(*) FROM (SELECT FROM "${table}" LIMIT $1::bigint + 1) AS "some") <= $1 AS "alone"`,
+    `SELECT NOT EXISTS (SELECT FROM ${LIVE_INSTANCES_SQL}) AND (SELECT count(*) FROM (SELECT FROM "${table}" LIMIT $1::bigint + 1) AS "some") <= $1 AS "hasExclusiveUse"`,
     [newRows],
   );
-  return (rows as [{ alone: boolean }])[0].alone;
+  return (rows as [{ hasExclusiveUse: boolean }])[0].hasExclusiveUse;
 }
 
 /** Drops the keys and indexes of one table, but only if no server uses the database; otherwise returns an empty list. */

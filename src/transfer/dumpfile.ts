@@ -4,7 +4,7 @@ import { ClientError } from '../core/model/errors';
 import { RowValidator, type DumpRow, type DumpRows } from './dump';
 import { JsonArraySplitter, type JsonElement } from './jsonarray';
 
-/** Ranges with a smaller gap between them are merged, because reading the gap is cheaper than a seek. */
+/** Two byte ranges are merged if the gap between them is smaller than this, because reading the gap is cheaper than a seek. */
 const MAX_MERGED_GAP_BYTES = 64 * 1024;
 const READ_CHUNK_BYTES = 256 * 1024;
 
@@ -48,7 +48,7 @@ export class DumpFile implements DumpRows {
 
   private async *elements(byteRange?: ByteRange): AsyncGenerator<JsonElement> {
     const elements = new JsonArraySplitter(byteRange?.start);
-    // `end` is inclusive here.
+    // `end` of a ByteRange is exclusive, but that of `createReadStream` is inclusive.
     const options = byteRange && { start: byteRange.start, end: byteRange.end - 1 };
     try {
       for await (const chunk of createReadStream(this.file, { ...options, highWaterMark: READ_CHUNK_BYTES }))

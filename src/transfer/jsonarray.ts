@@ -14,7 +14,7 @@ export interface JsonElement {
 const [QUOTE, BACKSLASH, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [...'"\\,[]{}'].map((character) =>
   character.charCodeAt(0),
 );
-/** Space, tab, line feed, carriage return. */
+/** Codes of the whitespace characters of JSON: space, tab, line feed, carriage return. */
 const WHITESPACE = [0x20, 0x09, 0x0a, 0x0d];
 const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
 

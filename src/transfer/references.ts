@@ -13,12 +13,12 @@ export class ReferenceResolver {
   /** Cache of existing rows: their owners by entity and id. If such a row is deleted in the meantime, the foreign key rejects the import. */
   private readonly ownersOfExisting = new Map<Entity, Map<number, number | undefined>>();
 
-  constructor(private readonly ask: (text: string, values: unknown[]) => Promise<Row[]>) {}
+  constructor(private readonly query: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
   /** Allocates new ids for rows; later references in the dump are mapped to them. */
   async allocateIds(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const idMap = this.newIds.get(entity) ?? new Map<number, number>();
-    const newIdRows = await this.ask(
+    const newIdRows = await this.query(
       `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
       [rows.length],
     );
@@ -30,8 +30,8 @@ export class ReferenceResolver {
     return this.newIds.get(entity)?.get(id as number) ?? (id as number);
   }
 
-  /** Looks up the rows to which these rows refer: one statement per table, unless all of its rows are cached. */
-  async lookUp(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
+  /** Caches the rows to which the given rows refer, with one statement for each table of which a referenced row is not cached yet. */
+  async cacheReferencedRows(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
       const target = field.target!();
@@ -50,12 +50,12 @@ export class ReferenceResolver {
       if (!uncachedIds.length) continue;
       const { table, owned, dumpModel } = resourceOf(target)!;
       const owner = owned && dumpModel !== USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
-      const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
+      const rowsFound = await this.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
       for (const row of rowsFound) cachedOwners.set(row.id, row.owner ?? undefined);
     }
   }
 
-  /** Returns the id for a reference, after `lookUp`. Throws if the referenced row does not exist. */
+  /** Returns the id to store for a reference, whose row `cacheReferencedRows` must have cached. Throws if the referenced row does not exist. */
   resolveId(row: DumpRow, field: FieldMeta, value: unknown): number | null {
     if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();

@@ -1,7 +1,7 @@
 /** Seeding of reference data and of a demo account. */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { createUser, getOrCreateToken } from '../auth/accounts';
+import { createUser, getOrCreateApiKey } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
 import { currentDate } from '../core/model/clock';
 import type { Database } from '../database/connection';
@@ -30,7 +30,7 @@ export interface DemoAccount {
 }
 
 async function isEmpty(database: Database): Promise<boolean> {
-  const [row] = await database.ask('SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty');
+  const [row] = await database.queryAsServer('SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty');
   return row!.empty;
 }
 
@@ -50,7 +50,7 @@ export async function seedDemo({ database, vault, timeZone, progress }: SeedOpti
     User.count({ where: { username: DEMO_NAME }, transaction, ...session.sequelizeOptions }),
   );
   if (exists) return undefined;
-  // Random for each installation, so that no server has a demo account with a publicly known password.
+  // The password is random for each installation, so that no server has a demo account with a publicly known password.
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_NAME, password }, session);
   try {
@@ -59,5 +59,5 @@ export async function seedDemo({ database, vault, timeZone, progress }: SeedOpti
     await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }));
     throw error;
   }
-  return { username: DEMO_NAME, password, token: await getOrCreateToken(id, session, vault) };
+  return { username: DEMO_NAME, password, token: await getOrCreateApiKey(id, session, vault) };
 }

@@ -22,7 +22,7 @@ export async function insertTokens(rows: readonly DumpRow[], client: ClientBase,
       [
         rows.map(({ fields }) => fields.user),
         tokens.map(sha256),
-        tokens.map((token) => vault.seal(token)),
+        tokens.map((token) => vault.encrypt(token)),
         rows.map(({ fields }) => fields.created ?? null),
       ],
     ),

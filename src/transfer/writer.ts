@@ -44,7 +44,7 @@ const MAX_ROWS_PER_COPY = 10_000;
 
 const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
 
-/** Formats of values. They are stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
+/** Formats of values, by kind of field. They are stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
 const SYNTAX: Partial<Record<FieldKind, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   time: /^\d\d:\d\d/,
@@ -67,7 +67,7 @@ export async function writeRows(
   );
 }
 
-async function* inChunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
+async function* chunksOf(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
   let chunk: DumpRow[] = [];
   for await (const row of rows) {
     chunk.push(row);
@@ -97,7 +97,7 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 
 class Writer {
   private readonly models = entitiesByModel();
-  private readonly references = new ReferenceResolver((text, values) => this.ask(text, values));
+  private readonly references = new ReferenceResolver((text, values) => this.query(text, values));
   /** The COPY in progress. PostgreSQL may still reject its rows. */
   private currentCopy?: { stream: CopyStream; table: string; columns: readonly string[]; rows: RowIdentity[] };
 
@@ -128,7 +128,7 @@ class Writer {
       if (!count) continue;
       const recreateStatements = await dropKeysIfUnused(this.client, resourceOf(entity)!.table, count);
       let firstRow: RowIdentity | undefined;
-      for await (const chunk of prefetch(inChunks(this.rows.rowsOf(model!)))) {
+      for await (const chunk of prefetch(chunksOf(this.rows.rowsOf(model!)))) {
         firstRow ??= chunk[0]!;
         if (this.options.renumber) await this.references.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
@@ -142,7 +142,7 @@ class Writer {
     }
     const tokenCount = this.rows.counts.get(TOKEN_MODEL);
     if (tokenCount) {
-      for await (const chunk of inChunks(this.rows.rowsOf(TOKEN_MODEL))) {
+      for await (const chunk of chunksOf(this.rows.rowsOf(TOKEN_MODEL))) {
         await insertTokens(chunk, this.client, this.options.vault);
         progress?.((doneRows += chunk.length), total);
       }
@@ -173,7 +173,7 @@ class Writer {
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
     const knownFields = new Set([...fields, ...links].map((field) => field.rest));
     const isUser = dumpModel === USER_MODEL;
-    await this.references.lookUp(
+    await this.references.cacheReferencedRows(
       rows,
       [...fields, ...links].filter((field) => field.target),
     );
@@ -228,7 +228,7 @@ class Writer {
     await withRowErrors(currentCopy.rows, () => currentCopy.stream.write(formatCopyRows(records, columns)));
   }
 
-  private async ask(text: string, values: unknown[]): Promise<Row[]> {
+  private async query(text: string, values: unknown[]): Promise<Row[]> {
     await this.finishCopy();
     return (await this.client.query(text, values)).rows;
   }

@@ -1,6 +1,6 @@
 /** A new password revokes the token and all browser sessions; renewing a hash at login revokes nothing. */
 import { pbkdf2Sync } from 'node:crypto';
-import { setPassword, getOrCreateToken } from '../../src/auth/accounts';
+import { setPassword, getOrCreateApiKey } from '../../src/auth/accounts';
 import { Sessions } from '../../src/auth/sessions';
 import { Visitor } from '../pages/visitor';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
@@ -35,7 +35,7 @@ async function somebody(): Promise<{ person: Person; username: string }> {
 async function importedPerson() {
   const { person, username } = await somebody();
   await setHash(person, imported(PASSWORD));
-  const token = await getOrCreateToken(person.id, fitgraph.database.session(), fitgraph.vault);
+  const token = await getOrCreateApiKey(person.id, fitgraph.database.session(), fitgraph.vault);
   return { person, username, token, isSignedIn: await browserOf(person) };
 }
 

@@ -1,6 +1,6 @@
 /** Constraints between rows hold under concurrent writes over GraphQL and REST, on two instances that share a database. */
 import sharp from 'sharp';
-import { createUser, getOrCreateToken } from '../../src/auth/accounts';
+import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
 import { WEEKDAY } from '../../src/core/grouping/timebuckets';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
@@ -312,5 +312,5 @@ test('returns the same token to concurrent first logins', async () => {
     [1, 2, 3].flatMap((): Write[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
   );
   const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);
-  expect(new Set(tokens)).toEqual(new Set([await getOrCreateToken(id, fitgraph.database.session(), fitgraph.vault)]));
+  expect(new Set(tokens)).toEqual(new Set([await getOrCreateApiKey(id, fitgraph.database.session(), fitgraph.vault)]));
 });

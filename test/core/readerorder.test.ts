@@ -146,7 +146,7 @@ test('reads first, next and last pages by the collation index', async () => {
   await fitgraph.sql('ANALYZE "ingredient"');
   const { pool } = fitgraph.database;
   const sent: Parameters<Session['query']>[] = [];
-  const asked = jest.spyOn(Session.prototype, 'read');
+  const asked = jest.spyOn(Session.prototype, 'queryMaybeStale');
   const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
   try {
     const { ingredients } = await fitgraph.anyone.ask(document);

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Client, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
-import { openEmbedded, type Embedded } from '../../src/database/embedded';
+import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { rowSecurityStatus } from '../../src/database/viewerrole';
 import { validateDump } from '../../src/transfer/dump';
@@ -17,7 +17,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-owner-'));
 fs.chmodSync(folder, 0o755);
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-let embedded: Embedded | undefined;
+let embedded: EmbeddedDatabase | undefined;
 const start = async (name: string) => (embedded = await openEmbedded({ dataDir: path.join(folder, name) }));
 afterEach(() => embedded?.release());
 

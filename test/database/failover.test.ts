@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Client, type PoolConfig } from 'pg';
-import { createUser, getOrCreateToken } from '../../src/auth/accounts';
+import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await migrateUp(database);
   await writeRows(validateDump(catalogue()), database, { vault });
   const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
-  token = await getOrCreateToken(id, database.session(), vault);
+  token = await getOrCreateApiKey(id, database.session(), vault);
   await database.close();
   await createStandby(one.connection, oneDir, twoDir);
   two = await openEmbedded({ dataDir: twoDir });

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { quoteIdentifiers } from '../../src/database/identifiers';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { rebuildWithin } from '../../src/database/rebuild';
+import { rebuildInTransaction } from '../../src/database/rebuild';
 import { viewerRoleOf, rowSecurityStatus, useViewerRole } from '../../src/database/viewerrole';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
@@ -135,7 +135,7 @@ test('quotes the objects that a rebuild of the schema drops', async () => {
   const client = await openDedicatedConnection(database);
   try {
     await client.query('BEGIN');
-    await rebuildWithin(client, []);
+    await rebuildInTransaction(client, []);
     const { rows: left } = await client.query(
       `SELECT relname AS "name" FROM pg_class WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'v') AND relname <> 'migration'`,
     );

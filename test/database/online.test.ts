@@ -41,8 +41,8 @@ const unfilled = () => valueOf('SELECT count(*)::int FROM "workout" WHERE "label
 /** Runs a migration with every kind of step. */
 async function addLabel(change: OnlineSchemaChange): Promise<void> {
   await change.addColumn('workout', 'label', 'text');
-  await change.alter('workout', 'ALTER COLUMN "label" SET DEFAULT \'new\'');
-  await change.fill('workout', '"label" = "comment"', '"label" IS NULL');
+  await change.alterTable('workout', 'ALTER COLUMN "label" SET DEFAULT \'new\'');
+  await change.updateRows('workout', '"label" = "comment"', '"label" IS NULL');
   await change.setNotNull('workout', 'label');
   await change.createIndex('workout_label', '"workout" ("user_id", "label")');
   await change.addConstraint('workout', 'workout_label_length', 'CHECK (char_length("label") <= 100)');
@@ -95,7 +95,7 @@ test('a migration whose connection is lost is completed by the next attempt', as
   let pid = 0;
   const interrupted = database.withoutTimeouts(async (client) => {
     pid = (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
-    await new OnlineSchemaChange(client, () => undefined).fill('workout', '"label" = "comment"', '"label" IS NULL');
+    await new OnlineSchemaChange(client, () => undefined).updateRows('workout', '"label" = "comment"', '"label" IS NULL');
   });
   const failure = interrupted.catch((error: Error) => error.message);
   await until('all other rows are filled', async () => (await unfilled()) === 1);
@@ -126,7 +126,7 @@ test('filled rows keep their version and time of change, and the change log is n
   const before = await states();
   await changing(async (change) => {
     await change.addColumn('workout', 'label', 'text');
-    await change.fill('workout', '"label" = "comment"', '"label" IS NULL');
+    await change.updateRows('workout', '"label" = "comment"', '"label" IS NULL');
   });
   expect(await unfilled()).toBe(0);
   expect(await states()).toEqual(before);
@@ -136,7 +136,7 @@ test('filled rows keep their version and time of change, and the change log is n
 test('rows that a transaction has locked are filled after its end, and rows that are inserted meanwhile are left alone', async () => {
   await changing((change) => change.addColumn('workout', 'label', 'text'));
   await other.query('BEGIN; SELECT FROM "workout" WHERE "id" % 1000 = 7 FOR UPDATE');
-  const filling = changing((change) => change.fill('workout', '"label" = "comment"', '"label" IS NULL'));
+  const filling = changing((change) => change.updateRows('workout', '"label" = "comment"', '"label" IS NULL'));
   await until('all other rows are filled', async () => (await unfilled()) === ROWS / 1000);
   await other.query(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2024-01-01', 'late', 1); COMMIT`);
   await filling;

@@ -27,7 +27,7 @@ test.each([
     const strangers = database.session();
     strangers.setClient('anonymous', 'somebody');
     for (let times = 0; times < 4; times += 1) {
-      const parallel = await Promise.all([users.query(TOLD), users.query(TOLD), strangers.query(TOLD), database.ask(TOLD)]);
+      const parallel = await Promise.all([users.query(TOLD), users.query(TOLD), strangers.query(TOLD), database.queryAsServer(TOLD)]);
       expect(parallel.map(([row]) => row)).toEqual([
         { zone: 'Asia/Tokyo', timeout: '7s', style: 'ISO, YMD' },
         { zone: 'Asia/Tokyo', timeout: '7s', style: 'ISO, YMD' },

@@ -1,8 +1,8 @@
 /** A server behind pgbouncer in transaction mode, where all requests share a few sessions. */
 import { createClient } from 'graphql-sse';
-import { createUser, getOrCreateToken } from '../../src/auth/accounts';
+import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
-import { isLocked, isTimeout } from '../../src/database/errors';
+import { isLockFailure, isTimeout } from '../../src/database/errors';
 import { build, Installation, type Server } from '../server/running';
 import { open, SECRET_KEY } from '../setup/databases';
 import type { Person } from '../setup/person';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   poolers = await Poolers.start();
   const database = open(poolers.own.connection);
   const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
-  token = await getOrCreateToken(id, database.session(), new TokenVault(SECRET_KEY));
+  token = await getOrCreateApiKey(id, database.session(), new TokenVault(SECRET_KEY));
   await database.close();
   const url = await poolers.through(SETTINGS);
   installation = new Installation({
@@ -103,7 +103,7 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     ANONYMOUS_TIMEOUT: '300ms',
     LOCK_TIMEOUT: '200ms',
   });
-  const codeless = (error: unknown) => ({ timeout: isTimeout(error), locked: isLocked(error) });
+  const codeless = (error: unknown) => ({ timeout: isTimeout(error), locked: isLockFailure(error) });
   try {
     for (const lane of ['users', 'anonymous'] as const) {
       const session = database.session();

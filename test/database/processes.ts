@@ -23,7 +23,7 @@ let embedded;
 const commands = {
   async open({ dataDir }) {
     embedded = await openEmbedded({ dataDir, restart: true, log: (logged) => say({ logged }) });
-    return { connection: embedded.connection, joined: embedded.isOwnedElsewhere };
+    return { connection: embedded.connection, joined: embedded.isOwnedByOtherProcess };
   },
   async query({ sql }) {
     const client = new Client(embedded.connection);

@@ -196,12 +196,12 @@ test.each([undefined, 'transaction'] as const)('applies the viewer role to reads
   const database = new Database({ ...options, pooling, direct: options.connection });
   try {
     await useViewerRole(database, () => undefined);
-    database.replica!.follow((text) => database.ask(text), database.sessionUsers.role, createLog('silent'));
+    database.replica!.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, createLog('silent'));
     await until('the replica is read from', async () => database.replica!.isUsed);
     const session = database.session();
     session.setClient('anonymous', 'somebody');
     const read = () =>
-      session.read(
+      session.queryMaybeStale(
         `SELECT current_user::text AS "role", pg_is_in_recovery() AS "there", current_setting('fitgraph.viewer', true) AS "viewer"`,
       );
     expect(await read()).toEqual([{ role: database.sessionUsers.role, there: true, viewer: '' }]);
@@ -270,7 +270,7 @@ test.each([
   const connection = { connectionString: url() };
   const wrong = new Replica({ connection, maxLag: 2_000 }, () => new Pool({ ...connection, max: 1, connectionTimeoutMillis: 10_000 }));
   try {
-    expect(await wrong.inspect((text) => fitgraph.database.ask(text))).toEqual(why);
+    expect(await wrong.waitUntilUsable((text) => fitgraph.database.queryAsServer(text))).toEqual(why);
   } finally {
     wrong.stop();
     await wrong.pool.end();

@@ -118,7 +118,7 @@ test('shows viewers their rows after identify() on the same session', async () =
   const [own] = askers();
   for (let count = 0; count < 20; count += 1) {
     const session = own!.session();
-    await session.identify('SELECT 1', []);
+    await session.queryForAuthentication('SELECT 1', []);
     expect(await session.query(SELECT)).toHaveLength(ROWS);
   }
 });

@@ -71,7 +71,7 @@ test('restores the files of a backup while the server is running', async () => {
   expect(summary.files).toBe(11);
   const [image, other] = Object.keys(before);
   await files().write(image!, (at) => fs.promises.writeFile(at, 'wrecked'));
-  await files().remove(other!, []);
+  await files().deleteFiles(other!, []);
   await upload(ann);
   await restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
   await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));

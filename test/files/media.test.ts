@@ -38,7 +38,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     media = mediaOf(place);
   });
   afterEach(async () => {
-    for (const name of await media.files.folders('')) await media.files.discard(name);
+    for (const name of await media.files.listFolders('')) await media.files.deleteFolder(name);
   });
   afterAll(async () => {
     await place.end();
@@ -90,7 +90,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('does not get the name of a thumbnail of another image', async () => {
       const path = await store();
       expect(await store(thumbnailPath('a.png', 'micro', false))).toMatch(/\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/);
-      expect(await media.thumbnail(path, 'micro', false)).toBe(true);
+      expect(await media.createThumbnail(path, 'micro', false)).toBe(true);
     });
 
     it.each([
@@ -137,7 +137,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
       [20, 10, 'micro_cropped', [20, 10]],
     ])('scale an image of %i x %i as %s to %j', async (width, height, alias, size) => {
       const path = await store('a.png', await plain(width, height).png().toBuffer());
-      expect(await media.thumbnail(path, alias, false)).toBe(true);
+      expect(await media.createThumbnail(path, alias, false)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, alias, false))).toEqual([...size, 'jpeg']);
     });
 
@@ -153,7 +153,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
           { input: face, left, top: 10 },
         ]);
         const path = await store(`${side}.png`, await wide.png().toBuffer());
-        expect(await media.thumbnail(path, 'thumbnail_cropped', false)).toBe(true);
+        expect(await media.createThumbnail(path, 'thumbnail_cropped', false)).toBe(true);
         const { channels } = await sharp(await read(thumbnailPath(path, 'thumbnail_cropped', false))).stats();
         expect(channels[0]!.mean - channels[1]!.mean).toBeGreaterThan(50);
       }
@@ -192,14 +192,14 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
         await media.remove([path]);
         await write(...given);
       });
-      expect(await media.thumbnail(path, 'micro', false)).toBe(false);
+      expect(await media.createThumbnail(path, 'micro', false)).toBe(false);
       expect(await names()).toEqual([]);
     });
 
     it('are refused for missing images, invalid paths and the wrong format', async () => {
-      expect(await media.thumbnail('nothing.png', 'micro', false)).toBe(false);
+      expect(await media.createThumbnail('nothing.png', 'micro', false)).toBe(false);
       expect(await media.createThumbnails('../nothing.png')).toBe(false);
-      expect(await media.thumbnail(await store(), 'micro', true)).toBe(false);
+      expect(await media.createThumbnail(await store(), 'micro', true)).toBe(false);
     });
   });
 

@@ -62,6 +62,6 @@ export function mediaOf({ environment }: Place): Media {
 
 /** Lists the paths of all files, including hidden ones. */
 export async function namesIn(files: FileStore): Promise<string[]> {
-  const folders = await files.folders('');
+  const folders = await files.listFolders('');
   return (await Promise.all(folders.map(async (folder) => (await files.list(folder)).map((name) => `${folder}/${name}`)))).flat().sort();
 }

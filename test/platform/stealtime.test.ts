@@ -41,7 +41,7 @@ test.each([
   try {
     await sleep(1_500);
     // The probability of rejection has reached 1 by now, or is still 0 because of the stolen time.
-    expect(Array.from({ length: 200 }, () => shedder.rejects(true)).includes(true)).toBe(sheds);
+    expect(Array.from({ length: 200 }, () => shedder.shouldReject(true)).includes(true)).toBe(sheds);
   } finally {
     shedder.stop();
   }

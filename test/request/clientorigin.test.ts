@@ -126,7 +126,7 @@ describe('the confidentiality of a connection', () => {
     ['is given behind a trusted proxy with https', { peer: PROXY, headers: viaProxy('https') }, [PROXY], true],
     ['is not given behind a trusted proxy with http', { peer: PROXY, headers: viaProxy('http') }, [PROXY], false],
     ['is not given behind a local trusted proxy with http', { peer: '127.0.0.1', headers: viaProxy('http') }, ['127.0.0.1'], false],
-  ])('%s', (_name, sent, trusted, expected) => expect(origin(trusted).isPrivate(request(sent))).toBe(expected));
+  ])('%s', (_name, sent, trusted, expected) => expect(origin(trusted).isConfidential(request(sent))).toBe(expected));
 });
 
 it.each(['somewhere', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/8/8', '::/129', '10.0.0'])(

@@ -147,22 +147,22 @@ describe('the warning about secrets over plain HTTP', () => {
 
   it('is logged at most once a minute', () => {
     const watch = exposure(true);
-    watch.check(from('192.0.2.7'));
+    watch.warnIfClearText(from('192.0.2.7'));
     jest.advanceTimersByTime(59_000);
-    watch.check(from('192.0.2.8'));
+    watch.warnIfClearText(from('192.0.2.8'));
     expect(logged).toHaveLength(1);
     expect(JSON.parse(logged[0]!)).toMatchObject({ level: 40, address: '192.0.2.7', msg: expect.stringContaining('TLS_CERT') });
     jest.advanceTimersByTime(1_000);
-    watch.check(from('192.0.2.8'));
+    watch.warnIfClearText(from('192.0.2.8'));
     expect(logged).toHaveLength(2);
   });
 
   it('is not logged for local clients, HTTPS behind a trusted proxy, or outside production', () => {
-    exposure(true).check(from('127.0.0.1'));
-    exposure(true).check(from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' }));
-    exposure(false).check(from('192.0.2.7'));
+    exposure(true).warnIfClearText(from('127.0.0.1'));
+    exposure(true).warnIfClearText(from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' }));
+    exposure(false).warnIfClearText(from('192.0.2.7'));
     expect(logged).toEqual([]);
-    exposure(true).check(from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'http' }));
+    exposure(true).warnIfClearText(from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'http' }));
     expect(logged).toHaveLength(1);
   });
 });

@@ -432,10 +432,10 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
 test('deletes expired keys', async () => {
   await as(ann).post('/weightentry/', ENTRY);
   const idempotency = new IdempotencyKeys(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
-  await idempotency.sweep();
+  await idempotency.deleteExpiredKeys();
   expect(await kept()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);
-  await idempotency.sweep();
+  await idempotency.deleteExpiredKeys();
   idempotency.stop();
   expect(await fitgraph.sql('SELECT 1 FROM "idempotency_key"')).toEqual([]);
 });

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
-import { createUser, getOrCreateToken } from '../../src/auth/accounts';
+import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { build, Installation, run } from './running';
@@ -22,7 +22,7 @@ describe('a database with API keys', () => {
   const command = (key: string, ...args: string[]) => run('command', environment(key), args);
   const decryptedTokens = async (key: string) => {
     const { rows } = await client.query('SELECT "username", "sealed" FROM "token" JOIN "user_account" u ON u."id" = "user_id"');
-    return new Map(rows.map(({ username, sealed }) => [username as string, new TokenVault(key).open(sealed as Buffer)]));
+    return new Map(rows.map(({ username, sealed }) => [username as string, new TokenVault(key).decrypt(sealed as Buffer)]));
   };
   const fingerprints = async () => (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows;
 
@@ -33,7 +33,7 @@ describe('a database with API keys', () => {
     const database = open(made.connection);
     for (const username of ['ann', 'bob']) {
       const id = await createUser({ username, password: 'a good password' }, database.session());
-      tokens.set(username, await getOrCreateToken(id, database.session(), new TokenVault(SECRET_KEY)));
+      tokens.set(username, await getOrCreateApiKey(id, database.session(), new TokenVault(SECRET_KEY)));
     }
     await database.close();
   });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { createApp, type App } from '../../src/server/app';
-import { createUser, getOrCreateToken } from '../../src/auth/accounts';
+import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { readConfig } from '../../src/platform/config';
 import type { CatalogueCache } from '../../src/core/cache/catalogue';
@@ -89,7 +89,7 @@ export class Fitgraph {
     if (known) return known;
     const session = this.database.session();
     const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
-    const person = new Person(this.url, { id, token: await getOrCreateToken(id, session, this.vault) });
+    const person = new Person(this.url, { id, token: await getOrCreateApiKey(id, session, this.vault) });
     this.people.set(username, person);
     return person;
   }
@@ -118,7 +118,7 @@ export class Fitgraph {
 }
 
 function listening(app: App, witness: Witness): Promise<Server> {
-  const server = createServer({ keepAliveTimeout: 65_000, ...app.containment.classes }, witness.hearing(app.listener))
+  const server = createServer({ keepAliveTimeout: 65_000, ...app.containment.messageClasses }, witness.hearing(app.listener))
     .on('upgrade', app.onUpgrade)
     .on('connection', app.onConnection);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { openEmbedded, type Embedded } from '../../src/database/embedded';
+import { openEmbedded, type EmbeddedDatabase } from '../../src/database/embedded';
 import { SERVER_ENV } from '../../src/database/embedded/binaries';
 import { DATABASE_SOCKET, FOLDER } from './run';
 
@@ -16,7 +16,7 @@ const YOUNG_GENERATION_MB = 64;
 export interface Run {
   folder: string;
   listener: net.Server;
-  embedded?: Promise<Embedded>;
+  embedded?: Promise<EmbeddedDatabase>;
 }
 
 export default async function start(): Promise<void> {

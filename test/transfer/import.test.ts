@@ -115,7 +115,7 @@ describe('a dump of every model', () => {
     expect((await owner().get('/userprofile/')).body).toMatchObject({ count: 1, results: [{ id: 31, user: 31 }] });
     const [{ sealed }] = (await fitgraph.sql('SELECT "sealed" FROM "token"')) as [{ sealed: Buffer }];
     expect(sealed.includes(TOKEN)).toBe(false);
-    expect(fitgraph.vault.open(sealed)).toBe(TOKEN);
+    expect(fitgraph.vault.decrypt(sealed)).toBe(TOKEN);
   });
 
   test('imports passwords that work and are rehashed at the first login', async () => {

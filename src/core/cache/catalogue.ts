@@ -66,12 +66,12 @@ export class CatalogueCache {
   }
 
   private async read(): Promise<void> {
-    const [snapshotRow] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
+    const [snapshotRow] = await this.database.queryAsServer('SELECT pg_current_snapshot()::text AS "snapshot"');
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnSet(entity, names, 'bytes');
       // Adds the name of the table to the error, because PostgreSQL's message for a damaged row does not contain it.
-      const rows = await this.database.ask(selectStatement({ columns, order: [BY_ID] })).catch((error: Error) => {
+      const rows = await this.database.queryAsServer(selectStatement({ columns, order: [BY_ID] })).catch((error: Error) => {
         throw isCorruption(error)
           ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
           : error;

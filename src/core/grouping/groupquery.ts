@@ -152,7 +152,7 @@ export class GroupQuery {
 
   async readGroups(): Promise<Row[]> {
     const { bind, values } = createParameters();
-    const rows = await this.context.session.read(this.sql([], bind), values);
+    const rows = await this.context.session.queryMaybeStale(this.sql([], bind), values);
     return this.assembleGroups(rows);
   }
 
@@ -162,7 +162,7 @@ export class GroupQuery {
     const { bind, values } = createParameters();
     const ids = bind(parentIds);
     const groupsSql = this.sql([() => containsIdSql(parentField, 't', 'q.id')], bind);
-    const rows = await this.context.session.read(
+    const rows = await this.context.session.queryMaybeStale(
       `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
       values,
     );

@@ -5,13 +5,13 @@ import { responseTooLong, noRowOfType } from '../../contract/messages';
 import { TEMPORARY_ERROR_CODES, type ErrorCode } from '../../contract/errorcodes';
 import {
   ClientGone,
-  isLocked,
-  isExhausted,
+  isLockFailure,
+  isProcessResourceError,
   isTimeout,
   isResourceError,
   isUnavailable,
   ReadLimitExceeded,
-  CommitUncertain,
+  CommitOutcomeUnknown,
 } from '../../database/errors';
 import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
@@ -79,16 +79,18 @@ export const RETRY_AFTER_SECONDS = 2;
  */
 function describeDatabaseError(error: unknown): [code: ErrorCode, message: string] | undefined {
   if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
-  if (error instanceof CommitUncertain)
+  if (error instanceof CommitOutcomeUnknown)
     return [
       'SERVICE_UNAVAILABLE',
       'The database was lost while the change was being confirmed: look whether it was made before sending it again.',
     ];
   if (isUnavailable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.'];
-  if (isLocked(error)) return ['SERVICE_UNAVAILABLE', 'Something else holds what this needs. Nothing was done; try again in a moment.'];
+  if (isLockFailure(error))
+    return ['SERVICE_UNAVAILABLE', 'Something else holds what this needs. Nothing was done; try again in a moment.'];
   if (isResourceError(error))
     return ['SERVICE_UNAVAILABLE', 'The database cannot do this at the moment. Nothing was done; try again later.'];
-  if (isExhausted(error)) return ['SERVICE_UNAVAILABLE', 'The server lacks system resources at the moment. Try again in a moment.'];
+  if (isProcessResourceError(error))
+    return ['SERVICE_UNAVAILABLE', 'The server lacks system resources at the moment. Try again in a moment.'];
   if (error instanceof FileStorageError)
     return ['SERVICE_UNAVAILABLE', 'Uploaded files can be neither kept nor read at the moment. Try again in a moment.'];
   return undefined;
@@ -96,7 +98,7 @@ function describeDatabaseError(error: unknown): [code: ErrorCode, message: strin
 
 /** Returns the log message for a database or storage error. */
 function describeFailure(error: unknown): string {
-  if (isExhausted(error)) return 'the server lacks system resources';
+  if (isProcessResourceError(error)) return 'the server lacks system resources';
   return error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used';
 }
 

@@ -61,9 +61,9 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, firstKe
   try {
     return await context.session.atomically(async () => {
       const result = await run();
-      const isKept = atomic.failedKey === undefined && !result.errors?.length;
-      if (isKept) await context.storeResponse?.(result);
-      return { isKept, result: isKept ? result : discardOtherPayloads(result, atomic.failedKey) };
+      const shouldCommit = atomic.failedKey === undefined && !result.errors?.length;
+      if (shouldCommit) await context.storeResponse?.(result);
+      return { shouldCommit, result: shouldCommit ? result : discardOtherPayloads(result, atomic.failedKey) };
     });
   } catch (error) {
     return { data: null, errors: [locatedError(error, undefined, [firstKey])] };
@@ -86,7 +86,7 @@ export async function runAndStoreResponse(
     return await context.session.atomically(async () => {
       result = await run();
       if (!result.errors?.length) await context.storeResponse!(result);
-      return { isKept: result.data?.[firstKey] != null, result };
+      return { shouldCommit: result.data?.[firstKey] != null, result };
     });
   } catch (error) {
     // A statement or COMMIT failed, so nothing was written. If a field failed, the errors of the result include the cause.

@@ -108,7 +108,7 @@ export class Executor {
       context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponseBytes);
       try {
         const result = await (context.request.trace
-          ? context.request.trace.operation(operation.operation, name, () => run(context, coercion.values))
+          ? context.request.trace.traceOperation(operation.operation, name, () => run(context, coercion.values))
           : run(context, coercion.values));
         return toClientResult(result, context);
       } finally {
@@ -213,7 +213,7 @@ export class Executor {
     };
     try {
       const result = await (context.request.trace && operation
-        ? context.request.trace.operation(operation.operation, operationNameOf(operation), run)
+        ? context.request.trace.traceOperation(operation.operation, operationNameOf(operation), run)
         : run());
       // An oversized response is replaced as a whole, because a part of it is useless and may itself be as long as the limit.
       return toClientResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);

@@ -25,7 +25,7 @@ export class AverageWidths {
   /** Reads the statistics immediately, and again at regular intervals. */
   async start(database: Database, log: Logger): Promise<void> {
     const refresh = async () => {
-      const rows = (await database.ask(COLUMN_WIDTHS_SQL)) as { column: string; width: number }[];
+      const rows = (await database.queryAsServer(COLUMN_WIDTHS_SQL)) as { column: string; width: number }[];
       const byColumn = new Map(rows.map(({ column, width }) => [column, width]));
       const widthsOf = (entity: Entity) =>
         fieldsOf(entity).map((field): [string, number] => {

@@ -221,11 +221,12 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
   const { bind, values } = createParameters();
   const infoExpressions = listInfoExpressions(request, plan, window, [], bind);
   const pageSql = () => pageStatement(request, plan, window, [], bind);
-  if (!infoExpressions.length) return assembleConnection(plan, window, plan.needsRows ? await session.read(pageSql(), values) : []);
+  if (!infoExpressions.length)
+    return assembleConnection(plan, window, plan.needsRows ? await session.queryMaybeStale(pageSql(), values) : []);
   const infoSql = `SELECT ${infoExpressions.join(', ')}`;
-  if (!plan.needsRows) return assembleConnection(plan, window, [], (await session.read(infoSql, values))[0]);
+  if (!plan.needsRows) return assembleConnection(plan, window, [], (await session.queryMaybeStale(infoSql, values))[0]);
   // Because of LEFT JOIN, the information about the list is returned even if the page is empty.
-  const rows = await session.read(`SELECT c.*, p.* FROM (${infoSql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
+  const rows = await session.queryMaybeStale(`SELECT c.*, p.* FROM (${infoSql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
   return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
@@ -244,14 +245,17 @@ export async function readPagesOfParents(
     const { bind, values } = createParameters();
     const ids = bind(parentIds);
     const pageSql = pageStatement(request, plan, window, [belongsToParent], bind);
-    return session.read(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`, values);
+    return session.queryMaybeStale(
+      `SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`,
+      values,
+    );
   };
   const readInfo = async () => {
     const { bind, values } = createParameters();
     const ids = bind(parentIds);
     const infoExpressions = listInfoExpressions(request, plan, window, [belongsToParent], bind);
     if (!infoExpressions.length) return [];
-    return session.read(`SELECT p.id AS "_parent", ${infoExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
+    return session.queryMaybeStale(`SELECT p.id AS "_parent", ${infoExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
   };
   const [pageRows, infoRows] = await Promise.all([plan.needsRows ? readPages() : [], readInfo()]);
   const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));

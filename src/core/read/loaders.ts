@@ -41,7 +41,7 @@ async function readByIds(
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const rows = await session.read(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions]));
+  const rows = await session.queryMaybeStale(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions]));
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }
@@ -62,7 +62,7 @@ async function readByParents(
   const terms = bindTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
   const text = selectStatement({ columns, extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']], where, order: terms });
   const rowsByParent = new Map<Key, Row[]>(ids.map((id) => [id, []]));
-  for (const row of await context.session.read(text, values)) rowsByParent.get(row._parent)!.push(row);
+  for (const row of await context.session.queryMaybeStale(text, values)) rowsByParent.get(row._parent)!.push(row);
   return ids.map((id) => rowsByParent.get(id)!);
 }
 
@@ -220,7 +220,7 @@ async function readNearest(
     );
     return `(${selectStatement({ columns, where, order, limit: '1' })})`;
   };
-  const rows = await context.session.read(
+  const rows = await context.session.queryMaybeStale(
     `SELECT k."day" AS "_day", n.* FROM unnest(${daysParameter}::date[]) AS k("day") CROSS JOIN LATERAL (
       SELECT * FROM (${nearestNeighbour('<=', true)} UNION ALL ${nearestNeighbour('>', false)}) AS c ORDER BY abs(c."${dateField}" - k."day"), c."${dateField}" LIMIT 1) AS n`,
     values,

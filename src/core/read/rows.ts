@@ -18,14 +18,14 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
   const conditions = [columnIn('id', ids), ...visibleRowConditions(entity, context)];
-  const rows = await context.session.read(...selectRowsStatement(requiredRowColumns(entity, info, context), conditions));
+  const rows = await context.session.queryMaybeStale(...selectRowsStatement(requiredRowColumns(entity, info, context), conditions));
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
 /** Returns the id of the viewer's row of an entity with one row per user. */
 export async function viewerRowId(entity: Entity, context: Context): Promise<number> {
   const columns = columnSet(entity, ['id'], context.policies.textOrder);
-  const [row] = await context.session.read(...selectRowsStatement(columns, visibleRowConditions(entity, context)));
+  const [row] = await context.session.queryMaybeStale(...selectRowsStatement(columns, visibleRowConditions(entity, context)));
   return row!.id as number;
 }
 
@@ -33,7 +33,7 @@ export async function readAllRows(entity: Entity, context: Context, info: Info):
   const { bind, values } = createParameters();
   const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
   const order = bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context.policies), bind);
-  return context.session.read(
+  return context.session.queryMaybeStale(
     selectStatement({ columns: requiredRowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }),
     values,
   );
@@ -46,7 +46,7 @@ export async function readRowById(entity: Entity, id: unknown, context: Context,
   if (context.policies.acceptsNodeIds) rejectOtherNodeType(entity.name, id, 'id');
   if (rowId === undefined) throw notFoundError();
   const columns = requiredRowColumns(entity, info, context);
-  const [row] = await context.session.read(...selectRowsStatement(columns, [columnEquals('id', rowId), ...conditions]));
+  const [row] = await context.session.queryMaybeStale(...selectRowsStatement(columns, [columnEquals('id', rowId), ...conditions]));
   if (!row) throw notFoundError();
   return row;
 }

@@ -8,11 +8,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Owner, Place } from './place';
 
-/** The complete environment of these programs. It contains no variables of this process, such as secrets or PGOPTIONS. */
+/** Complete environment of the PostgreSQL programs. It contains no variables of this process, such as secrets or PGOPTIONS. */
 export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface Binaries {
-  /** Folder of the programs. */
+  /** Folder that contains the programs initdb, pg_ctl and postgres. */
   bin: string;
   /** Major version, as in the file PG_VERSION of a cluster. */
   major: string;
@@ -25,8 +25,8 @@ export function readVersion(bin: string, owner?: Owner): { major?: string; probl
   return { major, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
 }
 
-/** Returns the folder of the package for this platform. Without one, throws an error that recommends an external PostgreSQL. */
-export function findPackage(): string {
+/** Returns the folder of the npm package for this platform. If there is none, throws an error that recommends an external PostgreSQL. */
+export function findPackageFolder(): string {
   const platform = `${process.platform}-${process.arch}`;
   // The server is started by sh, which Windows doesn't have.
   if (process.platform !== 'win32') {
@@ -39,8 +39,11 @@ export function findPackage(): string {
   throw new Error(`the embedded PostgreSQL is not available for ${platform}: set DATABASE_URL to an external PostgreSQL server`);
 }
 
-/** Creates the symbolic links of the libraries. npm packages cannot contain links, and the package's install script, which creates them, may not have run. */
-function restoreLinks(root: string): void {
+/**
+ * Creates the symbolic links between the libraries. npm packages cannot contain links. The package has an install script that creates them, but npm
+ * may not have run it.
+ */
+function createLibraryLinks(root: string): void {
   const list = path.join(root, 'native', 'pg-symlinks.json');
   if (!fs.existsSync(list)) return;
   for (const { source, target } of JSON.parse(fs.readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
@@ -49,22 +52,22 @@ function restoreLinks(root: string): void {
     try {
       fs.symlinkSync(path.relative(path.dirname(target), source), link);
     } catch (error) {
-      // Another process may have created the link. A package folder without write permission is copied later (`copyPackage`).
+      // Ignores an existing link, which another process may have created, and a read-only package folder, which is copied later (`copyPackage`).
       if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
 }
 
 /**
- * Copies the binaries next to the cluster, unless this version is already there, and returns the copy's path. It is renamed into place when complete, so an
- * interrupted copy is never used. A new copy replaces those of other versions.
+ * Copies the binaries next to the cluster, unless a copy of this version exists, and returns the path of the copy. The copy is renamed when complete,
+ * so that an interrupted copy is never used. Copies of other versions are deleted.
  */
 function copyPackage(root: string, place: Place): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(place.home, `binaries-${version}`);
   if (fs.existsSync(copy)) return copy;
   for (const name of fs.readdirSync(place.home)) {
-    // Another process may be copying the same version.
+    // Deletes copies of other versions. Unfinished copies of this version are kept, because another process may be making one now.
     if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copy)}.`))
       fs.rmSync(path.join(place.home, name), { recursive: true, force: true });
   }
@@ -72,7 +75,7 @@ function copyPackage(root: string, place: Place): string {
   fs.cpSync(path.join(root, 'native'), path.join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
   fs.chmodSync(draft, 0o755);
   fs.chmodSync(path.join(draft, 'native'), 0o755);
-  restoreLinks(draft);
+  createLibraryLinks(draft);
   try {
     fs.renameSync(draft, copy);
   } catch (error) {
@@ -82,10 +85,10 @@ function copyPackage(root: string, place: Place): string {
   return copy;
 }
 
-/** Returns the programs: those in the package or, if these cannot be run, a copy. Throws if neither can be run. */
+/** Returns the programs in the package or, if these cannot be run, those in a copy of the package. Throws if neither can be run. */
 export function findBinaries(place: Place): Binaries {
-  const root = findPackage();
-  restoreLinks(root);
+  const root = findPackageFolder();
+  createLibraryLinks(root);
   let bin = path.join(root, 'native', 'bin');
   let version = readVersion(bin, place.owner);
   if (!version.major) {

@@ -10,23 +10,23 @@ import type { Place } from './place';
 /** Name of the cluster's superuser. It needs no password, because only the server's user can access the socket. */
 export const SUPERUSER = 'fitgraph';
 
-// macOS has no system locale C.UTF-8, so PostgreSQL's built-in one is used. With it, `--lc-ctype` only classifies characters.
+// Uses PostgreSQL's built-in locale on macOS, which has no system locale C.UTF-8. `--lc-ctype` then only determines which characters are letters.
 const LOCALE =
   process.platform === 'darwin'
     ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--lc-ctype=UTF-8']
     : ['--locale=C.UTF-8'];
 
 /** Returns the PostgreSQL major version of the cluster; undefined if it does not exist. */
-export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined {
+export function majorVersionOfCluster(place: Pick<Place, 'cluster'>): string | undefined {
   const versionFile = path.join(place.cluster, 'PG_VERSION');
   return fs.existsSync(versionFile) ? fs.readFileSync(versionFile, 'utf8').trim() : undefined;
 }
 
 /** Creates the cluster if it does not exist. Returns whether it was created. */
 export function prepareCluster(place: Place, binaries: Binaries): boolean {
-  // The folder is listed before the version is read: otherwise a cluster that another process creates in between would look like other files.
+  // Lists the folder before reading the version: otherwise a cluster that another process creates in between would be mistaken for foreign files.
   const names = fs.existsSync(place.cluster) ? fs.readdirSync(place.cluster) : [];
-  const major = clusterMajor(place);
+  const major = majorVersionOfCluster(place);
   if (major !== undefined) {
     if (major === binaries.major) return false;
     throw new ConfigError(
@@ -37,7 +37,8 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
   if (names.length > 0) {
     throw new Error(`${place.cluster} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
   }
-  // If the old cluster exists, an upgrade was interrupted between its two renames. Creating an empty database here would look like data loss.
+  // If only the cluster of an old version exists, an upgrade was interrupted between its two renames. Creating an empty database would look like data
+  // loss.
   const [oldName] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
   if (oldName) {
     const old = path.join(place.home, oldName);
@@ -73,15 +74,15 @@ function createCluster(place: Place, { bin }: Binaries): boolean {
     return true;
   } catch (error) {
     fs.rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
-    if (clusterMajor(place) === undefined) throw error;
+    if (majorVersionOfCluster(place) === undefined) throw error;
     return false;
   }
 }
 
 interface PidFile {
   pid: number;
-  /** Folder of the socket; absent until the server has created it. */
-  sockets?: string;
+  /** Folder of the server's socket; absent until the server has written it to the file. */
+  socketFolder?: string;
   isReady: boolean;
 }
 
@@ -90,7 +91,7 @@ function readPidFile(place: Place): PidFile | undefined {
   try {
     const lines = fs.readFileSync(path.join(place.cluster, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
-    return pid > 0 ? { pid, sockets: lines[4] || undefined, isReady: /^(?:ready|standby)/.test(lines[7] ?? '') } : undefined;
+    return pid > 0 ? { pid, socketFolder: lines[4] || undefined, isReady: /^(?:ready|standby)/.test(lines[7] ?? '') } : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
@@ -98,7 +99,7 @@ function readPidFile(place: Place): PidFile | undefined {
 }
 
 /** Returns the command line of a process; an empty string if the process has ended. Throws on other failures, after which the process may still exist. */
-function commandOf(pid: number): string {
+function commandLineOf(pid: number): string {
   if (process.platform !== 'linux') {
     const { stdout, error } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
     if (error) throw error;
@@ -112,8 +113,8 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Whether the process is the postmaster of this cluster. Its id may have been reused by another program. */
-const isServer = (place: Place, { pid }: PidFile): boolean => commandOf(pid).includes(place.cluster);
+/** Whether the process is the postmaster of this cluster. It is not if the postmaster was killed and another program has got its process id. */
+const isServer = (place: Place, { pid }: PidFile): boolean => commandLineOf(pid).includes(place.cluster);
 
 /** Returns the running server of the cluster, whichever process has started it. */
 export function findServer(place: Place): PidFile | undefined {

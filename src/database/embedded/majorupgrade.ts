@@ -3,10 +3,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
 import { findBinaries, readVersion } from './binaries';
-import { clusterMajor, findServer } from './cluster';
+import { majorVersionOfCluster, findServer } from './cluster';
 import { DATABASE, OWNER, prepareOwner } from './owner';
 import { findPlace, openDataDir, PORT, type Place } from './place';
-import { connect, startServer, stopServer } from './server';
+import { connectAsSuperuser, startServer, stopServer } from './server';
 
 export interface MajorUpgrade {
   /** Major version of the existing database. */
@@ -15,16 +15,19 @@ export interface MajorUpgrade {
   to: string;
   place: Place;
   /** Temporary data folder in which the new database is created. */
-  draft: string;
+  draftFolder: string;
 }
 
 /** Port in the name of the old server's socket. Other processes look for a socket with `PORT`, so they cannot use the old database. */
 const UPGRADE_PORT = PORT + 1;
 
-/** Returns the necessary upgrade; undefined if the database has the version of the embedded PostgreSQL. Throws if there is no database, or a newer one. */
+/**
+ * Returns the upgrade that the database needs; undefined if it already has the version of the embedded PostgreSQL. Throws if there is no database, or
+ * a newer one.
+ */
 export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   const place = findPlace(openDataDir(dataDir), () => undefined);
-  const from = clusterMajor(place);
+  const from = majorVersionOfCluster(place);
   if (from === undefined) throw new ConfigError(`DATA_DIR: there is no database in ${place.cluster}`);
   const to = findBinaries(place).major;
   if (from === to) return undefined;
@@ -32,10 +35,13 @@ export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
     throw new ConfigError(
       `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${from}, which is newer than the embedded PostgreSQL ${to}`,
     );
-  return { from, to, place, draft: path.join(place.home, 'upgrade') };
+  return { from, to, place, draftFolder: path.join(place.home, 'upgrade') };
 }
 
-/** Returns the folder with the programs of the old version: `folder`, or the one in which Debian and its derivatives install them. */
+/**
+ * Returns the folder with PostgreSQL's programs of the old version: `folder` or, by default, the one in which Debian and its derivatives install
+ * them.
+ */
 export function findOldBinaries({ from, place }: MajorUpgrade, folder?: string): string {
   const bin = path.resolve(folder ?? `/usr/lib/postgresql/${from}/bin`);
   const { major, problem } = readVersion(bin, place.owner);
@@ -56,9 +62,9 @@ export async function withOldServer<T>(
 ): Promise<T> {
   const server = findServer(place) ? undefined : await startServer(place, { bin, major: from }, UPGRADE_PORT);
   if (!server) throw new ConfigError('The database is running. Stop the processes that use it first.');
-  const address = { host: place.sockets, port: UPGRADE_PORT };
+  const address = { host: place.socketFolder, port: UPGRADE_PORT };
   try {
-    const superuser = await connect(address, 'postgres');
+    const superuser = await connectAsSuperuser(address, 'postgres');
     await prepareOwner(superuser).finally(() => superuser.end());
     return await work({ ...address, user: OWNER, database: DATABASE });
   } finally {
@@ -66,19 +72,19 @@ export async function withOldServer<T>(
   }
 }
 
-/** Creates an empty folder for the new database that belongs to the same user as the old database. */
-export function createDraft({ place, draft }: MajorUpgrade): void {
-  fs.rmSync(draft, { recursive: true, force: true });
-  fs.mkdirSync(draft, { mode: 0o700 });
-  if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
+/** Creates an empty folder for the new database. It belongs to the same user as the old database. */
+export function createDraft({ place, draftFolder }: MajorUpgrade): void {
+  fs.rmSync(draftFolder, { recursive: true, force: true });
+  fs.mkdirSync(draftFolder, { mode: 0o700 });
+  if (place.owner) fs.chownSync(draftFolder, place.owner.uid, place.owner.gid);
 }
 
 /** Replaces the old database with the new one and returns the folder in which the old one is kept. */
-export function replaceCluster({ place, draft, from }: MajorUpgrade): string {
+export function replaceCluster({ place, draftFolder, from }: MajorUpgrade): string {
   const oldCluster = `${place.cluster}.${from}`;
   if (fs.existsSync(oldCluster)) throw new ConfigError(`${oldCluster} already exists: remove it first`);
   fs.renameSync(place.cluster, oldCluster);
-  fs.renameSync(path.join(draft, 'postgres'), place.cluster);
-  fs.rmSync(draft, { recursive: true, force: true });
+  fs.renameSync(path.join(draftFolder, 'postgres'), place.cluster);
+  fs.rmSync(draftFolder, { recursive: true, force: true });
   return oldCluster;
 }

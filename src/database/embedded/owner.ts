@@ -5,12 +5,14 @@
 import type { Client } from 'pg';
 import { ConfigError } from '../../platform/config';
 import { viewerRoleOf } from '../viewerrole';
-import { connect } from './server';
+import { connectAsSuperuser } from './server';
 import { LOCKS } from '../locks';
 
 export const DATABASE = 'fitgraph';
 export const OWNER = 'fitgraph_owner';
-/** The viewer role. It is created here by the superuser, because the owner lacks the privilege CREATEROLE. */
+/**
+ * Role under which the statements of requests run. The superuser creates it here, because the owner of the database lacks the privilege CREATEROLE.
+ */
 const VIEWER = viewerRoleOf(OWNER);
 
 const CREATE_ROLES_SQL = `DO $$ BEGIN
@@ -20,8 +22,9 @@ const CREATE_ROLES_SQL = `DO $$ BEGIN
 END $$`;
 
 /**
- * Transfers the database and its objects from the superuser, which releases up to 0.2.0 used for everything, to the owner. REASSIGN OWNED is not
- * permitted for the superuser. Members of extensions keep their owner; row types, arrays and sequences of columns follow their table.
+ * SQL: transfers the database and its objects to the owner. Releases up to 0.2.0 created them as the superuser, whose objects REASSIGN OWNED cannot
+ * transfer. Excludes objects that belong to extensions, and row types, array types and column sequences, whose owner changes with that of their
+ * table.
  */
 const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
   FOR statement IN
@@ -54,7 +57,7 @@ export async function prepareOwner(superuser: Client): Promise<void> {
     await superuser.query(CREATE_ROLES_SQL);
     const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
-    client = await connect(superuser, DATABASE);
+    client = await connectAsSuperuser(superuser, DATABASE);
     await client.query(TRANSFER_OWNERSHIP_SQL);
     await superuser.query('SELECT pg_advisory_unlock($1)', [LOCKS.embeddedOwner]);
   } catch (error) {

@@ -21,11 +21,11 @@ export interface Owner {
 
 export interface Place {
   dataDir: string;
-  /** The folder of the cluster: the data folder, or a replacement that the server's user can enter. */
+  /** Parent folder of the cluster: the data folder, or a replacement if the server's user cannot enter the data folder. */
   home: string;
   cluster: string;
   /** Folder of the socket, which only the server's user can enter. */
-  sockets: string;
+  socketFolder: string;
   log: string;
   /** User that runs the server; absent if it is the user of this process. */
   owner?: Owner;
@@ -47,7 +47,7 @@ export function openDataDir(dataDir: string): string {
     createFolder(path.resolve(dataDir, '..'));
     createFolder(dataDir, 0o700);
     const real = fs.realpathSync(dataDir);
-    // Root's folder must let the user that runs the server pass through (execute permission), but not list it.
+    // If the folder belongs to root, the user that runs the server must be able to pass through it (execute permission), but not to list it.
     fs.chmodSync(real, isRoot() && fs.statSync(real).uid === 0 ? 0o711 : 0o700);
     return real;
   } catch (error) {
@@ -56,7 +56,7 @@ export function openDataDir(dataDir: string): string {
 }
 
 /** Creates a folder that only `owner` can enter. Throws if it exists and belongs to another user. */
-function privateDir(dir: string, owner?: Owner): string {
+function createPrivateFolder(dir: string, owner?: Owner): string {
   createFolder(dir, 0o700);
   const uid = owner?.uid ?? process.getuid?.();
   const stats = fs.lstatSync(dir);
@@ -69,7 +69,7 @@ function privateDir(dir: string, owner?: Owner): string {
 }
 
 /** Returns the ids of a user; undefined if it does not exist. */
-function accountOf(name: string): Owner | undefined {
+function findAccount(name: string): Owner | undefined {
   const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10));
   return uid && gid ? { uid, gid } : undefined;
 }
@@ -80,7 +80,7 @@ function chooseOwner(dataDir: string, cluster: string): Owner {
     const { uid, gid } = fs.existsSync(dir) ? fs.statSync(dir) : { uid: 0, gid: 0 };
     if (uid !== 0) return { uid, gid };
   }
-  const account = accountOf('postgres') ?? accountOf('nobody');
+  const account = findAccount('postgres') ?? findAccount('nobody');
   if (account) return account;
   throw new Error(
     'PostgreSQL does not run as root, and neither the user "postgres" nor "nobody" exists: run as another user or set DATABASE_URL',
@@ -95,18 +95,18 @@ export function canEnter(dir: string, owner: Owner): boolean {
 /** Creates and returns the folder of the cluster for the case that the server's user cannot enter the data folder. Stores its path in the file `location`. */
 function createFallbackHome(dataDir: string, owner: Owner, log: (message: string) => void): string {
   const home = `/var/lib/fitgraph-${hash(dataDir)}`;
-  privateDir(home, owner);
+  createPrivateFolder(home, owner);
   if (!canEnter(home, owner)) throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${home}`);
   fs.writeFileSync(path.join(dataDir, 'location'), `${home}\n`);
   log(`User id ${owner.uid}, which runs PostgreSQL, cannot access DATA_DIR ${dataDir}: the database is stored in ${home}`);
   return home;
 }
 
-/** Creates and returns a folder for the socket whose path is short enough. */
-function chooseSockets(home: string, owner?: Owner): string {
+/** Creates and returns a folder for the socket. Its path is short enough for a socket. */
+function createSocketFolder(home: string, owner?: Owner): string {
   const name = `fitgraph-${hash(home)}`;
   for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
-    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES) return privateDir(dir, owner);
+    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES) return createPrivateFolder(dir, owner);
   }
   throw new Error(`no folder has a path short enough for a socket: ${home}`);
 }
@@ -127,7 +127,7 @@ export function findPlace(dataDir: string, log: (message: string) => void): Plac
     dataDir,
     home,
     cluster: path.join(home, 'postgres'),
-    sockets: chooseSockets(home, owner),
+    socketFolder: createSocketFolder(home, owner),
     log: path.join(dataDir, 'postgres.log'),
     owner,
   };

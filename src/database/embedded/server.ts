@@ -39,16 +39,18 @@ const SETTINGS = {
 };
 
 /**
- * Exit status if the folder is locked. postmaster.pid does not exclude postmasters in different containers, whose process ids are unrelated: two of them
- * could run on the same data. A kernel lock (flock) on the folder excludes them; PostgreSQL and its backends inherit it.
+ * Exit status of the start script if another server has locked the folder. The file postmaster.pid does not exclude servers in different containers,
+ * whose process ids are unrelated: two of them could run on the same data. A kernel lock (flock) on the folder excludes them. PostgreSQL's processes
+ * inherit it from the start script.
  */
 const LOCKED_STATUS = 75;
 
 /**
- * Shell script that starts the watchdog and then becomes the postmaster (`exec`). The inner parentheses detach the watchdog, because the postmaster logs
- * the exit of unknown children. SIGINT requests a fast shutdown. A line in the pipe, as opposed to end of file, means that the server has ended.
+ * Shell script that starts the watchdog and then becomes the postmaster (`exec`). The inner parentheses make the watchdog a process that is no child
+ * of the postmaster, which would log its exit. The watchdog sends SIGINT (fast shutdown) if the pipe ends without a line; a line in it means that the
+ * server has already stopped.
  */
-const LAUNCHER = `
+const START_SCRIPT = `
 ( ( trap '' INT TERM HUP; read -r line <&3 || kill -INT $$ ) & )
 if command -v flock >/dev/null; then exec 4<"$1" && flock -n 4 || exit ${LOCKED_STATUS}; fi
 shift
@@ -58,7 +60,11 @@ exec "$@" 3<&-
 /** Options of superuser connections. The fixed search path prevents the superuser from calling functions that the database's owner has created. */
 const SUPERUSER_OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
 
-export async function connect(address: { host: string; port: number }, database: string, applicationName?: string): Promise<Client> {
+export async function connectAsSuperuser(
+  address: { host: string; port: number },
+  database: string,
+  applicationName?: string,
+): Promise<Client> {
   const client = new Client({
     host: address.host,
     port: address.port,
@@ -81,14 +87,14 @@ export async function connect(address: { host: string; port: number }, database:
 }
 
 /** Whether a connection failed because no server listens at the socket. */
-export const isAbsent = (error: unknown): boolean =>
+export const isNotListening = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
 /** Whether the server rejected the connection for a reason other than starting or stopping, so that retrying is useless. */
-export const isRefusal = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
+export const isPermanentRejection = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
 /** Returns the last lines of a log file after the byte position `start`, for an error message. */
-export function lastLines(file: string, start = 0): string {
+export function lastLogLines(file: string, start = 0): string {
   if (!fs.existsSync(file)) return '';
   const text = fs.readFileSync(file).subarray(start).toString('utf8');
   return text.trim().split('\n').slice(-8).join('\n');
@@ -105,16 +111,16 @@ function openLog(place: Place): number {
 
 async function spawnServer(place: Place, { bin }: Binaries, port: number): Promise<ChildProcess> {
   // The setting is a comma-separated list. The path is quoted, because it may contain a comma.
-  const sockets = `"${place.sockets.replaceAll('"', '""')}"`;
+  const sockets = `"${place.socketFolder.replaceAll('"', '""')}"`;
   const settings = Object.entries({ ...SETTINGS, port, unix_socket_directories: sockets }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
   // A killed server leaves the lock file of its socket behind. Removing it is safe, because no other cluster uses the folder.
-  fs.rmSync(path.join(place.sockets, `.s.PGSQL.${port}.lock`), { force: true });
+  fs.rmSync(path.join(place.socketFolder, `.s.PGSQL.${port}.lock`), { force: true });
   const log = openLog(place);
   const command = [path.join(bin, 'postgres'), '-D', place.cluster, ...settings];
-  const child = spawn('/bin/sh', ['-c', LAUNCHER, 'fitgraph-postgres', place.cluster, ...command], {
+  const child = spawn('/bin/sh', ['-c', START_SCRIPT, 'fitgraph-postgres', place.cluster, ...command], {
     // Starts a new process session, so that Ctrl-C in the terminal does not reach PostgreSQL.
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
@@ -129,7 +135,7 @@ async function spawnServer(place: Place, { bin }: Binaries, port: number): Promi
   child.unref();
   const watchdog = child.stdio[3] as Socket;
   watchdog.on('error', () => undefined);
-  // If the watchdog has ended, the server is stopped, because it could outlive this process.
+  // Stops the server if the watchdog has ended: without it, the server could outlive this process.
   watchdog.on('close', () => child.kill('SIGINT'));
   watchdog.resume().unref();
   child.once('exit', () => watchdog.end('ended\n'));
@@ -149,7 +155,7 @@ export async function startServer(place: Place, binaries: Binaries, port = PORT)
     if (Date.now() > deadline) await stopServer(child);
     await sleep(5);
   }
-  const logged = lastLines(place.log, logSize);
+  const logged = lastLogLines(place.log, logSize);
   if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE_MESSAGES.test(logged)) return undefined;
   throw new Error(`PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.log}:\n${logged}`);
 }

@@ -1,13 +1,14 @@
 /**
- * Rows of users: workouts, logs and schedules; nutrition plans and the food diary; body weights. Creates their tables. Foreign keys between them
- * include the owner, so that a row cannot refer to a row of another user. A table with such a foreign key needs none to the account.
+ * Rows that belong to users: workouts, logs and schedules; nutrition plans and the food diary; body weights. Creates their tables. Foreign keys
+ * between these tables include the owner, so that a row cannot refer to a row of another user. A table with such a foreign key needs no foreign key
+ * to the account, because its rows have the same owner as the rows to which they refer.
  *
- * Indexes begin with the owner. Only those of references to the catalogue have it as the second column: they also serve to find all rows that refer
- * to a deleted row of the catalogue, such as an exercise.
+ * The first column of most indexes is the owner. In the indexes of foreign keys to the catalogue, it is the second column: these indexes are also
+ * used to find the rows of all users that refer to a deleted row of the catalogue, such as an exercise.
  */
 import type { Migration } from '../migrate';
 
-const STAMPS = `"created_at" timestamptz(6) NOT NULL DEFAULT now(),
+const AUDIT_COLUMNS = `"created_at" timestamptz(6) NOT NULL DEFAULT now(),
   "updated_at" timestamptz(6) NOT NULL DEFAULT now(),
   "version" uuid NOT NULL DEFAULT gen_random_uuid()`;
 
@@ -18,7 +19,7 @@ CREATE TABLE "workout" (
   "creation_date" date NOT NULL,
   "comment" varchar(100) COLLATE "C" NOT NULL DEFAULT '',
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id")
 );
 CREATE INDEX ON "workout" ("user_id", "creation_date" DESC, "id");
@@ -29,7 +30,7 @@ CREATE TABLE "training_day" (
   "workout_id" integer NOT NULL,
   "description" varchar(100) COLLATE "C" NOT NULL,
   "user_id" integer NOT NULL,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "workout_id") REFERENCES "workout" ("user_id", "id") ON DELETE CASCADE
 );
@@ -51,7 +52,7 @@ CREATE TABLE "workout_set" (
   "sets" integer NOT NULL DEFAULT 4,
   "order" integer,
   "user_id" integer NOT NULL,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "training_day_id") REFERENCES "training_day" ("user_id", "id") ON DELETE CASCADE
 );
@@ -71,7 +72,7 @@ CREATE TABLE "setting" (
   "order" integer NOT NULL DEFAULT 1,
   "comment" varchar(100) COLLATE "C" NOT NULL DEFAULT '',
   "user_id" integer NOT NULL,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "set_id") REFERENCES "workout_set" ("user_id", "id") ON DELETE CASCADE,
   FOREIGN KEY ("exercise_id") REFERENCES "exercise" ("id") ON DELETE CASCADE,
@@ -96,7 +97,7 @@ CREATE TABLE "workout_session" (
   "impression" varchar(2) COLLATE "C" NOT NULL DEFAULT '2',
   "time_start" time(6),
   "time_end" time(6),
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   UNIQUE ("user_id", "date") DEFERRABLE INITIALLY IMMEDIATE,
   FOREIGN KEY ("user_id", "workout_id") REFERENCES "workout" ("user_id", "id") ON DELETE CASCADE
@@ -118,7 +119,7 @@ CREATE TABLE "workout_log" (
   "repetition_unit_id" integer NOT NULL DEFAULT 1,
   "weight_unit_id" integer NOT NULL DEFAULT 1,
   "user_id" integer NOT NULL,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("exercise_id") REFERENCES "exercise" ("id") ON DELETE CASCADE,
   FOREIGN KEY ("user_id", "workout_id") REFERENCES "workout" ("user_id", "id") ON DELETE CASCADE,
@@ -144,7 +145,7 @@ CREATE TABLE "schedule" (
   "is_active" boolean NOT NULL DEFAULT true,
   "is_loop" boolean NOT NULL DEFAULT false,
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   CONSTRAINT "schedule_one_is_active" EXCLUDE ("user_id" WITH =) WHERE ("is_active") DEFERRABLE INITIALLY DEFERRED
 );
@@ -160,7 +161,7 @@ CREATE TABLE "schedule_step" (
   "duration" integer NOT NULL DEFAULT 4,
   "order" integer NOT NULL DEFAULT 1,
   "user_id" integer NOT NULL,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "schedule_id") REFERENCES "schedule" ("user_id", "id") ON DELETE CASCADE,
   FOREIGN KEY ("user_id", "workout_id") REFERENCES "workout" ("user_id", "id") ON DELETE CASCADE
@@ -177,7 +178,7 @@ CREATE TABLE "nutrition_plan" (
   "has_goal_calories" boolean NOT NULL DEFAULT false,
   "language_id" integer NOT NULL REFERENCES "language" ("id") ON DELETE CASCADE,
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id")
 );
 CREATE INDEX ON "nutrition_plan" ("user_id", "creation_date" DESC, "id");
@@ -191,7 +192,7 @@ CREATE TABLE "meal" (
   "order" integer NOT NULL DEFAULT 1,
   "time" time(6),
   "user_id" integer NOT NULL,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "plan_id") REFERENCES "nutrition_plan" ("user_id", "id") ON DELETE CASCADE
 );
@@ -207,7 +208,7 @@ CREATE TABLE "meal_item" (
   "order" integer NOT NULL DEFAULT 1,
   "amount" numeric(6, 2) NOT NULL,
   "user_id" integer NOT NULL,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "meal_id") REFERENCES "meal" ("user_id", "id") ON DELETE CASCADE,
   FOREIGN KEY ("ingredient_id") REFERENCES "ingredient" ("id") ON DELETE CASCADE,
@@ -228,7 +229,7 @@ CREATE TABLE "diary_entry" (
   "comment" text COLLATE "C",
   "amount" numeric(6, 2) NOT NULL,
   "user_id" integer NOT NULL,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "plan_id") REFERENCES "nutrition_plan" ("user_id", "id") ON DELETE CASCADE,
   FOREIGN KEY ("ingredient_id") REFERENCES "ingredient" ("id") ON DELETE CASCADE,
@@ -245,7 +246,7 @@ CREATE TABLE "weight_entry" (
   "date" date NOT NULL,
   "weight" numeric(5, 2) NOT NULL,
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
-  ${STAMPS},
+  ${AUDIT_COLUMNS},
   UNIQUE ("user_id", "id"),
   UNIQUE ("user_id", "date") DEFERRABLE INITIALLY IMMEDIATE
 );

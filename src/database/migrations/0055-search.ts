@@ -8,18 +8,18 @@
  */
 import type { Migration } from '../migrate';
 
-/** Regular expression of word separators in lower-case text: blanks, signs and punctuation. */
-const BETWEEN = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
+/** Regular expression of word separators in lower-case text: spaces, symbols and punctuation. */
+const WORD_SEPARATORS = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
 
-/** SQL: whether typing errors in a word are tolerated. Words with digits are numbers or codes, and very short ones resemble too many others. */
-const isSpelled = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
+/** SQL: whether a search tolerates typing errors in a word: not in numbers and codes, nor in very short words, which resemble too many others. */
+const toleratesTypingErrors = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
 
 /** SQL: length of the shorter of two texts, divided by that of the longer one. */
-const SHARE = 'least(char_length($1), char_length($2))::float8 / greatest(char_length($1), char_length($2), 1)';
+const LENGTH_RATIO = 'least(char_length($1), char_length($2))::float8 / greatest(char_length($1), char_length($2), 1)';
 
-const NAMED = ['exercise', 'ingredient'];
+const SEARCHED_TABLES = ['exercise', 'ingredient'];
 
-const FOLDING = `
+const FOLDING_FUNCTIONS = `
 DO $migration$
 DECLARE
   unicode_rules text;
@@ -44,12 +44,12 @@ BEGIN
   -- A hyphenated word such as "pull-up" is found by its parts and as one word, "pullup".
   EXECUTE format($function$
     CREATE FUNCTION "search_words"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN array_remove(regexp_split_to_array(%1$s || CASE WHEN strpos($1, '-') > 0 THEN ' ' || replace(%1$s, '-', '') ELSE '' END, '${BETWEEN}'), '')
+    RETURN array_remove(regexp_split_to_array(%1$s || CASE WHEN strpos($1, '-') > 0 THEN ' ' || replace(%1$s, '-', '') ELSE '' END, '${WORD_SEPARATORS}'), '')
   $function$, plain);
 END $migration$;
 `;
 
-const KEYS = `
+const KEY_FUNCTIONS = `
 -- The keys of a word of a name: the word with doubled letters reduced to one (=), the same without each single letter (-), and for short words also the
 -- omitted letter and its position (^).
 CREATE FUNCTION "search_keys"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -59,7 +59,7 @@ BEGIN ATOMIC
     UNION ALL SELECT '-' || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i WHERE char_length($1) >= 5
     UNION ALL SELECT '^' || i || substr(word, i, 1) || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i
       WHERE char_length($1) BETWEEN 4 AND 5
-  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${isSpelled('$1')};
+  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${toleratesTypingErrors('$1')};
 END;
 
 -- The keys that are searched for a word of a search term. The shorter the word, the fewer errors are tolerated.
@@ -72,7 +72,7 @@ BEGIN ATOMIC
     UNION ALL SELECT '-' || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i WHERE char_length($1) >= 6
     UNION ALL SELECT '^' || i + step || substr(word, i, 1) || overlay(word PLACING '' FROM i FOR 1)
       FROM generate_series(1, char_length(word)) AS i, (VALUES (-1), (1)) AS v(step) WHERE char_length($1) BETWEEN 4 AND 5
-  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${isSpelled('$1')};
+  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${toleratesTypingErrors('$1')};
 END;
 
 -- Words of all present and former names. Words of former names do no harm, because they occur in no name. A word may occur twice, because concurrent
@@ -88,7 +88,7 @@ CREATE INDEX ON "search_word" USING gin ("keys") WITH (fastupdate = off);
 CREATE FUNCTION "search_note"(text[]) RETURNS void LANGUAGE sql
 BEGIN ATOMIC
   INSERT INTO "search_word" SELECT n.word, "search_keys"(n.word) FROM unnest($1) AS n(word)
-    WHERE ${isSpelled('n.word')} AND NOT EXISTS (SELECT FROM "search_word" w WHERE w."word" = n.word);
+    WHERE ${toleratesTypingErrors('n.word')} AND NOT EXISTS (SELECT FROM "search_word" w WHERE w."word" = n.word);
 END;
 
 CREATE FUNCTION "fitgraph_words_noted"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -103,8 +103,11 @@ BEGIN
 END $$;
 `;
 
-/** SQL: columns with the folded name and its words, which would be too expensive to compute at each search, with their index and triggers. */
-const named = (table: string) => `
+/**
+ * SQL: adds columns with the folded (lower-case) name and its words, their index and triggers. Computing these values at each search would be too
+ * expensive.
+ */
+const addSearchColumns = (table: string) => `
 ALTER TABLE "${table}"
   ADD COLUMN "name_folded" text COLLATE "C" GENERATED ALWAYS AS ("search_fold"("name")) STORED,
   ADD COLUMN "name_words" text[] COLLATE "C" GENERATED ALWAYS AS ("search_words"("search_fold"("name"))) STORED;
@@ -128,7 +131,7 @@ CREATE TRIGGER "ingredient_names_changed" AFTER INSERT OR UPDATE OR DELETE OR TR
   FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_names_changed"();
 `;
 
-const MATCHING = `
+const MATCHING_FUNCTIONS = `
 DO $migration$
 DECLARE
   trigram_schema text;
@@ -179,7 +182,7 @@ BEGIN
     CREATE FUNCTION "search_rank"(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN $1 = $2 THEN 4000000 WHEN starts_with($1, $2) THEN 3000000 WHEN strpos(' ' || $1, ' ' || $2) > 0 THEN 2000000
       WHEN strpos($1, $2) > 0 THEN 1000000 ELSE 0 END
-      + (999999 * CASE WHEN strpos($1, $2) > 0 THEN ${SHARE} ELSE (0.8 * likeness + 0.2 * ${SHARE}) END)::integer
+      + (999999 * CASE WHEN strpos($1, $2) > 0 THEN ${LENGTH_RATIO} ELSE (0.8 * likeness + 0.2 * ${LENGTH_RATIO}) END)::integer
   $function$, 'likeness', likeness);
 END $migration$;
 
@@ -192,7 +195,7 @@ RETURN EXISTS (
 `;
 
 export const up: Migration = async (query) => {
-  await query([FOLDING, KEYS, ...NAMED.map(named), INGREDIENTS, MATCHING].join(''));
+  await query([FOLDING_FUNCTIONS, KEY_FUNCTIONS, ...SEARCHED_TABLES.map(addSearchColumns), INGREDIENTS, MATCHING_FUNCTIONS].join(''));
 };
 
 /** Keeps the extension pg_trgm, because other applications may use it. */
@@ -205,7 +208,7 @@ DROP FUNCTION "search_similar"(text, text);
 DROP FUNCTION "fitgraph_names_changed"() CASCADE;
 DROP FUNCTION "fitgraph_words_noted"() CASCADE;
 DROP FUNCTION "search_note"(text[]);
-${NAMED.map((table) => `ALTER TABLE "${table}" DROP COLUMN "name_words", DROP COLUMN "name_folded";`).join('\n')}
+${SEARCHED_TABLES.map((table) => `ALTER TABLE "${table}" DROP COLUMN "name_words", DROP COLUMN "name_folded";`).join('\n')}
 DROP TABLE "search_word";
 DROP FUNCTION "search_wanted"(text);
 DROP FUNCTION "search_keys"(text);

@@ -6,22 +6,22 @@
  */
 import type { Migration } from '../migrate';
 
-const TABLES = [
+const PUBLIC_TABLES = [
   ...['language', 'day_of_week', 'license', 'repetition_unit', 'weight_unit', 'equipment', 'exercise_category', 'muscle', 'variation'],
   ...['exercise_base', 'exercise', 'exercise_image', 'exercise_comment', 'household_unit', 'ingredient', 'ingredient_unit'],
 ];
 
-/** Tables whose rows are part of an exercise base. */
-const LINKS = ['exercise_base_muscle', 'exercise_base_equipment'];
+/** Link tables. Each of their rows belongs to an exercise (table `exercise_base`), so a change of such a row is a change of that exercise. */
+const LINK_TABLES = ['exercise_base_muscle', 'exercise_base_equipment'];
 
-const TRANSITIONS = {
+const TRANSITION_TABLES = {
   INSERT: 'NEW TABLE AS changed',
   UPDATE: 'OLD TABLE AS former NEW TABLE AS changed',
   DELETE: 'OLD TABLE AS changed',
 };
 
 const triggers = (table: string, suffix: string, call: string) =>
-  Object.entries(TRANSITIONS)
+  Object.entries(TRANSITION_TABLES)
     .map(
       ([operation, rows]) => `
 CREATE TRIGGER "${table}_${operation.toLowerCase()}_${suffix}" AFTER ${operation} ON "${table}"
@@ -211,7 +211,7 @@ BEGIN
 END $$;
 `;
 
-const everyChange = (table: string) => `
+const tableChangeTriggers = (table: string) => `
 CREATE TRIGGER "${table}_logged" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "${table}"
   FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_table_changed"();
 CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`;
@@ -220,9 +220,9 @@ export const up: Migration = async (query) => {
   await query([LOG, TIMELINES, PUBLIC_ROWS, EXERCISES].join(''));
   await query(
     [
-      ...[...TABLES, ...LINKS].map(everyChange),
-      ...TABLES.map((table) => triggers(table, 'row_logged', '"fitgraph_public_rows_changed"')),
-      ...LINKS.map((table) => triggers(table, 'link_logged', '"fitgraph_base_links_changed"')),
+      ...[...PUBLIC_TABLES, ...LINK_TABLES].map(tableChangeTriggers),
+      ...PUBLIC_TABLES.map((table) => triggers(table, 'row_logged', '"fitgraph_public_rows_changed"')),
+      ...LINK_TABLES.map((table) => triggers(table, 'link_logged', '"fitgraph_base_links_changed"')),
       triggers('exercise_base', 'shown_logged', '"fitgraph_bases_shown"'),
       triggers('exercise', 'shown_logged', '"fitgraph_exercises_shown"'),
     ].join(''),

@@ -1,11 +1,11 @@
 /**
- * Common properties of all tables of owned rows: triggers that set the row version and the time of the change, triggers that write the change log, and
- * row-level security.
+ * Common properties of all tables whose rows belong to users (owned rows): triggers that set the row version and the time of the change, triggers
+ * that write the change log, and row-level security.
  */
 import type { Migration } from '../migrate';
 
-/** Tables of owned rows, with the column of the owner. */
-const OWNED = Object.entries({
+/** Tables whose rows belong to users, with the column that contains the owner. */
+const OWNED_TABLES = Object.entries({
   user_account: 'id',
   user_profile: 'user_id',
   workout: 'user_id',
@@ -23,19 +23,21 @@ const OWNED = Object.entries({
   weight_entry: 'user_id',
 });
 
-/** Table that links training days to weekdays. Its rows are part of the training day. */
-const LINK = 'training_day_weekday';
+/** Table that links training days to weekdays. Its rows have no versions of their own: a change of a link is a change of the training day. */
+const LINK_TABLE = 'training_day_weekday';
 
 /** Internal tables with rows about a user. They have row-level security, but no versions, and their changes are not logged. */
-const INTERNAL = ['idempotency_key', 'idempotency_usage'];
+const INTERNAL_TABLES = ['idempotency_key', 'idempotency_usage'];
 
-/** SQL: id of the session user. NULL grants access to no row. It is a subquery, so that it is evaluated once per statement. */
+/**
+ * SQL: id of the session user, or NULL, which gives access to no row. It is a subquery, because PostgreSQL evaluates a subquery once per statement.
+ */
 const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 
-const stamped = (table: string) => `
+const rowVersionTrigger = (table: string) => `
 CREATE TRIGGER "${table}_stamped" BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fitgraph_stamped"();`;
 
-const logged = (table: string, call: string) =>
+const changeLogTriggers = (table: string, call: string) =>
   Object.entries({ INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' })
     .map(
       ([operation, rows]) => `
@@ -46,11 +48,15 @@ CREATE TRIGGER "${table}_${operation.toLowerCase()}_logged" AFTER ${operation} O
   `
 CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`;
 
-const guarded = (table: string, owner = 'user_id') => `
+const rowLevelSecurity = (table: string, owner = 'user_id') => `
 ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;
 CREATE POLICY "own_rows" ON "${table}" USING ("${owner}" = ${VIEWER}) WITH CHECK ("${owner}" = ${VIEWER});`;
 
-const GUARDED: [table: string, owner?: string][] = [...OWNED, [LINK], ...INTERNAL.map((table): [string] => [table])];
+const TABLES_WITH_ROW_SECURITY: [table: string, owner?: string][] = [
+  ...OWNED_TABLES,
+  [LINK_TABLE],
+  ...INTERNAL_TABLES.map((table): [string] => [table]),
+];
 
 export const up: Migration = async (query) => {
   await query(`
@@ -63,7 +69,7 @@ BEGIN
   NEW."version" := gen_random_uuid();
   RETURN NEW;
 END $$;
-${OWNED.map(([table]) => stamped(table)).join('')}
+${OWNED_TABLES.map(([table]) => rowVersionTrigger(table)).join('')}
 
 CREATE FUNCTION "fitgraph_rows_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -72,7 +78,7 @@ BEGIN
   EXECUTE format('SELECT pg_notify(''fitgraph_change'', owner::text) FROM (SELECT DISTINCT %I AS owner FROM changed) owners', TG_ARGV[0]);
   RETURN NULL;
 END $$;
-${OWNED.map(([table, owner]) => logged(table, `"fitgraph_rows_changed"('${owner}')`)).join('')}
+${OWNED_TABLES.map(([table, owner]) => changeLogTriggers(table, `"fitgraph_rows_changed"('${owner}')`)).join('')}
 
 -- Updates the row to which the link belongs, whose own triggers set its version and log the change. If that row is being deleted, no row matches.
 CREATE FUNCTION "fitgraph_links_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -80,11 +86,11 @@ BEGIN
   EXECUTE format('UPDATE %2$I SET "version" = "version" WHERE "id" IN (SELECT %1$I FROM changed)', TG_ARGV[0], TG_ARGV[1]);
   RETURN NULL;
 END $$;
-${logged(LINK, `"fitgraph_links_changed"('training_day_id', 'training_day')`)}
+${changeLogTriggers(LINK_TABLE, `"fitgraph_links_changed"('training_day_id', 'training_day')`)}
 
 -- Row-level security restricts the role of requests to the rows of the viewer. It does not apply to the owner of the tables, and so not to commands, cascades
 -- of foreign keys, and the view below.
-${GUARDED.map(([table, owner]) => guarded(table, owner)).join('')}
+${TABLES_WITH_ROW_SECURITY.map(([table, owner]) => rowLevelSecurity(table, owner)).join('')}
 
 -- The viewer reads only their own changes, but the triggers may log changes of any user.
 ALTER TABLE "change" ENABLE ROW LEVEL SECURITY;
@@ -102,8 +108,8 @@ DROP VIEW "account";
 DROP POLICY "noted" ON "change";
 DROP POLICY "own_changes" ON "change";
 ALTER TABLE "change" DISABLE ROW LEVEL SECURITY;
-${GUARDED.map(([table]) => `DROP POLICY "own_rows" ON "${table}"; ALTER TABLE "${table}" DISABLE ROW LEVEL SECURITY;`).join('\n')}
-${[...OWNED, [LINK]].map(([table]) => `DROP TRIGGER "${table}_truncate_logged" ON "${table}";`).join('\n')}
+${TABLES_WITH_ROW_SECURITY.map(([table]) => `DROP POLICY "own_rows" ON "${table}"; ALTER TABLE "${table}" DISABLE ROW LEVEL SECURITY;`).join('\n')}
+${[...OWNED_TABLES, [LINK_TABLE]].map(([table]) => `DROP TRIGGER "${table}_truncate_logged" ON "${table}";`).join('\n')}
 DROP FUNCTION "fitgraph_links_changed"() CASCADE;
 DROP FUNCTION "fitgraph_rows_changed"() CASCADE;
 DROP FUNCTION "fitgraph_stamped"() CASCADE;

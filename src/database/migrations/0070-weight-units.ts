@@ -7,15 +7,21 @@ import type { OnlineMigration } from '../migrationmodules';
 export const transactional = false;
 export const oldestVersion = '0.3.0';
 
-const SKIP = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
+const IS_BACKFILL = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
 
-/** SQL: the setting `fitgraph.backfill`, which has no effect for roles with row-level security, makes a trigger function only return `result`. */
+/**
+ * SQL: makes a trigger function only return `result` while the setting `fitgraph.backfill` is on. For roles with row-level security, the setting has
+ * no effect.
+ */
 export const skipBackfill = (result: string): string => `
-  IF ${SKIP} THEN
+  IF ${IS_BACKFILL} THEN
     RETURN ${result};
   END IF;`;
 
-/** SQL: trigger functions of owned rows. While a migration fills a column, they neither change row versions nor write to the change log. */
+/**
+ * SQL: trigger functions of the tables whose rows belong to users. While a migration fills a column, they neither change row versions nor write the
+ * change log.
+ */
 export const rowFunctions = (skipSql: (result: string) => string): string => `
 CREATE OR REPLACE FUNCTION "fitgraph_stamped"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN${skipSql('NEW')}
@@ -53,7 +59,7 @@ CREATE OR REPLACE TRIGGER "weight_entry_unit" BEFORE INSERT OR UPDATE ON "weight
 ALTER TABLE "weight_entry" ALTER COLUMN "unit" DROP DEFAULT;
 `);
   const prefersPounds = `"user_id" IN (SELECT p."user_id" FROM "user_profile" p WHERE p."weight_unit" = 'lb')`;
-  await change.fill('weight_entry', `"unit" = 'lb'`, `"unit" = 'kg' AND ${prefersPounds}`);
+  await change.updateRows('weight_entry', `"unit" = 'lb'`, `"unit" = 'kg' AND ${prefersPounds}`);
 };
 
 export const down: OnlineMigration = async (change) => {

@@ -13,10 +13,14 @@ const PARTS = [
   ['schedule_step', 'schedule_id', 'schedule'],
 ] as const;
 
-const TRANSITIONS = { INSERT: 'NEW TABLE AS changed', UPDATE: 'OLD TABLE AS former NEW TABLE AS changed', DELETE: 'OLD TABLE AS changed' };
+const TRANSITION_TABLES = {
+  INSERT: 'NEW TABLE AS changed',
+  UPDATE: 'OLD TABLE AS former NEW TABLE AS changed',
+  DELETE: 'OLD TABLE AS changed',
+};
 
-const partOf = (table: string, column: string, whole: string) =>
-  Object.entries(TRANSITIONS)
+const wholeVersionTriggers = (table: string, column: string, whole: string) =>
+  Object.entries(TRANSITION_TABLES)
     .map(
       ([operation, rows]) => `
 CREATE OR REPLACE TRIGGER "${table}_${operation.toLowerCase()}_of_whole" AFTER ${operation} ON "${table}" REFERENCING ${rows}
@@ -35,12 +39,12 @@ BEGIN
   RETURN NULL;
 END $$;
 `);
-  for (const [table, column, whole] of PARTS) await change.run(partOf(table, column, whole));
+  for (const [table, column, whole] of PARTS) await change.run(wholeVersionTriggers(table, column, whole));
 };
 
 export const down: OnlineMigration = async (change) => {
   for (const [table] of PARTS)
-    for (const operation of Object.keys(TRANSITIONS))
+    for (const operation of Object.keys(TRANSITION_TABLES))
       await change.run(`DROP TRIGGER IF EXISTS "${table}_${operation.toLowerCase()}_of_whole" ON "${table}"`);
   await change.run('DROP FUNCTION IF EXISTS "fitgraph_part_changed"()');
 };

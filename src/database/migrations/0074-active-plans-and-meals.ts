@@ -26,7 +26,7 @@ ALTER TABLE "nutrition_plan" ALTER COLUMN "is_active" SET DEFAULT true;
 `);
   const isActiveOrNewer = `o."is_active" OR (o."creation_date", o."id") > ("nutrition_plan"."creation_date", "nutrition_plan"."id")`;
   const others = `SELECT FROM "nutrition_plan" o WHERE o."user_id" = "nutrition_plan"."user_id" AND (${isActiveOrNewer})`;
-  await change.fill('nutrition_plan', '"is_active" = true', `NOT "is_active" AND NOT EXISTS (${others})`);
+  await change.updateRows('nutrition_plan', '"is_active" = true', `NOT "is_active" AND NOT EXISTS (${others})`);
   await change.createIndex('nutrition_plan_one_is_active', '"nutrition_plan" ("user_id") WHERE "is_active"', { unique: true });
 
   await change.addColumn('diary_entry', 'meal_id', 'integer');

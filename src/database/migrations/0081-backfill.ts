@@ -1,6 +1,7 @@
 /**
- * Lets later migrations fill a column of parts without changing the versions of their wholes. Migration 0070 did the same for the trigger functions of owned
- * rows; they are replaced again for databases that an early build of version 0.3 has migrated.
+ * Lets later migrations fill a column of parts, such as meals, without changing the versions of the wholes to which they belong, such as nutrition
+ * plans. Also replaces the trigger functions of migration 0070 once more, because an early build of version 0.3 created them without this exception
+ * for migrations.
  */
 import type { Migration } from '../migrationmodules';
 import { rowFunctions, skipBackfill } from './0070-weight-units';

@@ -10,7 +10,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../platform/config';
-import { openEmbedded, type Embedded } from '../../database/embedded';
+import { openEmbedded, type EmbeddedDatabase } from '../../database/embedded';
 import { TERMINATION_SIGNALS, exitWithError, onFirstSignal } from '../termination';
 import { createLog } from '../../platform/logging';
 import { validateConfiguredFiles } from '../configuredfiles';
@@ -32,21 +32,23 @@ const CHECK_INTERVAL_MS = 100;
 const MAX_CHECK_DELAY_MS = 1_000;
 /** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */
 const START_TIMEOUT_MS = 60_000;
-/** A worker is suspicious if it has sent no report for this fraction of the timeout. */
+/** A worker is suspicious if it has sent no report for this fraction of WORKER_TIMEOUT. */
 const SUSPICIOUS_SHARE = 0.4;
-/** Requests have 7 s to finish, and a worker has 9 s to exit. The supervisor exits within 10 s, the usual limit of container runtimes. */
+/**
+ * Timeouts of the shutdown, in which requests have 7 s to finish and a worker has 9 s to exit. Then the supervisor kills the workers; it exits within
+ * 10 s, the usual limit of container runtimes.
+ */
 const WORKER_STOP_TIMEOUT_MS = 9_200;
 const EXIT_TIMEOUT_MS = 9_800;
-/** With a single worker, the spare is started this long after the worker, so that it does not slow down the worker's start. */
+/** Delay between the starts of a single worker and of its spare worker, so that the spare does not slow down the worker's start. */
 const SPARE_DELAY_MS = 10_000;
 /** Limits of the exponential backoff after failed starts of workers. */
 const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5_000;
-/** After so many failed starts, and if no worker is serving, the supervisor gives up. */
+/** Number of consecutive failed starts after which the supervisor gives up if no worker is serving. */
 const MAX_FAILED_STARTS = 6;
 
-/** A worker process. */
-interface Member {
+interface WorkerProcess {
   worker: Worker;
   /** `spare`: started, but not yet ordered to serve. `leaving`: finishes its open requests and sends no further reports. */
   state: 'spare' | 'starting' | 'serving' | 'leaving';
@@ -57,15 +59,15 @@ interface Member {
 }
 
 const now = () => performance.now();
-const hasServed = ({ state }: Member) => state === 'serving' || state === 'leaving';
-const logFields = ({ worker }: Member) => ({ pid: worker.process.pid });
+const hasServed = ({ state }: WorkerProcess) => state === 'serving' || state === 'leaving';
+const logFields = ({ worker }: WorkerProcess) => ({ pid: worker.process.pid });
 
 export class Supervisor {
-  private readonly members = new Map<Worker, Member>();
+  private readonly workerProcesses = new Map<Worker, WorkerProcess>();
   private readonly log;
   private orphanReaper?: OrphanReaper;
   /** The embedded database; absent with DATABASE_URL. */
-  private embedded?: Promise<Embedded>;
+  private embedded?: Promise<EmbeddedDatabase>;
   private metrics?: AggregatedMetrics;
   private port = 0;
   private socket?: BoundSocket;
@@ -94,14 +96,14 @@ export class Supervisor {
     if (this.isStopping) return this.exitGracefully();
     // The workers share one socket, so the kernel distributes the connections.
     cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
-    cluster.on('message', (worker, report: WorkerMessage) => this.receive(worker, report));
+    cluster.on('message', (worker, report: WorkerMessage) => this.receiveReport(worker, report));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
     cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
-    setInterval(() => this.check(), CHECK_INTERVAL_MS);
+    setInterval(() => this.checkWorkers(), CHECK_INTERVAL_MS);
     const firstWorker = this.fork();
     if (!firstWorker) return this.abort(1, 'no worker process could be started');
     const { databaseUrl, dataDir } = this.config;
-    // PostgreSQL starts while the worker is loading its code.
+    // Starts PostgreSQL now, while the first worker is loading its code.
     if (!databaseUrl)
       this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(exitWithError);
     this.orderToServe(firstWorker);
@@ -117,77 +119,77 @@ export class Supervisor {
     this.log.info(server.address() as AddressInfo, 'metrics');
   }
 
-  private get serving(): Member[] {
-    return [...this.members.values()].filter(({ state, isReplaced }) => state === 'serving' && !isReplaced);
+  private get serving(): WorkerProcess[] {
+    return [...this.workerProcesses.values()].filter(({ state, isReplaced }) => state === 'serving' && !isReplaced);
   }
 
-  private get spare(): Member | undefined {
-    return [...this.members.values()].find(({ state }) => state === 'spare');
+  private get spare(): WorkerProcess | undefined {
+    return [...this.workerProcesses.values()].find(({ state }) => state === 'spare');
   }
 
   /** Starts a worker process. Returns undefined if the system lacks file descriptors or memory for it. */
-  private fork(args: string[] = []): Member | undefined {
+  private fork(args: string[] = []): WorkerProcess | undefined {
     cluster.setupPrimary({ args });
     const worker = cluster.fork();
     worker.on('error', (error) => this.log.error({ err: error }, 'a worker could not be started or reached'));
     if (worker.process.pid === undefined) return undefined;
-    const member: Member = { worker, state: 'spare', lastReportAt: now(), isReplaced: false };
-    this.members.set(worker, member);
+    const workerProcess: WorkerProcess = { worker, state: 'spare', lastReportAt: now(), isReplaced: false };
+    this.workerProcesses.set(worker, workerProcess);
     this.updateOrphanReaper();
-    return member;
+    return workerProcess;
   }
 
-  private orderToServe(member: Member): void {
-    member.state = 'starting';
+  private orderToServe(workerProcess: WorkerProcess): void {
+    workerProcess.state = 'starting';
     this.lastServeOrderAt = now();
-    member.lastReportAt = now();
-    void this.orderOnceDatabaseRuns(member);
+    workerProcess.lastReportAt = now();
+    void this.orderOnceDatabaseRuns(workerProcess);
   }
 
-  private async orderOnceDatabaseRuns(member: Member): Promise<void> {
+  private async orderOnceDatabaseRuns(workerProcess: WorkerProcess): Promise<void> {
     const embedded = await this.embedded;
     await embedded?.ready();
     const { port, hasEverServed } = this;
     const order: SupervisorMessage = { kind: 'serve', port, announce: !hasEverServed, embedded: embedded?.connection };
     // Errors are ignored: they mean that the worker has exited, which the handler of the `exit` event handles.
-    member.worker.send(order, this.socket as unknown as Server, () => undefined);
+    workerProcess.worker.send(order, this.socket as unknown as Server, () => undefined);
   }
 
-  private replace(): Member | undefined {
+  private startReplacement(): WorkerProcess | undefined {
     if (this.isStopping) return undefined;
-    const member = this.spare ?? this.fork();
-    if (member) this.orderToServe(member);
-    else this.replaceLater();
-    return member;
+    const workerProcess = this.spare ?? this.fork();
+    if (workerProcess) this.orderToServe(workerProcess);
+    else this.startReplacementLater();
+    return workerProcess;
   }
 
-  private receive(worker: Worker, report: WorkerMessage): void {
-    const member = this.members.get(worker);
-    if (!member || member.isReplaced) return;
-    member.lastReportAt = now();
+  private receiveReport(worker: Worker, report: WorkerMessage): void {
+    const workerProcess = this.workerProcesses.get(worker);
+    if (!workerProcess || workerProcess.isReplaced) return;
+    workerProcess.lastReportAt = now();
     if (report !== 'ready') return;
-    member.state = 'serving';
+    workerProcess.state = 'serving';
     this.failedStarts = 0;
     // The first worker migrates and seeds the database. The others are started after it, in parallel.
     const isFirst = !this.hasEverServed;
     this.hasEverServed = true;
     if (!isFirst) return;
-    for (let number = 1; number < this.config.workers; number += 1) this.replace();
+    for (let number = 1; number < this.config.workers; number += 1) this.startReplacement();
   }
 
-  private check(): void {
+  private checkWorkers(): void {
     const time = now();
     if (time - this.lastCheckAt > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS)
-      for (const member of this.members.values()) member.lastReportAt = time;
+      for (const workerProcess of this.workerProcesses.values()) workerProcess.lastReportAt = time;
     this.lastCheckAt = time;
     const { workerTimeout } = this.config;
     let hasSuspect = false;
-    for (const member of this.members.values()) {
-      const limit = member.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
-      if (!limit || member.isReplaced || member.state === 'leaving') continue;
-      const silence = time - member.lastReportAt;
-      if (silence > limit) this.replaceHung(member, silence);
-      else if (member.state === 'serving' && silence > limit * SUSPICIOUS_SHARE) hasSuspect = true;
+    for (const workerProcess of this.workerProcesses.values()) {
+      const limit = workerProcess.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
+      if (!limit || workerProcess.isReplaced || workerProcess.state === 'leaving') continue;
+      const silence = time - workerProcess.lastReportAt;
+      if (silence > limit) this.replaceHung(workerProcess, silence);
+      else if (workerProcess.state === 'serving' && silence > limit * SUSPICIOUS_SHARE) hasSuspect = true;
     }
     const { spare } = this;
     const needsSpare = this.config.workers === 1 && this.hasEverServed && time - this.lastServeOrderAt > SPARE_DELAY_MS;
@@ -195,53 +197,53 @@ export class Supervisor {
     else if (!spare && !this.isStopping) this.fork(['spare']);
   }
 
-  private replaceHung(member: Member, silence: number): void {
-    member.isReplaced = true;
+  private replaceHung(workerProcess: WorkerProcess, silence: number): void {
+    workerProcess.isReplaced = true;
     this.metrics?.countLostWorker('hung');
-    this.log.error({ ...logFields(member), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
-    if (member.state !== 'spare') this.replace();
-    member.worker.process.kill('SIGKILL');
+    this.log.error({ ...logFields(workerProcess), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
+    if (workerProcess.state !== 'spare') this.startReplacement();
+    workerProcess.worker.process.kill('SIGKILL');
   }
 
   /** Marks a worker that shuts down as leaving. Also called for a crashed worker, which `handleExit` then replaces. */
   private handleDisconnect(worker: Worker): void {
-    const member = this.members.get(worker);
-    if (member?.state !== 'serving' || member.isReplaced) return;
-    member.state = 'leaving';
+    const workerProcess = this.workerProcesses.get(worker);
+    if (workerProcess?.state !== 'serving' || workerProcess.isReplaced) return;
+    workerProcess.state = 'leaving';
     setTimeout(() => worker.process.kill('SIGKILL'), WORKER_STOP_TIMEOUT_MS).unref();
   }
 
   private handleExit(worker: Worker, status: number | null, signal: string | null): void {
-    const member = this.members.get(worker);
-    if (!member) return;
-    this.members.delete(worker);
+    const workerProcess = this.workerProcesses.get(worker);
+    if (!workerProcess) return;
+    this.workerProcesses.delete(worker);
     this.updateOrphanReaper();
     if (this.isStopping) {
       if (status) this.exitStatus = status;
-      if (this.members.size === 0) void this.exitGracefully();
+      if (this.workerProcesses.size === 0) void this.exitGracefully();
       return;
     }
-    if (member.isReplaced || member.state === 'spare') return;
+    if (workerProcess.isReplaced || workerProcess.state === 'spare') return;
     if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
-    const fields = { ...logFields(member), status: status ?? undefined, signal: signal ?? undefined };
+    const fields = { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined };
     if (status !== 0) this.metrics?.countLostWorker('crashed');
-    if (hasServed(member)) {
+    if (hasServed(workerProcess)) {
       this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has exited and is replaced');
-      return void this.replace();
+      return void this.startReplacement();
     }
     this.log.error(fields, 'a worker exited during startup');
     if (this.failedStarts + 1 >= MAX_FAILED_STARTS && this.serving.length === 0)
       return this.abort(1, `no worker could be started in ${this.failedStarts + 1} attempts`);
-    this.replaceLater();
+    this.startReplacementLater();
   }
 
-  private replaceLater(): void {
+  private startReplacementLater(): void {
     this.failedStarts += 1;
-    setTimeout(() => this.replace(), Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (this.failedStarts - 1)));
+    setTimeout(() => this.startReplacement(), Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (this.failedStarts - 1)));
   }
 
   private updateOrphanReaper(): void {
-    this.orphanReaper!.setWorkers([...this.members.keys()].map(({ process: { pid } }) => pid!));
+    this.orphanReaper!.setWorkers([...this.workerProcesses.keys()].map(({ process: { pid } }) => pid!));
   }
 
   private abort(status: number, message?: string): void {
@@ -252,15 +254,16 @@ export class Supervisor {
 
   private stop(): void {
     this.isStopping = true;
-    // From now on, the port is closed when the last worker stops listening.
+    // Closes this process's socket of the port, so that the port is closed when the last worker stops listening.
     this.socket?.close();
-    for (const member of this.members.values()) member.worker.process.kill(member.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
-    const killAll = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
+    for (const workerProcess of this.workerProcesses.values())
+      workerProcess.worker.process.kill(workerProcess.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
+    const killAll = () => [...this.workerProcesses.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(killAll, WORKER_STOP_TIMEOUT_MS).unref();
-    // The embedded PostgreSQL may hang while it stops.
+    // Exits even if the embedded PostgreSQL hangs while it stops.
     setTimeout(() => process.exit(this.exitStatus), EXIT_TIMEOUT_MS).unref();
     // If `run` has not yet finished starting, it calls `exitGracefully` itself.
-    if (this.members.size === 0 && this.isRunning) void this.exitGracefully();
+    if (this.workerProcesses.size === 0 && this.isRunning) void this.exitGracefully();
   }
 
   private gracefulExit?: Promise<void>;

@@ -66,10 +66,10 @@ export class ArchiveWriter {
   async stream(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
     this.bytes += size;
     try {
-      // The entry is a stream of `streamx`, which is not an instance of Node's class.
+      // The cast is needed because the entry is a stream of the library `streamx`, whose type is not Node's.
       await pipeline(content, this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }) as unknown as Writable);
     } catch (error) {
-      // A write error, such as a full disk, has destroyed the tar stream.
+      // If a write error, such as a full disk, has destroyed the tar stream, `completion` rejects with that error.
       await this.completion;
       throw error;
     }
@@ -101,10 +101,10 @@ export class ArchiveWriter {
 
 /** Callbacks for the entries of an archive, called in the order of the entries. Content that a callback does not read is skipped. */
 export interface ArchiveReader {
-  header?(header: BackupHeader): Promise<void> | void;
-  media?(path: string, content: AsyncIterable<Buffer>): Promise<void>;
-  key?(key: string): Promise<void> | void;
-  rows?(table: string, content: AsyncIterable<Buffer>): Promise<void>;
+  onHeader?(header: BackupHeader): Promise<void> | void;
+  onMediaFile?(path: string, content: AsyncIterable<Buffer>): Promise<void>;
+  onKey?(key: string): Promise<void> | void;
+  onRows?(table: string, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
 /** Reads a whole archive; throws if it is damaged or incomplete. */
@@ -127,12 +127,12 @@ export async function readArchive(
       if (summary) throw invalidBackup(file, 'unexpected data after its end');
       if (name === HEADER_ENTRY) {
         header = parseHeader(file, await readAll(file, content, size));
-        await reader.header?.(header);
+        await reader.onHeader?.(header);
       } else if (!header) throw invalidBackup(file, `it does not start with ${HEADER_ENTRY}`);
       else if (name === SUMMARY_ENTRY) summary = parseSummary(file, await readAll(file, content, size));
-      else if (name === KEY_ENTRY) await reader.key?.((await readAll(file, content, size)).toString());
-      else if (name.startsWith(MEDIA_PREFIX)) await reader.media?.(name.slice(MEDIA_PREFIX.length), content);
-      else if (name.startsWith(TABLES_PREFIX)) await reader.rows?.(name.split('/')[1]!, content);
+      else if (name === KEY_ENTRY) await reader.onKey?.((await readAll(file, content, size)).toString());
+      else if (name.startsWith(MEDIA_PREFIX)) await reader.onMediaFile?.(name.slice(MEDIA_PREFIX.length), content);
+      else if (name.startsWith(TABLES_PREFIX)) await reader.onRows?.(name.split('/')[1]!, content);
       else throw invalidBackup(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
       entry.resume();
       onBytes?.((readBytes += size));
@@ -185,12 +185,12 @@ export async function verifyArchive(file: string, onBytes?: (readBytes: number) 
   const { header, summary } = await readArchive(
     file,
     {
-      header: ({ tables }) => {
+      onHeader: ({ tables }) => {
         for (const { name } of tables) rows.set(name, 0);
       },
-      key: (storedKey) => void (key = storedKey),
-      media: async () => void (files += 1),
-      rows: async (table, content) => {
+      onKey: (storedKey) => void (key = storedKey),
+      onMediaFile: async () => void (files += 1),
+      onRows: async (table, content) => {
         let count = rows.get(table);
         if (count === undefined) throw invalidBackup(file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
         for await (const chunk of content) count += countLines(chunk);

@@ -23,7 +23,7 @@ export async function stageFile(files: StagedFiles, path: string, content: Async
 
 /** Cleans up after killed restores: publishes the files of those whose rows are committed, and deletes the others. Does nothing during a restore. */
 export async function finishInterruptedRestores(database: Database, media: Media): Promise<void> {
-  const ids = (await media.files.folders(FOLDER_PREFIX)).flatMap((name) => FOLDER_NAME.exec(name)?.[1] ?? []);
+  const ids = (await media.files.listFolders(FOLDER_PREFIX)).flatMap((name) => FOLDER_NAME.exec(name)?.[1] ?? []);
   if (!ids.length) return;
   await database.withoutTimeouts(async (client) => {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;

@@ -9,12 +9,12 @@ import { ClientError } from '../../core/model/errors';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { LOCKS } from '../../database/locks';
-import { appliedMigrations, applyWithin, lockMigrations } from '../../database/migrate';
+import { appliedMigrations, applyInTransaction, lockMigrations } from '../../database/migrate';
 import { migrationNames } from '../../database/migrationmodules';
-import { rebuildWithin } from '../../database/rebuild';
+import { rebuildInTransaction } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import { assignPolicies } from '../../database/viewerrole';
-import { findMissingReplaced, squash } from '../../database/squashed';
+import { findMissingReplaced, replaceSquashedNames } from '../../database/squashed';
 import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
@@ -51,7 +51,7 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
       file,
       `it was created by Fitgraph ${program} and its schema is older than that of Fitgraph 0.2; restore it with Fitgraph 0.2 and create a new backup`,
     );
-  const migrations = squash(header.migrations);
+  const migrations = replaceSquashedNames(header.migrations);
   const knownNames = migrationNames();
   const unknownNames = migrations.filter((name) => !knownNames.includes(name));
   if (unknownNames.length)
@@ -80,11 +80,11 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
     try {
       if (dataDir) stageKey(dataDir, id, backup.key);
       await readArchive(file, {
-        media: async (path, content) => {
+        onMediaFile: async (path, content) => {
           await stageFile(stagedFiles, path, content);
           restore.progress?.('Files', (files += 1), backup.summary.files);
         },
-        rows: (table, content) => rows.add(table, content),
+        onRows: (table, content) => rows.add(table, content),
       });
       await rows.finish();
     } catch (error) {
@@ -146,7 +146,7 @@ class RowLoader {
   private async startCopy(table: string): Promise<void> {
     await this.endCopy();
     const shape = this.restore.backup.header.tables.find(({ name }) => name === table);
-    // This can happen only if the file was replaced after `inspectBackup` verified it.
+    // The table is unknown only if the file was replaced after `inspectBackup` verified it.
     if (!shape) throw invalidBackup(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.table = table;
     this.copy = new CopyStream(this.client, table, shape.columns);
@@ -164,7 +164,7 @@ class RowLoader {
     await this.lockTables();
     await this.recordFormerPaths();
     if (await this.hasSchemaOfBackup()) await this.truncate();
-    else await rebuildWithin(client, restore.backup.header.migrations);
+    else await rebuildInTransaction(client, restore.backup.header.migrations);
     await this.requireKnownNames();
     await this.switchTriggers('DISABLE');
     this.droppedKeys = await dropKeysAndIndexes(client, this.tables);
@@ -259,7 +259,7 @@ class RowLoader {
     }
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
-    await applyWithin(client, newerMigrations);
+    await applyInTransaction(client, newerMigrations);
     // Row-level security must be in place at the commit, because running servers then read the restored rows.
     await assignPolicies(client);
     await this.resetChangeLog();

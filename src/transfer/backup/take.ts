@@ -12,7 +12,7 @@ import { ArchiveWriter, KEY_ENTRY, countLines, MEDIA_PREFIX, TABLES_PREFIX, veri
 import { FORMAT_VERSION, HEADER_ENTRY, type BackupHeader, type BackupSummary } from './description';
 import { openDedicatedConnection, listSequences, listTables } from './tables';
 
-/** Rows are buffered up to this size and written as one archive entry. */
+/** Number of bytes up to which rows are buffered before they are written as one archive entry. */
 const ENTRY_BYTES = 1024 * 1024;
 const FETCH_ROWS = 1_000;
 
@@ -44,7 +44,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const header = await readHeader(client);
     const names = header.tables.map(({ name }) => name);
-    // Prevents schema changes during the backup, like pg_dump.
+    // Locks the tables, as pg_dump does, to prevent changes of their schema during the backup.
     await client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS SHARE MODE`);
     const counts = await countRows(client, names);
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -146,7 +146,7 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: Media, pr
 async function addFile(archive: ArchiveWriter, media: Media, image: string): Promise<number> {
   let addedFiles = 0;
   for (const path of imageAndThumbnailPaths(image)) {
-    const file = isMediaPath(path) ? await media.files.stream(path) : undefined;
+    const file = isMediaPath(path) ? await media.files.openStream(path) : undefined;
     if (!file) {
       if (path === image) return 0;
       continue;

@@ -33,7 +33,7 @@ class RolledBackSession extends Session {
     return asked.then(({ rows }) => rows);
   }
 
-  override read(text: string, values?: unknown[]): Promise<Row[]> {
+  override queryMaybeStale(text: string, values?: unknown[]): Promise<Row[]> {
     return this.query(text, values);
   }
 

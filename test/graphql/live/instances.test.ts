@@ -1,7 +1,7 @@
 /** Two instances on one database deliver every change to every subscriber exactly once, even when one of them is killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
-import { createUser, getOrCreateToken } from '../../../src/auth/accounts';
+import { createUser, getOrCreateApiKey } from '../../../src/auth/accounts';
 import { TokenVault } from '../../../src/auth/tokens';
 import { createDatabase, open, SECRET_KEY } from '../../setup/databases';
 import { Person } from '../../setup/person';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const database = open(made.connection);
   const session = database.session();
   const id = await createUser({ username: 'ann', password: 'a good password' }, session);
-  token = await getOrCreateToken(id, session, new TokenVault(SECRET_KEY));
+  token = await getOrCreateApiKey(id, session, new TokenVault(SECRET_KEY));
   await database.close();
   installation = new Installation({ DATABASE_URL: made.url, SECRET_KEY });
 });

@@ -1,7 +1,7 @@
 /** Migrations after those of 0.2 are online: samples of unsafe statements, and the migrations themselves as they run. */
 import type { ClientBase } from 'pg';
 import { migrateDown } from '../../../src/database/migrate';
-import { migrationNamed, migrationNames } from '../../../src/database/migrationmodules';
+import { loadMigration, migrationNames } from '../../../src/database/migrationmodules';
 import { OnlineSchemaChange } from '../../../src/database/online';
 import { createDatabase, open } from '../../setup/databases';
 import { nextMigrationNamed, nextMigrations } from '../upgrades/nextversion';
@@ -128,7 +128,7 @@ test.each(ACCEPTED)('accepts the sample $name', (migration) => {
 const MODULES = [
   ...migrationNames()
     .filter((name) => name > LAST_BEFORE)
-    .map((name) => ({ name, migration: migrationNamed(name) })),
+    .map((name) => ({ name, migration: loadMigration(name) })),
   // Those of the upgrade test, which use the steps of OnlineSchemaChange.
   ...nextMigrations().map((name) => ({ name, migration: nextMigrationNamed(name) })),
 ];

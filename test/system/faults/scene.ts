@@ -1,6 +1,6 @@
 /** A server with a proxy in front of its database, a user with a token, and the evaluation of their traffic. */
 import type { PoolConfig } from 'pg';
-import { createUser, getOrCreateToken } from '../../../src/auth/accounts';
+import { createUser, getOrCreateApiKey } from '../../../src/auth/accounts';
 import { TokenVault } from '../../../src/auth/tokens';
 import type { Database } from '../../../src/database/connection';
 import { build, Installation, type Server } from '../../server/running';
@@ -44,7 +44,7 @@ export class Scene {
     const database = open(own.connection);
     const session = database.session();
     const id = await createUser({ username: 'ann', password: 'a good password' }, session);
-    const token = await getOrCreateToken(id, session, new TokenVault(SECRET_KEY));
+    const token = await getOrCreateApiKey(id, session, new TokenVault(SECRET_KEY));
     const proxy = await Proxy.before(own.connection);
     // MAX_LAG is off, so that a busy machine does not affect the results.
     const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY, BUDGET: 'off', MAX_LAG: 'off', ...environment });

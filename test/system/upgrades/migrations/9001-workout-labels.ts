@@ -7,10 +7,10 @@ export const oldestVersion = '0.3.0';
 export const up: OnlineMigration = async (change) => {
   // The default is for rows that servers of the previous version insert.
   await change.addColumn('workout', 'label', `text DEFAULT ''`);
-  await change.fill('workout', `"label" = upper("comment")`, `"label" = '' AND "comment" <> ''`);
+  await change.updateRows('workout', `"label" = upper("comment")`, `"label" = '' AND "comment" <> ''`);
   await change.setNotNull('workout', 'label');
 };
 
 export const down: OnlineMigration = async (change) => {
-  await change.alter('workout', 'DROP COLUMN IF EXISTS "label"');
+  await change.alterTable('workout', 'DROP COLUMN IF EXISTS "label"');
 };

@@ -11,6 +11,6 @@ export const up: OnlineMigration = async (change) => {
 };
 
 export const down: OnlineMigration = async (change) => {
-  await change.alter('workout', 'DROP COLUMN IF EXISTS "license_id"');
-  await change.alter('workout', 'DROP CONSTRAINT IF EXISTS "workout_label_length"');
+  await change.alterTable('workout', 'DROP COLUMN IF EXISTS "license_id"');
+  await change.alterTable('workout', 'DROP CONSTRAINT IF EXISTS "workout_label_length"');
 };
