@@ -13,7 +13,7 @@ export function authorizeRequest(route: Route, { method, signedIn, context }: Pi
     const accessError =
       (resource.owned || isWrite) &&
       resource.scopeGroup &&
-      context.authentication.missingScope?.(resource.scopeGroup, isWrite ? 'write' : 'read');
+      context.authentication.missingScope(resource.scopeGroup, isWrite ? 'write' : 'read');
     if (accessError) throw accessError;
   }
   if (!route.allowedMethods.includes(method)) throw methodNotAllowed(method);

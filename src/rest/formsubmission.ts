@@ -20,7 +20,7 @@ const alreadySubmitted = () =>
 /** Runs `handle` once per form key. `handle` returns REST errors instead of throwing them. */
 export async function submitOnce(
   request: RestRequest,
-  idempotency: NonNullable<RestContext['idempotency']>,
+  idempotency: RestContext['idempotency'],
   options: { formKey: string; onlyWritesRows: boolean },
   handle: () => Promise<RestResponse>,
 ): Promise<RestResponse> {

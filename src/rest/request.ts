@@ -19,15 +19,15 @@ export interface RestContext {
     /** Id of the signed-in user; set by `authenticate`. */
     readonly sender?: number;
     /** Returns the viewer to show on an HTML page, without `username` if anonymous, and the CSRF token of the browser session. */
-    visitor?(): { username?: string; csrfToken?: string };
+    visitor(): { username?: string; csrfToken?: string };
     /** Returns an error if the access token is valid but lacks the scope for this resource group. */
-    missingScope?(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
+    missingScope(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
   };
   /**
    * Runs `handle` once per Idempotency-Key, or per `formKey` if given; repetitions receive the stored response. With `onlyWritesRows`, the request
    * is one transaction, which is rolled back unless the request succeeds.
    */
-  idempotency?: {
+  idempotency: {
     runOnce(
       body: unknown,
       handle: () => Promise<RestResponse>,

@@ -132,7 +132,7 @@ class Router {
     const { message, method, context, form } = request;
     const handle = () => this.handleRoute(route, request);
     const { idempotency } = context;
-    if (SAFE_METHODS.includes(method) || !idempotency) return handle();
+    if (SAFE_METHODS.includes(method)) return handle();
     // Other routes than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
     if (form?.formKey !== undefined)

@@ -171,7 +171,12 @@ export class Orchard {
     contextOf: (request) => ({
       resolverContext: undefined as never,
       info: { baseUrl: 'https://fruit.example.com', languages: [] },
-      authentication: { authenticate: async () => request.headers.authorization === 'Token known' },
+      authentication: {
+        authenticate: async () => request.headers.authorization === 'Token known',
+        visitor: () => ({}),
+        missingScope: () => undefined,
+      },
+      idempotency: { runOnce: (_body, handle) => handle() },
       chargeResponse: () => undefined,
       headers: () => ({ 'X-Toy': 'yes' }),
     }),

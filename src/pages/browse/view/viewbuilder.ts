@@ -214,7 +214,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
     lockedMethods: [],
     signedIn,
-    visitor: context.authentication.visitor?.() ?? {},
+    visitor: context.authentication.visitor(),
   };
 }
 
