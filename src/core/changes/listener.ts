@@ -80,6 +80,7 @@ export class NotificationListener {
       // Locks the number of this instance. The lock is shared, because a dead previous connection of the instance holds it until PostgreSQL notices.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instanceNumber]);
       for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
+      if (this.isStopped) throw new Error('The listener was stopped while it connected.');
     } catch (error) {
       socketOf(client).destroy();
       throw error;
