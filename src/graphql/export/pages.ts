@@ -74,7 +74,8 @@ export class PageReader {
       const { data, errors } = await this.executePage(variables());
       if (!errors?.length) return data;
       const { code, retryAfter } = errors[0]!.extensions;
-      if (code === 'COST_LIMIT' && this.list.pages && this.pageSize > MIN_PAGE_SIZE) this.pageSize /= PAGE_SIZE_DIVISOR;
+      if (code === 'COST_LIMIT' && this.list.pages && this.pageSize > MIN_PAGE_SIZE)
+        this.pageSize = Math.max(MIN_PAGE_SIZE, Math.floor(this.pageSize / PAGE_SIZE_DIVISOR));
       else if (code === 'RATE_LIMITED' && this.hasFirstPage) await this.waitForBudget(Number(retryAfter));
       else throw new ExportError(errors);
     }
