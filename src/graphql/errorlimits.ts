@@ -1,6 +1,6 @@
 /** Limits the number and length of errors in a GraphQL response. Removes "Did you mean" suggestions for clients that may not read the schema. */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { MAX_ERRORS_PER_RESPONSE } from '../core/model/errors';
+import { convertErrors, TOO_MANY_ERRORS } from '../core/model/errors';
 
 const MAX_MESSAGE_CHARACTERS = 1000;
 
@@ -22,14 +22,8 @@ function visibleErrors<E extends GraphQLFormattedError>(
   // Exceeded document limits hide all other errors.
   const limitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
   const relevantErrors = limitErrors.length ? limitErrors : errors;
-  const keptErrors =
-    relevantErrors.length > MAX_ERRORS_PER_RESPONSE ? relevantErrors.slice(0, MAX_ERRORS_PER_RESPONSE - 1) : relevantErrors;
-  const copies = keptErrors.map((error) => copyError(visibleMessage(error.message, keepSuggestions), error));
-  const omittedCount = relevantErrors.length - keptErrors.length;
-  return omittedCount ? [...copies, copyError(`There are ${omittedCount} more errors.`)] : copies;
+  return convertErrors(relevantErrors, (error) => copyError(visibleMessage(error.message, keepSuggestions), error), copyError);
 }
-
-const TOO_MANY_ERRORS = { extensions: { code: 'TOO_MANY_ERRORS' } };
 
 export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], keepSuggestions: boolean): GraphQLFormattedError[] =>
   visibleErrors(errors, keepSuggestions, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));

@@ -22,6 +22,15 @@ export type FieldErrors = Record<string, string[]>;
 
 export const MAX_ERRORS_PER_RESPONSE = 20;
 
+/** Converts the errors of a response. If there are too many, the last one returned says how many were omitted. */
+export function convertErrors<E, T>(errors: readonly E[], convert: (error: E) => T, createOmissionError: (message: string) => T): T[] {
+  if (errors.length <= MAX_ERRORS_PER_RESPONSE) return errors.map(convert);
+  const kept = errors.slice(0, MAX_ERRORS_PER_RESPONSE - 1);
+  return [...kept.map(convert), createOmissionError(`There are ${errors.length - kept.length} more errors.`)];
+}
+
+export const TOO_MANY_ERRORS = { extensions: { code: 'TOO_MANY_ERRORS' } };
+
 const MAX_ECHO_CHARACTERS = 200;
 /** Truncates client input that an error message repeats. */
 export const truncateInput = (text: string): string =>

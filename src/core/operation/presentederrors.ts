@@ -1,14 +1,18 @@
 /** Translates the errors of a result into errors that clients may see. Unexpected errors are logged, and clients see only the request id. */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Context } from '../context';
-import { ClientError, toClientError } from '../model/errors';
+import { ClientError, convertErrors, toClientError, TOO_MANY_ERRORS } from '../model/errors';
 
-/** Replaces the errors of a result by errors that clients may see, and reports their codes to the metrics. */
+/** Replaces the errors of a result by errors that clients may see, limits their number, and reports their codes to the metrics. */
 export function toClientResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   // The same error can belong to several fields of a response. It is translated and logged once.
   const databaseErrors = new Map<unknown, ClientError | undefined>();
-  const errors = result.errors.map((error) => toClientVisibleError(error, context, databaseErrors));
+  const errors = convertErrors(
+    result.errors,
+    (error) => toClientVisibleError(error, context, databaseErrors),
+    (message) => new GraphQLError(message, TOO_MANY_ERRORS),
+  );
   if (context.request.countErrorCode) for (const { extensions } of errors) context.request.countErrorCode(String(extensions.code));
   return { ...result, errors };
 }
@@ -16,7 +20,7 @@ export function toClientResult(result: ExecutionResult, context: Context): Execu
 /** Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. */
 function toClientVisibleError(
   error: GraphQLError,
-  { services: { log }, request: { id: id } }: Context,
+  { services: { log }, request: { id } }: Context,
   databaseErrors: Map<unknown, ClientError | undefined>,
 ): GraphQLError {
   const { originalError, path, locations } = error;

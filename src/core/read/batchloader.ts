@@ -1,6 +1,6 @@
 /**
- * Loads values by key in batches (https://github.com/graphql/dataloader), each key once. What waits for the same key is resumed in slices, between which
- * the event loop serves other requests: with aliases, hundreds of thousands of fields of a response can be the same row.
+ * Loads values by key in batches (https://github.com/graphql/dataloader), each key once. The fields of a response that wait for a batch, which can be
+ * hundreds of thousands, are resumed in slices, between which the event loop serves other requests.
  */
 import DataLoader from 'dataloader';
 
@@ -14,24 +14,29 @@ export interface Pacing {
   resume(this: void, field: () => void): void;
 }
 
+/** The functions that settle the promise of one call of `load`. */
+interface WaitingField<T> {
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
 interface Load<T> {
-  value: Promise<T>;
-  isSettled: boolean;
-  /** Further loads of the key before it is settled. */
-  repeats: { resolve(value: T): void; reject(error: unknown): void }[] | undefined;
+  waitingFields: WaitingField<T>[];
+  /** Settles a field; undefined until the value of the key has been read. */
+  settle: ((field: WaitingField<T>) => void) | undefined;
 }
 
 const MAX_BATCH_SIZE = 10_000;
 
 export class BatchLoader<T> {
   private readonly loads = new Map<Key, Load<T>>();
-  private readonly loader: DataLoader<Key, T>;
+  private readonly loader: DataLoader<Key, unknown>;
 
   constructor(
     private readonly readBatch: (keys: readonly Key[]) => Promise<T[]>,
     private readonly pacing: () => Pacing | undefined,
   ) {
-    this.loader = new DataLoader<Key, T>((keys) => this.loadBatch(keys), {
+    this.loader = new DataLoader<Key, unknown>((keys) => this.loadBatch(keys), {
       cache: false,
       maxBatchSize: MAX_BATCH_SIZE,
       batchScheduleFn: this.scheduleBatch,
@@ -39,16 +44,18 @@ export class BatchLoader<T> {
   }
 
   load(key: Key): Promise<T> {
-    const load = this.loads.get(key);
-    if (!load) {
-      const value = this.loader.load(key);
-      this.loads.set(key, { value, isSettled: false, repeats: undefined });
-      return value;
-    }
-    if (load.isSettled) return load.value;
+    const load = this.loads.get(key) ?? this.beginLoad(key);
     return new Promise((resolve, reject) => {
-      (load.repeats ??= []).push({ resolve, reject });
+      if (load.settle) load.settle({ resolve, reject });
+      else load.waitingFields.push({ resolve, reject });
     });
+  }
+
+  private beginLoad(key: Key): Load<T> {
+    const load: Load<T> = { waitingFields: [], settle: undefined };
+    this.loads.set(key, load);
+    void this.loader.load(key);
+    return load;
   }
 
   /**
@@ -64,26 +71,26 @@ export class BatchLoader<T> {
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
   };
 
-  private async loadBatch(keys: readonly Key[]): Promise<T[]> {
+  /** Reads a batch and settles its loads. The results for DataLoader are not used. */
+  private async loadBatch(keys: readonly Key[]): Promise<readonly unknown[]> {
     try {
       const values = await this.readBatch(keys);
       keys.forEach((key, index) => this.settle(key, ({ resolve }) => resolve(values[index]!)));
-      return values;
     } catch (error) {
       for (const key of keys) this.settle(key, ({ reject }) => reject(error));
-      throw error;
     }
+    return keys;
   }
 
-  private settle(key: Key, settleRepeat: (repeat: NonNullable<Load<T>['repeats']>[number]) => void): void {
+  private settle(key: Key, settle: (field: WaitingField<T>) => void): void {
     const load = this.loads.get(key)!;
-    const { repeats = [] } = load;
-    load.isSettled = true;
-    load.repeats = undefined;
+    const { waitingFields } = load;
+    load.settle = settle;
+    load.waitingFields = [];
     const pacing = this.pacing();
-    for (const repeat of repeats) {
-      if (pacing) pacing.resume(() => settleRepeat(repeat));
-      else settleRepeat(repeat);
+    for (const field of waitingFields) {
+      if (pacing) pacing.resume(() => settle(field));
+      else settle(field);
     }
   }
 }

@@ -119,3 +119,15 @@ test('serves other clients while hundreds of thousands of fields wait for the sa
   expect(JSON.parse(reply.text).data.workoutLogs.nodes).toHaveLength(9900);
   expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
 });
+
+test('serves other clients while a hundred thousand fields fail', async () => {
+  const aliases = repeated(40, (index) => `f${index}: diaryEntries(first: 1) { nodes { id } }`);
+  const { result: reply, memoryMb } = await siege.under(() =>
+    unharmed(siege, () => graphql(siege.base, `{ ingredients(first: 2300) { nodes { ${aliases} } } }`)),
+  );
+  const { errors } = JSON.parse(reply.text);
+  expect(errors).toHaveLength(20);
+  expect(errors[0].extensions.code).toBe('UNAUTHENTICATED');
+  expect(errors[19].extensions.code).toBe('TOO_MANY_ERRORS');
+  expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
+});
