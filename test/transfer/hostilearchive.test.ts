@@ -9,7 +9,7 @@ import type { Database } from '../../src/database/connection';
 import { migrateDown } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
-import { ArchiveWriter } from '../../src/transfer/backup/archive';
+import { ArchiveWriter, KEY_ENTRY } from '../../src/transfer/backup/archive';
 import { HEADER_ENTRY, SUMMARY_ENTRY, type BackupHeader, type BackupSummary } from '../../src/transfer/backup/description';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
@@ -29,8 +29,8 @@ let database: Database;
 interface Parts {
   header: BackupHeader;
   summary: BackupSummary;
-  /** Returns the new name of a part of the archive. */
-  rename(name: string): string;
+  /** Returns the new name of a part of the archive; undefined to leave it out. */
+  rename(name: string): string | undefined;
 }
 
 /** Writes a copy of the archive with changed metadata, and returns its path. */
@@ -48,9 +48,11 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
   change(parts);
   const file = path.join(folder, `hostile-${fs.readdirSync(folder).length}.tar.gz`);
   const archive = await ArchiveWriter.begin(file);
-  for (const [name, content] of entries)
+  for (const [name, content] of entries) {
+    const newName = parts.rename(name);
     if (name === HEADER_ENTRY) await archive.add(name, Buffer.from(JSON.stringify(parts.header)));
-    else if (name !== SUMMARY_ENTRY) await archive.add(parts.rename(name), content);
+    else if (name !== SUMMARY_ENTRY && newName !== undefined) await archive.add(newName, content);
+  }
   await archive.end(parts.summary);
   await archive.publish();
   return file;
@@ -139,6 +141,7 @@ const ATTACKS: Attack[] = [
     ({ header }) => void header.tables.push(header.tables[0]!),
     /backup\.json has a value of the wrong type or a duplicate name$/,
   ],
+  ['no secret key', (parts) => void (parts.rename = (name) => (name === KEY_ENTRY ? undefined : name)), /it has no secret key$/],
   ['tables of the wrong type', ({ header }) => void (header.tables = {} as never), /backup\.json has a value of the wrong type/],
   [
     'a column of the wrong type',

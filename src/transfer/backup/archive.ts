@@ -199,6 +199,7 @@ export async function verifyArchive(file: string, onBytes?: (readBytes: number) 
     },
     onBytes,
   );
+  if (!key) throw invalidBackup(file, 'it has no secret key');
   const counts = new Map(Object.entries(summary.rows));
   const mismatches = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
   if (mismatches.length) throw invalidBackup(file, `rows of ${formatArchiveValue(mismatches)} are missing`);
