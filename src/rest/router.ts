@@ -182,6 +182,9 @@ class Router {
     const page = await this.options.limitRendering(() => catchRestError(() => this.renderer.render(rendering)));
     if (page instanceof RestError)
       return this.sendFailurePage({ ...rendering, answer: page, headers: responseHeaders(rendering.request, page.headers) }, response);
+    const { maxResponse } = this.options;
+    if (Buffer.byteLength(page.text) > maxResponse)
+      return this.sendFailurePage({ ...rendering, answer: badRequest(responseTooLong(maxResponse)) }, response);
     this.sendHtml(rendering, page, response);
   }
 

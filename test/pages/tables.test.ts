@@ -86,6 +86,24 @@ it('limits a page of a long list to 100 rows and 100 kB', async () => {
   expect(html).toContain('the full response');
 });
 
+it.each(['/nutritionplaninfo/%/', '/nutritionplaninfo/?limit=1&ordering=-id'])(
+  'links to JSON that is too long for the page %s',
+  async (path) => {
+    const { id: plan } = (await ann.post('/nutritionplan/', { description: 'Long' })).body;
+    const { id: meal } = (await ann.post('/meal/', { plan })).body;
+    await fitgraph.sql(
+      `INSERT INTO "meal_item" ("user_id", "meal_id", "ingredient_id", "amount", "order")
+     SELECT $1, $2, (SELECT min("id") FROM "ingredient"), 100, 1 FROM generate_series(1, 1000) AS n`,
+      [ann.id, meal],
+    );
+    const address = path.replace('%', plan);
+    expect(JSON.stringify((await ann.get(address)).body).length).toBeGreaterThan(MAX_PAGE);
+    const html = await read(address);
+    expect(html.length).toBeLessThan(MAX_PAGE);
+    expect(html).toContain('The JSON is too long for this page');
+  },
+);
+
 it('titles a page by the name of its row, and links related rows in both directions', async () => {
   const html = await read('/exerciseinfo/1/');
   expect([headlineOf(html), titleOf(html)]).toEqual(['Squat', 'Squat – Exercise – Fitgraph']);

@@ -50,15 +50,17 @@ function Notice({ view }: { view: HtmlView }) {
   );
 }
 
-/** Maximum number of characters of all rows in the JSON panel. If rows are omitted, the panel links to the complete response. */
-const MAX_JSON_LENGTH = 1200;
+/** Maximum number of characters of the second and further rows in the JSON panel. If rows are omitted, the panel links to the complete response. */
+const MAX_ROWS_LENGTH = 1200;
+/** Maximum number of characters of the JSON in the panel. A longer body is omitted: highlighted, it has five times as many characters. */
+const MAX_JSON_LENGTH = 100_000;
 
 /** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
 function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   const envelope = pageEnvelope(view);
   if (!envelope) return { body: view.body, omittedCount: 0 };
   let length = 0;
-  const visibleRows = envelope.results.filter((row, index) => (length += JSON.stringify(row).length) <= MAX_JSON_LENGTH || index === 0);
+  const visibleRows = envelope.results.filter((row, index) => (length += JSON.stringify(row).length) <= MAX_ROWS_LENGTH || index === 0);
   return { body: { ...envelope, results: visibleRows }, omittedCount: envelope.results.length - visibleRows.length };
 }
 
@@ -67,19 +69,22 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   const { links, basePath } = view;
   if (view.body === undefined) return null;
   const { body, omittedCount } = clipRows(view);
+  const isTooLong = JSON.stringify(body).length > MAX_JSON_LENGTH;
   return (
     <details open={open} name={TAB_GROUP}>
       <summary>JSON</summary>
-      <pre
-        class="json"
-        tabIndex={0}
-        role="region"
-        aria-label="Response as JSON"
-        dangerouslySetInnerHTML={{ __html: highlightJson(body, links, basePath) }}
-      />
-      {omittedCount > 0 && (
+      {!isTooLong && (
+        <pre
+          class="json"
+          tabIndex={0}
+          role="region"
+          aria-label="Response as JSON"
+          dangerouslySetInnerHTML={{ __html: highlightJson(body, links, basePath) }}
+        />
+      )}
+      {(isTooLong || omittedCount > 0) && (
         <p class="help">
-          {`${omittedCount} more rows of this page are in `}
+          {isTooLong ? 'The JSON is too long for this page: see ' : `${omittedCount} more rows of this page are in `}
           <a href={urlWith(view, { format: 'json', indent: '2' })}>the full response</a>.
         </p>
       )}
