@@ -37,7 +37,7 @@ export class AdherenceWeek {
 }
 
 @ArgsType()
-class PlannedArgs extends RankingArgs {
+class PlannedExercisesArgs extends RankingArgs {
   @Field(() => Int, { defaultValue: 4, description: `Number of weeks of the schedule, including the current one, from 1 to ${MAX_WEEKS}.` })
   declare weeks: number;
   @Field(() => Boolean, { defaultValue: false, description: 'Returns only exercises without any logged set.' })
@@ -76,7 +76,7 @@ function adherenceSql(context: Context, bind: BindParameter, inDateRange: DateRa
       WHERE ${inDateRange('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
 }
 
-function plannedExercisesSql({ weeks, neglected }: PlannedArgs, context: Context, bind: BindParameter): string {
+function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context: Context, bind: BindParameter): string {
   const translationIds = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
   const whereLogs = (condition: string) =>
     whereClause([...visibleRowConditions(WorkoutLog, context), () => `t."exercise_id" IN (${translationIds})${condition}`], 't', bind);
@@ -118,7 +118,7 @@ export class PlannedExerciseResolver extends withExercise(PlannedExercise, 'The 
       'The exercises planned for the last weeks and their logged sets, least completed first. Weeks and planned sets are computed as in `scheduleAdherence`.',
   })
   @Extensions(ANALYSIS_EXTENSIONS)
-  plannedExercises(@Args(() => PlannedArgs) args: PlannedArgs, @Ctx() context: Context): Promise<Row[]> {
+  plannedExercises(@Args(() => PlannedExercisesArgs) args: PlannedExercisesArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
     return queryRanking(
       (bind) => ({ select: plannedExercisesSql(args, context, bind), order: ['"share"', '"exerciseBaseId"'] }),

@@ -141,7 +141,10 @@ export async function signIn(
   return getOrCreateApiKey(await checkCredentials(username, password, session, source), session, vault);
 }
 
-/** Returns the API key; creates it if there is none. Throws CONFLICT if it was encrypted with another SECRET_KEY, because it is still valid. */
+/**
+ * Returns the API key; creates it if there is none. Throws CONFLICT if the key cannot be decrypted because it was encrypted with another SECRET_KEY. It
+ * is not replaced, because clients may still use it.
+ */
 export async function getOrCreateApiKey(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
   if (!row) return createApiKey(userId, session, vault);

@@ -20,7 +20,7 @@ import { VERSION } from '../platform/version';
 import { COUNT_WORKERS, formatCount } from './operator';
 import type { Report } from './report';
 import { examineSchema } from './schemadiagnostics';
-import { examineProxies, examineTls } from './webdiagnostics';
+import { examinePublicUrl, examineTls } from './webdiagnostics';
 
 const GB = 1024 ** 3;
 const WARNING_FREE_BYTES = 2 * GB;
@@ -36,7 +36,7 @@ export async function runDiagnostics(config: Config, variables: Variables, repor
   for (const unknown of findUnknownVariables(variables))
     report.warn('Configuration', describeUnknown(unknown), 'see docs/configuration.md for all variables');
   examineTls(config, report);
-  examineProxies(config, report);
+  examinePublicUrl(config, report);
   checkDataDir(config.dataDir);
   examineFolder(config, report);
   examineDisk(config, report);

@@ -27,7 +27,7 @@ export function examineTls({ tls, publicUrl }: Config, report: Report): void {
 }
 
 /** Compares PUBLIC_URL with the settings for TLS and trusted proxies. */
-export function examineProxies({ publicUrl, trustedProxies, tls, production }: Config, report: Report): void {
+export function examinePublicUrl({ publicUrl, trustedProxies, tls, production }: Config, report: Report): void {
   const topic = 'Public URL';
   const protocol = publicUrl && new URL(publicUrl).protocol;
   if (protocol === 'https:' && !tls && !trustedProxies.length)

@@ -46,7 +46,7 @@ interface WatchedConnection {
   /** Number of timer ticks since the running statement last received data. */
   silentTicks: number;
   /** Value of `silentTicks` at which the statement is checked. */
-  checkAtTicks: number;
+  silentTicksAtCheck: number;
 }
 
 const pidOf = ({ client }: WatchedConnection): number => backendKeyOf(client).processID ?? 0;
@@ -78,7 +78,7 @@ export class CircuitBreaker {
   /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
   watch(client: Client, timeout = 0): void {
     if (!(client instanceof ObservedClient)) throw new TypeError('Only an ObservedClient can be watched.');
-    this.watchedConnections.set(client, { client, timeout, bytes: 0, silentTicks: 0, checkAtTicks: TICKS_UNTIL_CHECK });
+    this.watchedConnections.set(client, { client, timeout, bytes: 0, silentTicks: 0, silentTicksAtCheck: TICKS_UNTIL_CHECK });
     client.once('end', () => this.watchedConnections.delete(client));
   }
 
@@ -105,7 +105,7 @@ export class CircuitBreaker {
       connection.silentTicks += 1;
       if (connection.timeout > 0 && connection.silentTicks > connection.timeout / TICK_MS + GRACE_TICKS)
         this.closeConnection(connection, 'a statement timed out without a response');
-      else if (connection.silentTicks >= connection.checkAtTicks) suspectConnections.push(connection);
+      else if (connection.silentTicks >= connection.silentTicksAtCheck) suspectConnections.push(connection);
     }
     if (!this.isChecking && (suspectConnections.length || this.unavailable)) void this.check(suspectConnections);
   }
@@ -142,7 +142,7 @@ export class CircuitBreaker {
         deadConnections = this.silentConnections();
       }
     }
-    for (const connection of suspectConnections) connection.checkAtTicks = connection.silentTicks + TICKS_UNTIL_RECHECK;
+    for (const connection of suspectConnections) connection.silentTicksAtCheck = connection.silentTicks + TICKS_UNTIL_RECHECK;
     this.isChecking = false;
     if (!deadConnections.length) return;
     for (const connection of deadConnections)

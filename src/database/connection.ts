@@ -103,7 +103,7 @@ export class Database {
     return new Session(this);
   }
 
-  /** Runs a statement of the server itself. */
+  /** Runs a statement that the server needs for itself, outside of any request, as the anonymous session user. */
   queryAsServer(text: string, values?: unknown[]): Promise<Row[]> {
     return this.session().query(text, values);
   }

@@ -65,7 +65,10 @@ export class FileRemoval {
     while ((await this.removeBatch()) === BATCH_SIZE);
   }
 
-  /** Deletes a batch of files. The same transaction marks their paths as done, so that a failed deletion, which rolls it back, is repeated. */
+  /**
+   * Deletes a batch of files, except those that rows use again. The same transaction marks their paths as done, so that a failed deletion, which rolls
+   * it back, is repeated.
+   */
   private removeBatch(): Promise<number> {
     return this.database.withoutTimeouts((client) =>
       inTransaction(client, async () => {

@@ -16,7 +16,7 @@ export interface DatabaseHosts {
   target: Target;
 }
 
-/** Parses a connection URL into one URL for each host. Returns undefined if it is not a PostgreSQL URL or has an unsupported target. */
+/** Parses a connection URL into one URL for each host. Returns undefined if it is not a PostgreSQL URL or its target_session_attrs is not supported. */
 export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const scheme = SCHEME.exec(text)?.[0];
   if (scheme === undefined) return undefined;

@@ -81,8 +81,9 @@ const loadImage = async (id: number, { session }: Context, transaction: Transact
 };
 
 /**
- * Returns whether the written image becomes the main image of its base, and clears the flag of the base's other images if it was requested. A pending
- * image never replaces an accepted main image. While a base has no accepted main image, every new image becomes a main image.
+ * Returns whether the written image becomes a main image of its base. If the client requests it, the flag of the base's other images is cleared; but a
+ * pending image never replaces an accepted main image. While a base has no accepted main image, every new image becomes a main image, without clearing
+ * the flag of others.
  */
 async function updateMainImage(
   { exerciseBaseId, isMain, status }: FieldValues,

@@ -26,7 +26,7 @@ export interface RestOptions {
   schema: GraphQLSchema;
   prepare: PrepareOperation;
   contextOf(request: IncomingMessage): RestContext;
-  createRenderer(api: ApiDescription): HtmlRenderer;
+  createHtmlRenderer(api: ApiDescription): HtmlRenderer;
   /** Runs `work` when a slot for HTML rendering is free, because rendering is slow. Request bodies are read before a slot is taken. */
   limitRendering<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
@@ -60,14 +60,14 @@ const countRows = (body: unknown): number => (body as { results?: unknown[] } | 
 class Router {
   private readonly endpoints: Endpoints;
   private readonly handleRoute: ReturnType<typeof createRouteHandler>;
-  private readonly renderer: HtmlRenderer;
+  private readonly htmlRenderer: HtmlRenderer;
 
   constructor(private readonly options: RestOptions) {
     const { schema, prepare, timeZone } = options;
     const endpoints = (this.endpoints = deriveEndpoints(schema, prepare));
     this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
     const describe: ApiDescription['describe'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
-    this.renderer = options.createRenderer({ endpoints, describe });
+    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describe });
   }
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -122,7 +122,7 @@ class Router {
     authorizeRequest(route, request);
     if (request.method === 'HEAD') request.method = 'GET';
     if (!isPage) return this.runOnce(route, request);
-    await this.renderer.resolveNames(request);
+    await this.htmlRenderer.resolveNames(request);
     return SAFE_METHODS.includes(request.method)
       ? this.options.limitRendering(() => this.runOnce(route, request))
       : this.runOnce(route, request);
@@ -176,10 +176,10 @@ class Router {
 
   private async sendPage(rendering: RenderInput, response: ServerResponse): Promise<void> {
     if (rendering.answer.status >= 500) return this.sendFailurePage(rendering, response);
-    const redirect = this.renderer.redirectHeaders(rendering);
+    const redirect = this.htmlRenderer.redirectHeaders(rendering);
     if (redirect) return sendResponse(response, 303, { ...rendering.headers, ...redirect }, MEDIA_TYPE_BY_FORMAT.api, undefined);
     // Rendering loads additional data, which may be rejected although the request itself succeeded.
-    const page = await this.options.limitRendering(() => catchRestError(() => this.renderer.render(rendering)));
+    const page = await this.options.limitRendering(() => catchRestError(() => this.htmlRenderer.render(rendering)));
     if (page instanceof RestError)
       return this.sendFailurePage({ ...rendering, answer: page, headers: responseHeaders(rendering.request, page.headers) }, response);
     const { maxResponse } = this.options;
@@ -189,7 +189,7 @@ class Router {
   }
 
   private sendFailurePage(rendering: RenderInput, response: ServerResponse): void {
-    this.sendHtml(rendering, this.renderer.renderError(rendering), response);
+    this.sendHtml(rendering, this.htmlRenderer.renderError(rendering), response);
   }
 
   private sendHtml({ answer, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {

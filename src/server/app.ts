@@ -31,7 +31,7 @@ import { discardUnreadBody } from './connections';
 import { AdmissionControl } from './admissioncontrol';
 import { rejectHandshake } from './rejections';
 import { ErrorContainment } from './errorcontainment';
-import { RequestContexts } from './requestcontexts';
+import { RequestContextStore } from './requestcontexts';
 import { ErrorResponses } from './errorresponses';
 import { DEGRADATIONS, Readiness, type Degradation } from './readiness';
 import { isProbe, createExpressApp, type AppParts } from './routes';
@@ -80,7 +80,7 @@ export async function createApp(processServices: Services): Promise<App> {
     }),
   };
   const services = { ...processServices, metrics: await createMetrics(processServices, gauges), tracing: await createTracing(config) };
-  const contexts = new RequestContexts(services);
+  const contexts = new RequestContextStore(services);
   const trustedDocuments = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
   const subscriptions = new Subscriptions(executor, trustedDocuments);
@@ -177,7 +177,7 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
     schema,
     prepare,
     contextOf: contexts.get,
-    createRenderer: (api) => htmlRenderer({ ...api, schema, publicSchema: executor.schema, prepare }),
+    createHtmlRenderer: (api) => htmlRenderer({ ...api, schema, publicSchema: executor.schema, prepare }),
     limitRendering: (work) => pages.run(undefined, work),
     limits: config,
     maxResponse: config.maxResponse,

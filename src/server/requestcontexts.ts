@@ -12,7 +12,7 @@ const CONTEXT = Symbol('request context');
 
 type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
 
-export class RequestContexts {
+export class RequestContextStore {
   constructor(private readonly services: Services) {}
 
   /** Returns the context that `create` has stored in the request. */

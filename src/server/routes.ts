@@ -24,7 +24,7 @@ import type { CorsPolicy } from '../platform/cors';
 import type { PrepareOperation } from '../rest/endpoints';
 import { METRICS_PATH, metricsHandler, type Scrape } from '../telemetry/scrape';
 import { graphqlJsonParser } from './bodies';
-import type { RequestContexts } from './requestcontexts';
+import type { RequestContextStore } from './requestcontexts';
 import type { ErrorContainment, MessageClasses } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
 import { DEGRADATIONS, type Readiness } from './readiness';
@@ -49,7 +49,7 @@ export interface AppParts {
   trustedDocuments: TrustedDocuments;
   apollo: ApolloServer<GraphQLContext>;
   eventStreams: EventStreamTransport;
-  contexts: RequestContexts;
+  contexts: RequestContextStore;
   readiness: Readiness;
   errorResponses: ErrorResponses;
   containment: ErrorContainment;
@@ -132,7 +132,7 @@ function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo
   app.use('/graphql', uploadMiddleware(config, contexts.get), trustedDocumentsMiddleware(trustedDocuments), apolloRoute(apollo, contexts));
 }
 
-const apolloRoute = (apollo: ApolloServer<GraphQLContext>, contexts: RequestContexts): RequestHandler =>
+const apolloRoute = (apollo: ApolloServer<GraphQLContext>, contexts: RequestContextStore): RequestHandler =>
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
       const requestContext = contexts.get(req);

@@ -180,7 +180,7 @@ export class Orchard {
       chargeResponse: () => undefined,
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
-    createRenderer: (api) => {
+    createHtmlRenderer: (api) => {
       const views = new ViewBuilder({ ...api, schema, publicSchema: schema, prepare: this.prepare });
       return {
         resolveNames: () => Promise.resolve(),

@@ -57,7 +57,7 @@ export class Admission {
   }
 
   /** Limits a cost to the maximum. */
-  capCost(cost: OperationCost): OperationCost {
+  clampToMaxCost(cost: OperationCost): OperationCost {
     const { maxCost } = this.options;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
   }

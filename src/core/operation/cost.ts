@@ -184,21 +184,21 @@ class CostEstimator {
       return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, argument: costliestArgument(total) };
     }
     const isConnection = isPaged(field) && !isList(field);
-    const { rows, fixed, bytes } = isConnection
+    const { rows, fixedCost, fixedBytes } = isConnection
       ? this.connectionCost(nodes, type)
       : {
           rows: this.nestedCost(nodes, type, isIntrospected(type) ? childScope(this.schema, field.name, args, scope) : undefined),
-          fixed: 0,
-          bytes: 0,
+          fixedCost: 0,
+          fixedBytes: 0,
         };
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
-    const total = ownCost + fixed + size * rows.total;
+    const total = ownCost + fixedCost + size * rows.total;
     const argument = costliestArgument(total);
     const isMostlyBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
     const mostExpensive = isMostlyBelow ? rows : { coordinate, argument };
     return {
       total,
-      bytes: bytes + size * rows.bytes,
+      bytes: fixedBytes + size * rows.bytes,
       coordinate: mostExpensive.coordinate,
       argument: mostExpensive.argument ?? argument ?? rows.argument,
     };
@@ -221,31 +221,31 @@ class CostEstimator {
   }
 
   /**
-   * Returns the cost of a connection in two parts: `rows` for each row of the page; `fixed` (cost) and `bytes` (response size) once for the whole
+   * Returns the cost of a connection in two parts: `rows` for each row of the page; `fixedCost` and `fixedBytes` (of the response) once for the whole
    * connection.
    */
-  private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: OperationCost; fixed: number; bytes: number } {
+  private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: OperationCost; fixedCost: number; fixedBytes: number } {
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     let rows: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
-    let fixed = OBJECT_COST;
-    let bytes = 0;
+    let fixedCost = OBJECT_COST;
+    let fixedBytes = 0;
     for (const { parent, nodes: group } of this.collectFields(sets, type).values()) {
       const name = group[0]!.name.value;
-      bytes += responseKeyOf(group[0]!).length + JSON_KEY_OVERHEAD_BYTES;
+      fixedBytes += responseKeyOf(group[0]!).length + JSON_KEY_OVERHEAD_BYTES;
       const field = this.fieldDefinition(parent, name);
       const inner = field && getNamedType(field.type);
-      if (!inner || !isCompositeType(inner)) fixed += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
+      if (!inner || !isCompositeType(inner)) fixedCost += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
       else if (isList(field)) {
         const cost = this.nestedCost(group, inner);
         const { coordinate, argument } = cost.total > rows.total ? cost : rows;
         rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate, argument };
       } else {
         const cost = this.nestedCost(group, inner);
-        fixed += cost.total;
-        bytes += cost.bytes;
+        fixedCost += cost.total;
+        fixedBytes += cost.bytes;
       }
     }
-    return { rows, fixed, bytes };
+    return { rows, fixedCost, fixedBytes };
   }
 
   private pageSize({ first, last }: Variables): number {

@@ -101,7 +101,7 @@ export class Executor {
       if (coercion.errors) return toClientResult({ errors: coercion.errors }, context);
       // If the cost of the server's own document exceeds the maximum, the maximum is charged instead of rejecting the operation: the document's shape
       // and the number of existing rows bound the work, whatever the page size.
-      const cost = this.admission.capCost(costs.costOfVariables(coercion.values));
+      const cost = this.admission.clampToMaxCost(costs.costOfVariables(coercion.values));
       const isLarge = Number(coercion.values.first) > LARGE_PAGE;
       const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
       if (errors) return toClientResult({ errors }, context);

@@ -256,7 +256,7 @@ export const writesColumns = (entity: Entity, values: FieldValues): boolean => f
 export const writesLinks = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
-/** Writes the link tables of the id sets that rows set. With `replace`, existing links are deleted first. */
+/** Writes the link tables of those fields with a set of ids for which the rows have values. With `replace`, existing links are deleted first. */
 export async function writeLinks(entity: Entity, rows: readonly WrittenRow[], replace: boolean, writing: WriteContext): Promise<void> {
   const owner = ownerValues(entity, writing.context)[OWNER_FIELD.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {

@@ -8,14 +8,14 @@ export interface Tick {
 
 interface Step {
   unit: 'day' | 'month' | 'year';
-  count: number;
+  unitsPerStep: number;
 }
 
 const MAX_TICKS = 8;
 const STEPS: readonly Step[] = [
-  ...[1, 2, 7, 14].map((count) => ({ unit: 'day' as const, count })),
-  ...[1, 2, 3, 6].map((count) => ({ unit: 'month' as const, count })),
-  ...[1, 2, 5, 10, 20, 50, 100, 1000].map((count) => ({ unit: 'year' as const, count })),
+  ...[1, 2, 7, 14].map((unitsPerStep) => ({ unit: 'day' as const, unitsPerStep })),
+  ...[1, 2, 3, 6].map((unitsPerStep) => ({ unit: 'month' as const, unitsPerStep })),
+  ...[1, 2, 5, 10, 20, 50, 100, 1000].map((unitsPerStep) => ({ unit: 'year' as const, unitsPerStep })),
 ];
 
 /** Parses `YYYY-MM-DD` in the time zone of the server, as the time axis of ECharts does. */
@@ -25,14 +25,18 @@ const parseLocalDate = (day: string): Date => {
 };
 
 /** Returns the dates of the ticks. Days are counted back from the last one, which is always labelled; months and years begin on their first day. */
-function tickDates({ unit, count }: Step, first: Date, last: Date): Date[] {
+function tickDates({ unit, unitsPerStep }: Step, first: Date, last: Date): Date[] {
   const days: Date[] = [];
   if (unit === 'day') {
-    for (let day = last; day >= first && days.length <= MAX_TICKS; day = new Date(day.getFullYear(), day.getMonth(), day.getDate() - count))
+    for (
+      let day = last;
+      day >= first && days.length <= MAX_TICKS;
+      day = new Date(day.getFullYear(), day.getMonth(), day.getDate() - unitsPerStep)
+    )
       days.unshift(day);
     return days;
   }
-  const months = unit === 'month' ? count : 12 * count;
+  const months = unit === 'month' ? unitsPerStep : 12 * unitsPerStep;
   const from = first.getFullYear() * 12 + first.getMonth();
   for (let month = Math.floor(from / months) * months; days.length <= MAX_TICKS; month += months) {
     const day = new Date(Math.floor(month / 12), month % 12, 1);
