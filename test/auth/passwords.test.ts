@@ -10,13 +10,13 @@ test('hashes with argon2id and a random salt, and verifies only the right passwo
   const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
   expect(one).toMatch(/^\$argon2id\$/);
   expect(one).not.toBe(two);
-  expect(await verifyPassword(one, 'correct horse')).toEqual({ valid: true, outdated: false });
-  expect(await verifyPassword(one, 'correct horsf')).toEqual({ valid: false, outdated: false });
+  expect(await verifyPassword(one, 'correct horse')).toEqual({ isValid: true, isOutdated: false });
+  expect(await verifyPassword(one, 'correct horsf')).toEqual({ isValid: false, isOutdated: false });
 });
 
 test('verifies an imported hash and reports it as outdated', async () => {
-  expect(await verifyPassword(django('correct horse'), 'correct horse')).toEqual({ valid: true, outdated: true });
-  expect(await verifyPassword(django('correct horse'), 'wrong horse')).toMatchObject({ valid: false });
+  expect(await verifyPassword(django('correct horse'), 'correct horse')).toEqual({ isValid: true, isOutdated: true });
+  expect(await verifyPassword(django('correct horse'), 'wrong horse')).toMatchObject({ isValid: false });
 });
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   ['a hash with a short digest', 'pbkdf2_sha256$1000$salt$AAAA'],
   ['a hash with missing parts', 'pbkdf2_sha256$1000'],
 ])('verifies no password for %s', async (_what, stored) => {
-  expect(await verifyPassword(stored, 'correct horse')).toMatchObject({ valid: false });
+  expect(await verifyPassword(stored, 'correct horse')).toMatchObject({ isValid: false });
 });
 
 test.each(['1234567', '', '12345678', '00000000000000'])('rejects %j as a new password', (password) => {
