@@ -86,6 +86,22 @@ it('limits a page of a long list to 100 rows and 100 kB', async () => {
   expect(html).toContain('the full response');
 });
 
+it('links some of a thousand related rows, in time that grows with their number', async () => {
+  const [{ id: variation }] = (await fitgraph.sql('INSERT INTO "variation" DEFAULT VALUES RETURNING "id"')) as [{ id: number }];
+  await fitgraph.sql('UPDATE "exercise_base" SET "variation_id" = $1 WHERE "id" = 1', [variation]);
+  await fitgraph.sql(
+    `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "status", "language_id", "license_id", "exercise_base_id")
+     SELECT gen_random_uuid(), 'Variation ' || n, '', "description", '2', 1, 2, 1 FROM "exercise", generate_series(1, 1000) AS n WHERE "id" = 1`,
+  );
+  const before = process.cpuUsage();
+  const html = await read('/exercise/?limit=100');
+  const { user } = process.cpuUsage(before);
+  await fitgraph.sql(`DELETE FROM "exercise" WHERE "name" LIKE 'Variation %'`);
+  await fitgraph.sql('UPDATE "exercise_base" SET "variation_id" = NULL WHERE "id" = 1');
+  expect(plain(html)).toMatch(/, 99\d more/);
+  expect(user / 1e6).toBeLessThan(10);
+});
+
 it.each(['/nutritionplaninfo/%/', '/nutritionplaninfo/?limit=1&ordering=-id'])(
   'links to JSON that is too long for the page %s',
   async (path) => {

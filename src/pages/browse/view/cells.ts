@@ -84,7 +84,16 @@ function textOf({ kind, choices }: FieldMetadata, value: unknown): string {
   return choice ? String(choice.label) : formatDateTime(text, kind);
 }
 
-const relatedRows = ({ relation }: FieldMetadata, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
+/** Returns the value of a relation, which is one value, a list or absent, as a list. */
+const toList = <T>(value: unknown): readonly T[] =>
+  Array.isArray(value) ? value : value === null || value === undefined ? [] : [value as T];
+
+/** Returns a cell with links to at most `maxLinks` of the items, and the number of further items. */
+export function linksCell<T>(items: readonly T[], maxLinks: number, linkOf: (item: T) => RowLink): Cell {
+  const links = items.slice(0, maxLinks).map(linkOf);
+  const remainingCount = items.length - links.length;
+  return { links: remainingCount > 0 ? [...links, { label: `${remainingCount} more`, id: '' }] : links };
+}
 
 /** Returns a function that formats the values of a field. `rows` are all rows of the table, for distinguishing related rows with equal names. */
 export function cellFormatterOf(
@@ -92,6 +101,7 @@ export function cellFormatterOf(
   field: FieldMetadata,
   rows: readonly Row[],
   endpointNameOf: EndpointNameOf,
+  maxLinks: number,
 ): (row: Row) => Cell {
   const { name, relation } = field;
   if (!relation) {
@@ -100,10 +110,19 @@ export function cellFormatterOf(
   }
   const target = fieldType(type, relation.object) as GraphQLObjectType;
   const endpointName = endpointNameOf(relation.type);
-  const allRelatedRows = rows.flatMap((row) => relatedRows(field, row));
-  const distinctName = distinctNamesOf(allRelatedRows, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
+  const idsOf = (row: Row) => toList<string | number>(row[name]);
+  const relatedRowOf = (row: Row, id: string | number) =>
+    toList<Row>(row[relation.object]).find((candidate) => String(candidate.id) === String(id));
+  const linkedRows = rows
+    .flatMap((row) =>
+      idsOf(row)
+        .slice(0, maxLinks)
+        .map((id) => relatedRowOf(row, id)),
+    )
+    .filter((one) => one !== undefined);
+  const distinctName = distinctNamesOf(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
   const linkOf = (row: Row, id: string | number): RowLink => {
-    const relatedRow = relatedRows(field, row).find((candidate) => String(candidate.id) === String(id));
+    const relatedRow = relatedRowOf(row, id);
     // Of a related row that the viewer may not see, only the id is known.
     const fullName = relatedRow ? distinctName(relatedRow) : `${singularLabelOf(target)} ${id}`;
     // The name of the row itself is not repeated in the names of related rows.
@@ -111,7 +130,7 @@ export function cellFormatterOf(
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
     return { label, id: String(id), ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${id}/` }) };
   };
-  return (row) => ({ links: ([row[name] ?? []].flat() as (string | number)[]).map((id) => linkOf(row, id)) });
+  return (row) => linksCell(idsOf(row), maxLinks, (id) => linkOf(row, id));
 }
 
 export function cellClassOf({ kind }: FieldMetadata): 'number' | 'day' | undefined {

@@ -15,6 +15,8 @@ interface EndpointPlan {
   childListPlans: readonly ChildListPlan[];
 }
 
+const MAX_LINKS_PER_FIELD = 200;
+
 /** Whether the user prefers pounds. Sums of nutrients are then shown in ounces. */
 export const prefersPounds = ({ unitSystem }: Row): boolean => ['lb', 'IMPERIAL'].includes(String(unitSystem));
 
@@ -77,7 +79,7 @@ export class RowReader {
         ...fields.map((field) => ({
           label: labelOf(field),
           key: field.rest,
-          cell: cellFormatterOf(type, field, [row], this.endpointNameOf)(row),
+          cell: cellFormatterOf(type, field, [row], this.endpointNameOf, MAX_LINKS_PER_FIELD)(row),
         })),
         translationLinksField(type, row),
       ],

@@ -5,6 +5,7 @@ import { API_BASE_PATH } from '../../../rest/routes';
 import {
   cellFormatterOf,
   hasColumn,
+  linksCell,
   rowNameOf,
   pluralLabelOf,
   selectionOf,
@@ -16,26 +17,19 @@ import {
 } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
 import { nameRuleOf, type NameRule } from './rownames';
-import type { Cell, TableView, TableRow } from './viewmodel';
+import type { Cell, RowLink, TableView, TableRow } from './viewmodel';
 import { labelOf, fieldWords } from './labels';
 
 const MAX_NAMES_PER_CELL = 4;
 const IMAGES_FIELD = 'images';
 
-function linksCell(type: GraphQLObjectType, rows: readonly Row[], endpointName: string | undefined): Cell {
-  const links = rows.map((row) => ({
+const childLinkOf =
+  (type: GraphQLObjectType, endpointName: string | undefined) =>
+  (row: Row): RowLink => ({
     label: rowNameOf(type, row),
     id: String(row.id),
     ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${String(row.id)}/` }),
-  }));
-  return truncateLinks({ links });
-}
-
-function truncateLinks(cell: Cell): Cell {
-  const { links = [] } = cell;
-  const remainingCount = links.length - MAX_NAMES_PER_CELL;
-  return remainingCount > 0 ? { links: [...links.slice(0, MAX_NAMES_PER_CELL), { label: `${remainingCount} more`, id: '' }] } : cell;
-}
+  });
 
 /** The first column is the name of the row; the other fields and the child rows follow. */
 export class TablePlan {
@@ -80,7 +74,9 @@ export class TablePlan {
   }
 
   tableOf(rows: readonly Row[]): TableView {
-    const cellFormatters = this.columnFields.map((field) => cellFormatterOf(this.type, field, rows, this.endpointNameOf));
+    const cellFormatters = this.columnFields.map((field) =>
+      cellFormatterOf(this.type, field, rows, this.endpointNameOf, MAX_NAMES_PER_CELL),
+    );
     return { title: pluralLabelOf(this.type), columns: this.columns, rows: rows.map((row) => this.rowOf(row, cellFormatters)) };
   }
 
@@ -93,8 +89,10 @@ export class TablePlan {
       ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${String(row.id)}/` }),
       ...(typeof image === 'string' && { picture: image }),
       cells: [
-        ...cellFormatters.map((formatCell) => truncateLinks(formatCell(row))),
-        ...childLists.map(({ name, childType }) => linksCell(childType, row[name] as Row[], endpointNameOf(childType.name))),
+        ...cellFormatters.map((formatCell) => formatCell(row)),
+        ...childLists.map(({ name, childType }) =>
+          linksCell(row[name] as Row[], MAX_NAMES_PER_CELL, childLinkOf(childType, endpointNameOf(childType.name))),
+        ),
       ],
     };
   }
