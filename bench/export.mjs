@@ -29,11 +29,11 @@ function started() {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     server.stdout.on('data', (chunk) => {
-      said += chunk;
-      const url = /REST +(http:\S+)\/api\/v2\//.exec(said)?.[1];
-      if (url) resolve({ server, url, said });
+      output += chunk;
+      const url = /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1];
+      if (url) resolve({ server, url, said: output });
     });
     server.once('exit', (status) => reject(new Error(`the server ended with ${status}`)));
   });
@@ -62,9 +62,9 @@ const residentMb = (pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/$
 const peakMb = (pid) => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
 const ended = (server) => {
-  const over = new Promise((resolve) => server.removeAllListeners('exit').once('exit', resolve));
+  const serverExit = new Promise((resolve) => server.removeAllListeners('exit').once('exit', resolve));
   server.kill('SIGTERM');
-  return over;
+  return serverExit;
 };
 
 // The first start creates the tables, the reference data and the demo user.

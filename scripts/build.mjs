@@ -44,7 +44,7 @@ const steps = [
   },
 ];
 
-const wanted = process.argv.slice(2);
+const requestedSteps = process.argv.slice(2);
 
 if (outdated().length > 0) {
   mkdirSync('dist', { recursive: true });
@@ -59,7 +59,7 @@ if (outdated().length > 0) {
 
 function outdated() {
   const stamp = readStamp();
-  const chosen = steps.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  const chosen = steps.filter(({ name }) => requestedSteps.length === 0 || requestedSteps.includes(name));
   return chosen.filter(
     ({ name, inputs }) => stamp[name]?.digest !== digest(inputs()) || !stamp[name].outputs.every((file) => existsSync(file)),
   );

@@ -158,8 +158,8 @@ async function noticedAgain(suites, { id, by, suite }) {
 
 async function run() {
   setUp();
-  const wanted = options.ids?.split(',').map(Number);
-  const mutants = read('drawn').filter(({ id }) => !wanted || wanted.includes(id));
+  const requestedIds = options.ids?.split(',').map(Number);
+  const mutants = read('drawn').filter(({ id }) => !requestedIds || requestedIds.includes(id));
   const service = await serviceSuites();
   const byService = service.reached('service');
   const earlier = options.like ? verdicts(options.like) : new Map();
@@ -168,7 +168,7 @@ async function run() {
     const known = verdicts().get(mutant.id);
     if (mutant.typeError && known?.result !== 'noticed')
       note(mutant.id, { result: 'noticed', stage: 'compiler', by: mutant.typeError.slice(0, 200) });
-    else if (wanted || !known) await tryOne(mutant, service, byService.get(mutant.id), earlier.get(mutant.id));
+    else if (requestedIds || !known) await tryOne(mutant, service, byService.get(mutant.id), earlier.get(mutant.id));
   }
   await tryAll(mutants, 'related', 'service', service, byService);
   await tryAll(mutants, 'service', 'system', service);

@@ -47,19 +47,19 @@ function table(replies) {
 }
 
 /** Sends one request after the other, like a single client. */
-async function alone(load, forSeconds) {
+async function sendSequentially(load, forSeconds) {
   const replies = [];
   const until = performance.now() + forSeconds * 1000;
   while (performance.now() < until) replies.push(await load.one('calm'));
   return replies;
 }
 
-async function besiege(service) {
+async function runSiege(service) {
   const load = new Load(service);
   await load.closed(WARM_SECONDS);
   const measured = await load.closed(MEASURED_SECONDS);
   const capacity = measured.filter(isGood).length / MEASURED_SECONDS;
-  const before = await alone(load, CALM_SECONDS);
+  const before = await sendSequentially(load, CALM_SECONDS);
 
   const watch = new Watch(service.base);
   const memory = [];
@@ -69,7 +69,7 @@ async function besiege(service) {
   const live = await watch.stop();
 
   await sleep(Math.max(0, RECOVERED_AFTER_SECONDS * 1000 - replies.drainedMs));
-  const after = await alone(load, CALM_SECONDS);
+  const after = await sendSequentially(load, CALM_SECONDS);
 
   const third = Math.floor(memory.length / 3);
   return {
@@ -89,13 +89,13 @@ async function besiege(service) {
 }
 
 /** Returns the violated requirements. */
-function judged({ kinds, calm, live, memory, unanswered, failures, silent, good, capacity }) {
-  const refused = (names) => {
+function violatedRequirements({ kinds, calm, live, memory, unanswered, failures, silent, good, capacity }) {
+  const shedShare = (names) => {
     const of = names.map((name) => kinds[name]).filter(Boolean);
     const sum = (count) => of.reduce((total, kind) => total + count(kind), 0);
     return sum(({ statuses }) => statuses[503] ?? 0) / sum(({ sent }) => sent);
   };
-  const [strangers, users] = [refused(['strangers, REST', 'strangers, GraphQL']), refused(['users, REST', 'users, GraphQL'])];
+  const [anonymousShare, userShare] = [shedShare(['strangers, REST', 'strangers, GraphQL']), shedShare(['users, REST', 'users, GraphQL'])];
   return [
     [unanswered === 0, `${unanswered} requests had no answer`],
     [failures.length === 0, `${failures.length} answers were failures, such as ${failures[0]}`],
@@ -105,14 +105,17 @@ function judged({ kinds, calm, live, memory, unanswered, failures, silent, good,
     [calm.after <= Math.max(NORMAL_MS, NORMAL_TIMES * calm.before), `p95 was ${calm.before} ms before and ${calm.after} ms afterwards`],
     [calm.refused === 0, `${calm.refused} requests were refused when all was over`],
     [good >= capacity * GOOD_SHARE, `of ${capacity} requests a second that it can do it did ${good}`],
-    [users <= strangers + 0.05, `users were refused more often (${users.toFixed(2)}) than strangers (${strangers.toFixed(2)})`],
+    [
+      userShare <= anonymousShare + 0.05,
+      `users were refused more often (${userShare.toFixed(2)}) than strangers (${anonymousShare.toFixed(2)})`,
+    ],
   ].flatMap(([kept, broken]) => (kept ? [] : [broken]));
 }
 
 const service = await startService();
 try {
-  const report = await besiege(service);
-  const broken = judged(report);
+  const report = await runSiege(service);
+  const broken = violatedRequirements(report);
   console.log(JSON.stringify(report, null, 2));
   for (const promise of broken) console.log(`siege: ${promise}`);
   if (!broken.length) console.log('siege: withstood');

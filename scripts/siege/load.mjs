@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { below, next, pick, shuffled } from './random.mjs';
 import { PASSWORD, USERS } from './service.mjs';
 
-const GIVEN_UP_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 const TICK_MS = 5;
 const AT_ONCE = 16;
 const NETWORKS = 200;
 /** Number of written rows to keep. Beyond it, as many rows are deleted as created. */
-const KEPT = 500;
+const MAX_ROWS = 500;
 
 const json = (headers = {}) => ({ 'content-type': 'application/json', accept: 'application/json', ...headers });
 const graphql = (query, variables, headers) => ({ method: 'POST', path: '/graphql', headers: json(headers), body: JSON.stringify({ query, variables }) }); // prettier-ignore
@@ -42,7 +42,7 @@ const wrong = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`
 const form = (type, body) => ({ method: 'POST', path: '/api/v2/login/', headers: json({ 'content-type': type }), body });
 const PART = 'Content-Disposition: form-data; name="username"';
 /** Requests that crashed or blocked a worker before there were limits. */
-const FORMER = [
+const FORMER_CRASHES = [
   form('multipart/form-data; boundary=b', `--b\r\n${PART}\r\nContent-Type: text/plain; charset=utf-16\r\n\r\nann\r\n--b--\r\n`),
   form('multipart/form-data; boundary=b', `${`--b\r\n${PART}\r\n\r\nann\r\n`.repeat(3_000)}--b--\r\n`),
   form('application/x-www-form-urlencoded', 'a=1&'.repeat(50_000)),
@@ -56,7 +56,7 @@ const FORMER = [
   { path: '/graphql/\\[', headers: json() },
 ];
 const HOSTILE = [
-  ...FORMER,
+  ...FORMER_CRASHES,
   graphql(`
     {
       viewer {
@@ -113,7 +113,7 @@ export class Load {
     const user = below(this.tokens.length);
     const headers = json({ authorization: `Token ${this.tokens[user]}` });
     const written = this.written[user];
-    if (written.length > KEPT / this.tokens.length || (written.length && next() < 0.3))
+    if (written.length > MAX_ROWS / this.tokens.length || (written.length && next() < 0.3))
       return { method: 'DELETE', path: `/api/v2/workout/${written.shift()}/`, headers };
     const made = (text) => written.push(JSON.parse(text).id);
     return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), made };
@@ -138,17 +138,17 @@ export class Load {
       const none = () => resolve({ kind, status: 0, ms: performance.now() - began });
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
       const request = http.request(`${this.base}${path}`, { method, headers: { ...headers, ...length }, agent: this.agent }, (response) => {
-        const { statusCode: status, headers: told } = response;
+        const { statusCode: status, headers: responseHeaders } = response;
         const chunks = [];
         if (made && status === 201) response.on('data', (chunk) => chunks.push(chunk));
         else response.resume();
         response.once('error', none);
         response.once('end', () => {
           if (chunks.length) made(Buffer.concat(chunks).toString());
-          resolve({ kind, status, ms: performance.now() - began, retryAfter: Number(told['retry-after'] ?? 0) });
+          resolve({ kind, status, ms: performance.now() - began, retryAfter: Number(responseHeaders['retry-after'] ?? 0) });
         });
       });
-      request.setTimeout(GIVEN_UP_MS, () => request.destroy());
+      request.setTimeout(REQUEST_TIMEOUT_MS, () => request.destroy());
       request.once('error', (error) => {
         // The service closed an idle connection when this request was sent. It was not processed, so it is sent again, as any client would do.
         if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(kind, { method, path, headers, body, made }));

@@ -25,9 +25,9 @@ export async function startService() {
     TRUSTED_PROXIES: '127.0.0.1',
   };
   const child = spawn(process.execPath, [join(dist, 'index.js')], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.on('data', (data) => (said += data));
-  const base = await found(() => /REST +(http:\S+)\/api\/v2\//.exec(said)?.[1], child);
+  let output = '';
+  child.stdout.on('data', (data) => (output += data));
+  const base = await found(() => /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1], child);
   const tokens = USERS.map((name) => {
     const command = [join(dist, 'cli/index.js'), 'user', 'create', name, '--password', PASSWORD];
     const { stdout, stderr } = spawnSync(process.execPath, command, { env: environment, encoding: 'utf8' });

@@ -139,7 +139,7 @@ test('shows no plans of other users', async () => {
   expect((await bob.ask('{ scheduleAdherence { start } }')).scheduleAdherence).toEqual([]);
 });
 
-const planned = async (from: string, until: string, person = ann) =>
+const plannedTraining = async (from: string, until: string, person = ann) =>
   (
     await person.ask(
       `query ($from: Date!, $until: Date!) { days: plannedTraining(from: $from, until: $until) {
@@ -150,15 +150,15 @@ const planned = async (from: string, until: string, person = ann) =>
 const weekdayOf = (date: string) => WEEKDAYS[DateTime.fromISO(date).weekday - 1]!;
 
 test('lists the training of each day, and none before the schedule starts', async () => {
-  const days = await planned(day(-3), day(30));
+  const days = await plannedTraining(day(-3), day(30));
   expect(days.map(({ date }: any) => date)).toEqual(Array.from({ length: 34 }, (_, index) => day(index - 3)));
   for (const [index, { date, step, trainingDays, sessions }] of days.entries()) {
     const week = Math.floor((index - 3) / 7);
     const workout = week < 0 ? undefined : ['first', 'second'][week % 2]!;
     expect([date, step?.workout.name]).toEqual([date, workout]);
     for (const { weekdays } of trainingDays) expect(weekdays).toContain(weekdayOf(date));
-    const asked = { first: ['MONDAY', 'WEDNESDAY', 'FRIDAY'], second: ['MONDAY'] }[workout ?? ''] ?? [];
-    expect([date, trainingDays.length]).toEqual([date, asked.includes(weekdayOf(date)) ? 1 : 0]);
+    const expectedWeekdays = { first: ['MONDAY', 'WEDNESDAY', 'FRIDAY'], second: ['MONDAY'] }[workout ?? ''] ?? [];
+    expect([date, trainingDays.length]).toEqual([date, expectedWeekdays.includes(weekdayOf(date)) ? 1 : 0]);
     expect(sessions).toEqual(index - 3 === 6 ? [{ date }] : []);
   }
 });
@@ -167,25 +167,25 @@ test('plans as many days per week as scheduleAdherence returns', async () => {
   const { scheduleAdherence } = await ann.ask('{ scheduleAdherence { start plannedDays } }');
   expect(scheduleAdherence).toHaveLength(3);
   for (const { start: first, plannedDays } of scheduleAdherence) {
-    const days = await planned(first, DateTime.fromISO(first).plus({ days: 6 }).toISODate()!);
+    const days = await plannedTraining(first, DateTime.fromISO(first).plus({ days: 6 }).toISODate()!);
     expect([first, days.filter(({ trainingDays }: any) => trainingDays.length).length]).toEqual([first, plannedDays]);
   }
 });
 
 test('accepts up to 366 days and rejects a reversed range', async () => {
-  expect(await planned(day(0), day(0))).toHaveLength(1);
-  expect(await planned('2024-01-01', '2024-12-31')).toHaveLength(366);
-  const refused = async (from: string, until: string) =>
+  expect(await plannedTraining(day(0), day(0))).toHaveLength(1);
+  expect(await plannedTraining('2024-01-01', '2024-12-31')).toHaveLength(366);
+  const errorExtensions = async (from: string, until: string) =>
     (await ann.query('query ($from: Date!, $until: Date!) { plannedTraining(from: $from, until: $until) { date } }', { from, until }))
       .errors![0]!.extensions;
   const fields = (message: string) => ({ code: 'BAD_USER_INPUT', fields: { until: [message] } });
-  expect(await refused(day(1), day(0))).toEqual(fields('Ensure that `from` is not greater than `until`.'));
-  expect(await refused('2024-01-01', '2025-01-01')).toEqual(fields('Ensure that there are no more than 366 days.'));
+  expect(await errorExtensions(day(1), day(0))).toEqual(fields('Ensure that `from` is not greater than `until`.'));
+  expect(await errorExtensions('2024-01-01', '2025-01-01')).toEqual(fields('Ensure that there are no more than 366 days.'));
 });
 
 test('shows no training of other users, and needs as many statements for 301 days as for 7', async () => {
   const bob = await fitgraph.user('bob');
-  expect(await planned(day(0), day(0), bob)).toEqual([{ date: day(0), step: null, trainingDays: [], sessions: [] }]);
+  expect(await plannedTraining(day(0), day(0), bob)).toEqual([{ date: day(0), step: null, trainingDays: [], sessions: [] }]);
   const statements = async (until: string) =>
     (
       await ann.query(`{ plannedTraining(from: "${day(0)}", until: "${until}") { step { workout { name } }

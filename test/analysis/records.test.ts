@@ -98,11 +98,11 @@ test('merges the logs of all translations of an exercise in every analysis per e
     { date: '2021-03-09', reps: 1, weight: '95.00', exercise: KNIEBEUGE },
     { date: '2021-03-10', reps: 1, weight: '110.00', exercise: KNIEBEUGE },
   ]);
-  const shown = 'exerciseId exerciseBaseId exercise { name } exerciseBase { id }';
+  const selection = 'exerciseId exerciseBaseId exercise { name } exerciseBase { id }';
   const answer = await carl.ask(`{
-    records: personalRecords(last: 9, kinds: [WEIGHT]) { date value previous ${shown} }
-    best: bestOneRepMaxes(last: 9) { date oneRepMax logId ${shown} }
-    volume: trainingVolume(last: 9, by: MONTH, perExercise: true) { sets ${shown} }
+    records: personalRecords(last: 9, kinds: [WEIGHT]) { date value previous ${selection} }
+    best: bestOneRepMaxes(last: 9) { date oneRepMax logId ${selection} }
+    volume: trainingVolume(last: 9, by: MONTH, perExercise: true) { sets ${selection} }
     strength { total }
     logs: workoutLogs(orderBy: [{ id: ASC }]) { nodes { intensity } }
     one: personalRecords(last: 9, where: { exerciseId: { eq: 1 } }, kinds: [WEIGHT]) { value exercise { name } }
@@ -181,12 +181,12 @@ describe('an analysis below an exercise', () => {
   });
 
   test('fails alone for an anonymous client and for a reversed range of days', async () => {
-    const asked = (args: string) => `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
+    const queryWith = (args: string) => `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
     for (const [person, args, code] of [
       [fitgraph.anyone, '', 'UNAUTHENTICATED'],
       [ann, '(from: "2021-03-02", until: "2021-03-01")', 'BAD_USER_INPUT'],
     ] as const) {
-      const { data, errors } = await person.query(asked(args));
+      const { data, errors } = await person.query(queryWith(args));
       expect(data).toEqual({ exercise: { name: 'Squat', personalRecords: null } });
       expect(errors!.map(({ path, extensions }) => [path, extensions.code])).toEqual([[['exercise', 'personalRecords'], code]]);
     }
@@ -197,8 +197,8 @@ describe('an analysis below an exercise', () => {
       (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text.split('\r\n').slice(0, -1);
     const dates = ['2021-03-08', '2021-03-10', '2021-03-15'];
     expect(await file('{ exercise(id: 1) { personalRecords(kinds: [WEIGHT]) { date } } }')).toEqual(['date', ...dates]);
-    const below = await file('{ bestOneRepMaxes { date exercise { personalRecords(kinds: [WEIGHT]) { date } } } }');
-    expect(below).toEqual([
+    const nestedFile = await file('{ bestOneRepMaxes { date exercise { personalRecords(kinds: [WEIGHT]) { date } } } }');
+    expect(nestedFile).toEqual([
       'date,exercise.personalRecords.date',
       ...['08', '10', '12', '14', '15', '15'].map((day) => `2021-03-${day},""`),
     ]);

@@ -48,11 +48,11 @@ test('groups filtered logs by weeks that start on Sunday, in pounds', async () =
 });
 
 test('sums the volume of all exercises and of each exercise', async () => {
-  const asked = (args: string) =>
+  const queryWith = (args: string) =>
     `{ volume: trainingVolume(from: "2021-03-01", by: MONTH${args}) { exercise { name } days sets hardSets reps tonnage } }`;
   const all = { days: 4, sets: 7, hardSets: 4, reps: '88', tonnage: '2783.59' };
-  expect((await ann.ask(asked(''))).volume).toEqual([{ exercise: null, ...all }]);
-  const { volume } = await ann.ask(asked(', perExercise: true'));
+  expect((await ann.ask(queryWith(''))).volume).toEqual([{ exercise: null, ...all }]);
+  const { volume } = await ann.ask(queryWith(', perExercise: true'));
   expect(volume.map(({ exercise, days, hardSets, tonnage }: any) => [exercise.name, days, hardSets, tonnage])).toEqual([
     ['Squat', 2, 2, '1850.00'],
     ['Bench press', 2, 2, '933.59'],
@@ -109,10 +109,10 @@ test('reads the logs of one user among many with an index-only scan', async () =
     client.release();
     await superuser.end();
   }
-  const asked = jest.spyOn(Session.prototype, 'query');
+  const querySpy = jest.spyOn(Session.prototype, 'query');
   await muscles();
-  const [text, values] = asked.mock.calls.find(([sql]) => sql.includes('"workout_log"'))!;
-  asked.mockRestore();
+  const [text, values] = querySpy.mock.calls.find(([sql]) => sql.includes('"workout_log"'))!;
+  querySpy.mockRestore();
   const [{ 'QUERY PLAN': plan }] = (await fitgraph.sql(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)) as [{ 'QUERY PLAN': any }];
   const scans: any[] = [];
   const walk = (node: any) => {

@@ -38,8 +38,8 @@ describe('createAccessToken', () => {
     const expiresAt = '2999-01-01T00:00:00+00:00';
     const { made } = await ann.ask(CREATE, { name: ' My watch ', scopes: ['WRITE_BODY', 'READ', 'READ'], expiresAt });
     expect(made.token).toMatch(/^fgt_[0-9a-f]{48}$/);
-    const shown = { id: expect.any(String), name: 'My watch', scopes: ['READ', 'WRITE_BODY'], isExpired: false, lastUsedAt: null };
-    expect(made.accessToken).toMatchObject(shown);
+    const expectedToken = { id: expect.any(String), name: 'My watch', scopes: ['READ', 'WRITE_BODY'], isExpired: false, lastUsedAt: null };
+    expect(made.accessToken).toMatchObject(expectedToken);
     expect(Date.parse(made.accessToken.expiresAt)).toBe(Date.parse(expiresAt));
     const listed = await ann.query(LIST);
     expect(listed.data.viewer.accessTokens).toEqual([made.accessToken]);
@@ -86,9 +86,9 @@ describe('createAccessToken', () => {
     const again = await ann.ask(CREATE, { name: 'one', scopes: ['READ'] });
     expect(again.made.errors).toMatchObject([{ path: ['name'], message: 'You already have an access token with this name.' }]);
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ann.ask(CREATE, { name, scopes: ['READ'] })));
-    const refused = answers.filter(({ made }) => made.token === null);
-    expect(refused).toHaveLength(3);
-    for (const { made } of refused) expect(made.errors).toMatchObject([{ path: [] }]);
+    const rejectedAnswers = answers.filter(({ made }) => made.token === null);
+    expect(rejectedAnswers).toHaveLength(3);
+    for (const { made } of rejectedAnswers) expect(made.errors).toMatchObject([{ path: [] }]);
     expect((await ann.ask(LIST)).viewer.accessTokens).toHaveLength(4);
   });
 
@@ -122,12 +122,12 @@ describe('token scopes', () => {
       expect((await person.get(`/weightentry/${entry.id}/`)).body).toEqual(entry);
     }
     for (const person of [reader, bodyReader]) {
-      const refused = { status: 403, body: lacks('WRITE_BODY') };
-      expect(await person.post('/weightentry/', body)).toMatchObject(refused);
-      expect(await person.post('/weightentry/', { weight: 'x' })).toMatchObject(refused);
-      expect(await person.put(`/weightentry/${entry.id}/`, body)).toMatchObject(refused);
-      expect(await person.patch(`/weightentry/${entry.id}/`, { weight: '1' })).toMatchObject(refused);
-      expect(await person.delete(`/weightentry/${entry.id}/`)).toMatchObject(refused);
+      const missingScope = { status: 403, body: lacks('WRITE_BODY') };
+      expect(await person.post('/weightentry/', body)).toMatchObject(missingScope);
+      expect(await person.post('/weightentry/', { weight: 'x' })).toMatchObject(missingScope);
+      expect(await person.put(`/weightentry/${entry.id}/`, body)).toMatchObject(missingScope);
+      expect(await person.patch(`/weightentry/${entry.id}/`, { weight: '1' })).toMatchObject(missingScope);
+      expect(await person.delete(`/weightentry/${entry.id}/`)).toMatchObject(missingScope);
       expect((await person.options('/weightentry/')).body.actions).toBeUndefined();
     }
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'])
@@ -218,8 +218,8 @@ describe('token scopes', () => {
       status: 403,
       body: lacks('WRITE_CATALOGUE'),
     });
-    const refused = await reader.sending(preflight).send('POST', '/graphql', await graphql());
-    expect(refused.body.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', scope: 'WRITE_CATALOGUE' } }]);
+    const rejected = await reader.sending(preflight).send('POST', '/graphql', await graphql());
+    expect(rejected.body.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', scope: 'WRITE_CATALOGUE' } }]);
     expect(await fitgraph.sql('SELECT 1 FROM "exercise_image_contributor" WHERE "user_id" = $1', [ann.id])).toEqual([]);
     const writer = await token(ann, ['WRITE_CATALOGUE']);
     expect((await writer.send('POST', '/api/v2/exerciseimage/', await form())).status).toBe(201);

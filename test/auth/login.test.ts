@@ -50,12 +50,12 @@ test('signs in and reports errors over GraphQL', async () => {
   const { token } = await fitgraph.user('ann');
   const document = 'mutation ($password: String!) { login(username: "ann", password: $password) { token errors { path code message } } }';
   expect(await somebody.ask(document, { password: PASSWORD })).toEqual({ login: { token, errors: [] } });
-  const refused = async (password: string) => (await somebody.ask(document, { password })).login;
-  expect(await refused('wrong password')).toEqual({
+  const loginError = async (password: string) => (await somebody.ask(document, { password })).login;
+  expect(await loginError('wrong password')).toEqual({
     token: null,
     errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }],
   });
-  expect(await refused('short')).toEqual({
+  expect(await loginError('short')).toEqual({
     token: null,
     errors: [{ path: ['password'], code: 'TOO_SHORT', message: 'Ensure this field has at least 8 characters.' }],
   });
@@ -98,7 +98,10 @@ describe('too many failed logins', () => {
 
   test('are counted across all instances on a database', async () => {
     await fitgraph.user('ann');
-    const other = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' } });
+    const other = await Fitgraph.start({
+      sameDatabaseAs: fitgraph,
+      environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
+    });
     try {
       const there = other.anyone.sending({ 'X-Forwarded-For': `10.0.0.${address}` });
       for (const from of [somebody, there, somebody, there, somebody])
@@ -150,7 +153,7 @@ describe('failed logins with many names', () => {
 
   test('are limited in total when they come from many addresses', async () => {
     const few = await Fitgraph.start({
-      beside: fitgraph,
+      sameDatabaseAs: fitgraph,
       environment: { LOGIN_RATE: '5/min', LOGIN_RATE_TOTAL: '8/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
     });
     try {
@@ -171,7 +174,7 @@ describe('failed logins with many names', () => {
 });
 
 test('ignores X-Forwarded-For when no proxy is trusted', async () => {
-  const open = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '2/min' } });
+  const open = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '2/min' } });
   try {
     const statuses: number[] = [];
     for (const one of ['10.1.0.1', '10.1.0.2', '10.1.0.3'])

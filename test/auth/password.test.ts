@@ -105,9 +105,9 @@ describe('browser sessions', () => {
   test('other than the current one end when a browser changes the password', async () => {
     const { token: old } = await somebody();
     const [here, there] = [await signedIn(), await signedIn()];
-    const others = new Visitor(fitgraph.url);
+    const otherBrowser = new Visitor(fitgraph.url);
     await fitgraph.user('neighbour');
-    await others.signIn('neighbour');
+    await otherBrowser.signIn('neighbour');
     const variables = { old: PASSWORD, new: NEXT };
     const without = await ask(here, CHANGE, variables, {});
     expect([without.status, without.text]).toEqual([403, expect.stringContaining('CSRF')]);
@@ -116,7 +116,7 @@ describe('browser sessions', () => {
     const changed = JSON.parse(answer.text).data.answer;
     expect(changed).toEqual(CHANGED);
     expect([await works(changed.token), await works(old)]).toEqual([true, false]);
-    expect([await isSignedIn(here), await isSignedIn(there), await isSignedIn(others)]).toEqual([true, false, true]);
+    expect([await isSignedIn(here), await isSignedIn(there), await isSignedIn(otherBrowser)]).toEqual([true, false, true]);
   });
 
   test('stay signed in when the old password is wrong', async () => {
@@ -147,7 +147,7 @@ describe('browser sessions', () => {
 describe('too many failed attempts', () => {
   test('block even the right password, for changePassword and for logins', async () => {
     const person = await somebody();
-    const strict = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '3/min' } });
+    const strict = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '3/min' } });
     try {
       const there = strict.anyone.sending({ Authorization: `Token ${person.token}` });
       for (let tries = 0; tries < 3; tries += 1) expect((await change(there, 'wrong password', NEXT)).data.answer.errors).toEqual([WRONG]);
@@ -182,7 +182,7 @@ describe('replaceToken', () => {
 });
 
 describe('the stored record of an Idempotency-Key', () => {
-  const kept = async (key: string) => (await fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]))[0]!;
+  const storedRecord = async (key: string) => (await fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]))[0]!;
   const texts = (row: Record<string, any>) =>
     Object.values(row).map((value) =>
       Buffer.isBuffer(value) ? `${value.toString('latin1')} ${value.toString('hex')}` : JSON.stringify(value),
@@ -198,15 +198,15 @@ describe('the stored record of an Idempotency-Key', () => {
     // A retry with the new token receives the same response, although the password has changed.
     const renewed = fitgraph.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-change' });
     expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ token, errors: [] });
-    const row = await kept('secret-change');
+    const row = await storedRecord('secret-change');
     for (const secret of [PASSWORD, NEXT, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
     // Another SECRET_KEY gives the same request a different hash.
-    const other = await Fitgraph.start({ beside: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
+    const other = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
     try {
       const there = other.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-there' });
       await change(there, 'wrong password', NEXT);
       await change(renewed.sending({ 'Idempotency-Key': 'secret-here' }), 'wrong password', NEXT);
-      expect((await kept('secret-there')).request).not.toEqual((await kept('secret-here')).request);
+      expect((await storedRecord('secret-there')).request).not.toEqual((await storedRecord('secret-here')).request);
     } finally {
       await other.stop();
     }
@@ -216,7 +216,7 @@ describe('the stored record of an Idempotency-Key', () => {
     const { token: old } = await somebody();
     const keyed = fitgraph.anyone.sending({ Authorization: `Token ${old}`, 'Idempotency-Key': 'secret-token' });
     const { token } = (await keyed.ask(REPLACE)).answer;
-    const row = await kept('secret-token');
+    const row = await storedRecord('secret-token');
     for (const secret of [old, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
     const again = await keyed.query(REPLACE);
     expect([again.code, again.text.includes(token)]).toEqual(['UNAUTHENTICATED', false]);

@@ -97,9 +97,9 @@ describe('the number of audit events', () => {
     // Alternates between an existing and an unknown name.
     for (let time = 0; time < 30; time += 1)
       expect((await login(time % 2 ? name : 'nobody', 'a wrong password', address)).status).toBe(401);
-    const noted = await failuresFrom(address);
-    expect(noted.map(({ is_last }) => is_last)).toEqual([...Array<boolean>(19).fill(false), true]);
-    expect(noted.filter(({ user_id }) => user_id === null)).toHaveLength(10);
+    const recordedFailures = await failuresFrom(address);
+    expect(recordedFailures.map(({ is_last }) => is_last)).toEqual([...Array<boolean>(19).fill(false), true]);
+    expect(recordedFailures.filter(({ user_id }) => user_id === null)).toHaveLength(10);
     // Successful logins and other addresses are still recorded.
     expect((await login(name, PASSWORD, address)).status).toBe(200);
     expect((await login(name, 'a wrong password', '203.0.113.78')).status).toBe(401);
@@ -158,7 +158,7 @@ describe('a row of the audit log', () => {
     expect(await left()).toEqual(['31 days', '29 days']);
     await expect(prune(10)).rejects.toThrow('stays as it is');
     expect(await left()).toEqual(['31 days', '29 days']);
-    await expect(Fitgraph.start({ beside: fitgraph, environment: { AUDIT_DAYS: '29' } })).rejects.toThrow(
+    await expect(Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { AUDIT_DAYS: '29' } })).rejects.toThrow(
       'AUDIT_DAYS must be a whole number from 30',
     );
   });

@@ -26,10 +26,10 @@ test('stores neither token nor password in plain text', async () => {
   const [row] = await fitgraph.sql(`SELECT t.*, u.* FROM "token" t JOIN "user_account" u ON u."id" = t."user_id" WHERE u."id" = $1`, [
     ann.id,
   ]);
-  const held = Object.values(row!).map((value) =>
+  const storedValues = Object.values(row!).map((value) =>
     Buffer.isBuffer(value) ? `${value.toString('latin1')} ${value.toString('hex')}` : String(value),
   );
-  for (const secret of [ann.token, Buffer.from(ann.token).toString('hex'), PASSWORD]) expect(held.join(' ')).not.toContain(secret);
+  for (const secret of [ann.token, Buffer.from(ann.token).toString('hex'), PASSWORD]) expect(storedValues.join(' ')).not.toContain(secret);
 });
 
 test('opens a sealed token only with its own key and only if it is unmodified', () => {
@@ -48,7 +48,7 @@ test('opens a sealed token only with its own key and only if it is unmodified', 
 
 test('never replaces a token that another SECRET_KEY has encrypted', async () => {
   const cleo = await fitgraph.user('cleo');
-  const other = await Fitgraph.start({ beside: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
+  const other = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
   try {
     const old = other.anyone.sending({ Authorization: `Token ${cleo.token}` });
     expect((await old.get('/workout/')).status).toBe(200);

@@ -30,17 +30,17 @@ const ENTRIES: [string, object, object][] = [
 const DECLARED = (type: string) => `query ($where: ${type}Where, $orderBy: [${type}Order!])`;
 const GIVEN = '(where: $where, orderBy: $orderBy) { nodes { id } }';
 
-async function refused(document: string, variables: object, path: (string | number)[], fields: object): Promise<void> {
+async function expectRejection(document: string, variables: object, path: (string | number)[], fields: object): Promise<void> {
   const { errors } = await ann.query(document, variables as Record<string, unknown>);
   expect(errors!.map((error) => error.path)).toContainEqual(path);
   for (const { extensions } of errors!) expect(extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
 }
 
 describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
-  test('is rejected at the root', () => refused(`${DECLARED('Exercise')} { exercises${GIVEN} }`, variables, ['exercises'], fields));
+  test('is rejected at the root', () => expectRejection(`${DECLARED('Exercise')} { exercises${GIVEN} }`, variables, ['exercises'], fields));
 
   test('is rejected below a row', () =>
-    refused(
+    expectRejection(
       `${DECLARED('Exercise')} { exerciseCategory(id: 1) { found: exercises${GIVEN} } }`,
       variables,
       ['exerciseCategory', 'found'],
@@ -48,7 +48,7 @@ describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
     ));
 
   test('is rejected below the rows of a list', () =>
-    refused(
+    expectRejection(
       `${DECLARED('Exercise')} { exerciseCategories { exercises${GIVEN} } }`,
       variables,
       ['exerciseCategories', 0, 'exercises'],
@@ -57,15 +57,15 @@ describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
 
   test('is rejected at its own alias beside a valid list', async () => {
     const document = `${DECLARED('Exercise')} { viewer { id } exerciseCategory(id: 1) { good: exercises { nodes { id } } bad: exercises${GIVEN} } }`;
-    await refused(document, variables, ['exerciseCategory', 'bad'], fields);
+    await expectRejection(document, variables, ['exerciseCategory', 'bad'], fields);
   });
 });
 
 describe.each(ENTRIES)('a list of owned rows with %s', (_name, variables, fields) => {
-  test('is rejected', () => refused(`${DECLARED('WeightEntry')} { weightEntries${GIVEN} }`, variables, ['weightEntries'], fields));
+  test('is rejected', () => expectRejection(`${DECLARED('WeightEntry')} { weightEntries${GIVEN} }`, variables, ['weightEntries'], fields));
 });
 
 test('rejects a search text that is too long in a list of owned rows', () =>
-  refused(`${DECLARED('Workout')} { workouts${GIVEN} }`, { where: { name: { search: LONG } } }, ['workouts'], {
+  expectRejection(`${DECLARED('Workout')} { workouts${GIVEN} }`, { where: { name: { search: LONG } } }, ['workouts'], {
     'where.name.search': TOO_LONG,
   }));

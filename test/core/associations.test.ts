@@ -110,12 +110,12 @@ test('includes many-to-many links from either side', async () => {
   const exercises = await fitgraph.anyone.query(
     '{ exercises(first: 100) { nodes { id exerciseBaseId muscleIds muscleSecondaryIds equipmentIds } } }',
   );
-  const shown: Record<string, any>[] = exercises.data.exercises.nodes;
-  expect(shown.length).toBeGreaterThan(2);
+  const nodes: Record<string, any>[] = exercises.data.exercises.nodes;
+  expect(nodes.length).toBeGreaterThan(2);
   const include = [{ model: Muscle, as: 'muscles' }, { model: Muscle, as: 'musclesSecondary' }, Equipment];
   const [bases, translations] = [plain(await ExerciseBase.findAll({ include })), plain(await Exercise.findAll({ include }))];
   const ids = (rows: readonly { id: number }[]) => rows.map(({ id }) => String(id)).sort();
-  for (const { id, exerciseBaseId, muscleIds, muscleSecondaryIds, equipmentIds } of shown) {
+  for (const { id, exerciseBaseId, muscleIds, muscleSecondaryIds, equipmentIds } of nodes) {
     const linked = [muscleIds, muscleSecondaryIds, equipmentIds].map((some: string[]) => [...some].sort());
     const base = bases.find((row) => row.id === Number(exerciseBaseId))!;
     const translation = translations.find((row) => row.id === Number(id))!;
@@ -124,7 +124,7 @@ test('includes many-to-many links from either side', async () => {
   }
   const secondary = plain(await Muscle.findAll({ include: [{ model: Exercise, as: 'exercisesSecondary' }] }));
   for (const muscle of secondary) {
-    const those = shown.filter(({ muscleSecondaryIds }) => muscleSecondaryIds.includes(String(muscle.id)));
+    const those = nodes.filter(({ muscleSecondaryIds }) => muscleSecondaryIds.includes(String(muscle.id)));
     expect(ids(muscle.exercisesSecondary)).toEqual(expect.arrayContaining(ids(those as { id: number }[])));
   }
 });
@@ -138,9 +138,9 @@ test('provides a readable association for every reference, link and child list e
   for (const entity of allEntities()) {
     const model = entity as ModelCtor;
     const references = fieldsOf(entity).flatMap(({ relation }) => relation?.object ?? []);
-    const below = childrenOf(entity).map(({ name }) => name);
-    expect(Object.keys(model.associations).filter((name) => ![...references, ...below].includes(name))).toEqual([]);
-    for (const name of [...references, ...below]) {
+    const childNames = childrenOf(entity).map(({ name }) => name);
+    expect(Object.keys(model.associations).filter((name) => ![...references, ...childNames].includes(name))).toEqual([]);
+    for (const name of [...references, ...childNames]) {
       if (!model.associations[name]) missing.push(`${entity.name}.${name}`);
       else {
         await model.findAll({ include: [{ association: name }], limit: 2 });

@@ -142,8 +142,8 @@ test('publishes its changes only when the operation commits', async () => {
   await ann.query(`mutation @atomic { w: ${weighed('80')} { weightEntry { id } } d: deleteWorkout(id: 999999) { errors { path } } }`);
   expect((await since(cursor)).changes).toEqual([]);
   await ann.query(`mutation @atomic { w: ${weighed('80')} { weightEntry { id } } x: ${created('x')} { workout { id } } }`);
-  const told: string[] = (await since(cursor)).changes.map(({ type }: { type: string }) => type);
-  expect([...new Set(told)]).toEqual(['WEIGHT_ENTRY', 'WORKOUT', 'TRAINING_DAY']);
+  const changedTypes: string[] = (await since(cursor)).changes.map(({ type }: { type: string }) => type);
+  expect([...new Set(changedTypes)]).toEqual(['WEIGHT_ENTRY', 'WORKOUT', 'TRAINING_DAY']);
 });
 
 test('commits operations that update rows in opposite orders entirely or not at all', async () => {
@@ -157,13 +157,13 @@ test('commits operations that update rows in opposite orders entirely or not at 
     );
   for (let round = 0; round < 6; round += 1) {
     const answers = await Promise.all([rename(`x${round}`, ids), rename(`y${round}`, [...ids].reverse())]);
-    const kept = answers.filter(({ errors }) => !errors);
+    const committed = answers.filter(({ errors }) => !errors);
     for (const { errors = [] } of answers)
       expect(['CONFLICT', 'ROLLED_BACK']).toEqual(expect.arrayContaining(errors.map(({ extensions }) => extensions!.code)));
-    expect(kept.length).toBeGreaterThan(0);
+    expect(committed.length).toBeGreaterThan(0);
     const [one, other] = await workouts();
     expect(one).toBe(other);
-    expect(kept.map(({ data }) => data![`w${ids[0]}`].workout.name)).toContain(one);
+    expect(committed.map(({ data }) => data![`w${ids[0]}`].workout.name)).toContain(one);
   }
 });
 

@@ -18,7 +18,7 @@ let two: Fitgraph;
 let ann: Person;
 
 beforeAll(async () => {
-  two = await Fitgraph.start({ beside: one, environment });
+  two = await Fitgraph.start({ sameDatabaseAs: one, environment });
   ann = await one.user('ann');
 });
 afterAll(() => two.stop());
@@ -148,11 +148,11 @@ test('reports the variationIds of both rows when concurrent transactions insert 
     );
   const VARIATIONS = '{ exercises(where: { name: { startsWith: "Twin" } }) { nodes { nodeId variationIds } } }';
   const FOLLOW = `query ($since: String!) { changes(since: $since, types: [EXERCISE]) { cursor hasMore changes { rowNodeId node { ... on Exercise { name variationIds } } } } }`;
-  const kept = new Map<string, { name: string; variationIds: string[] }>();
+  const clientRows = new Map<string, { name: string; variationIds: string[] }>();
   let { cursor } = await since(null, EXERCISES);
   const sync = async () => {
     const { changes } = await one.anyone.ask(FOLLOW, { since: cursor });
-    for (const { rowNodeId, node } of changes.changes) kept.set(rowNodeId, node);
+    for (const { rowNodeId, node } of changes.changes) clientRows.set(rowNodeId, node);
     cursor = changes.cursor;
     expect(changes.hasMore).toBe(false);
   };
@@ -173,7 +173,7 @@ test('reports the variationIds of both rows when concurrent transactions insert 
   }
   const { nodes } = (await one.anyone.ask(VARIATIONS)).exercises;
   expect(nodes).toHaveLength(2);
-  for (const { nodeId, variationIds } of nodes) expect(kept.get(nodeId)!.variationIds).toEqual(variationIds);
+  for (const { nodeId, variationIds } of nodes) expect(clientRows.get(nodeId)!.variationIds).toEqual(variationIds);
 });
 
 test('reads a page of changes with a constant number of statements', async () => {
@@ -199,7 +199,7 @@ test('reads a page of changes with a constant number of statements', async () =>
 
 test('deletes changes older than a month on startup', async () => {
   await one.sql(`UPDATE "change" SET "at" = now() - interval '32 days' WHERE "user_id" IS NULL`);
-  const three = await Fitgraph.start({ beside: one });
+  const three = await Fitgraph.start({ sameDatabaseAs: one });
   expect(await one.sql(`SELECT FROM "change" WHERE "user_id" IS NULL`)).toEqual([]);
   await three.stop();
 });
@@ -214,13 +214,13 @@ describe('a client that applies catalogue changes', () => {
   const schema = buildGraphQLSchema();
   const types = allEntities().filter((entity) => !resourceOf(entity)!.owned && isListed(entity));
   const NAMES = types.map((entity) => toSnakeCase(lowerFirst(entity.name)).toUpperCase());
-  const leaves = (entity: Entity) =>
+  const leafFields = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
       .map(({ name }) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`))
       .join(' ');
   const FOLLOW = `query ($since: String!, $types: [RowType!]) { changes(since: $since, types: $types, first: 11) { cursor hasMore changes { operation rowNodeId node {
-    nodeId ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`;
+    nodeId ${types.map((entity) => `... on ${entity.name} { ${leafFields(entity)} }`).join(' ')} } } } }`;
 
   /** Reads all rows that are visible to the person, page by page. */
   async function everything(person: Person, first: number): Promise<Map<string, object>> {
@@ -228,13 +228,13 @@ describe('a client that applies catalogue changes', () => {
     for (const entity of types) {
       const { pluralName } = resourceOf(entity)!;
       if (!hasPages(entity)) {
-        const { list } = await person.ask(`{ list: ${pluralName} { ${leaves(entity)} } }`);
+        const { list } = await person.ask(`{ list: ${pluralName} { ${leafFields(entity)} } }`);
         for (const node of list) all.set(node.nodeId, node);
         continue;
       }
       for (let after: string | null = null, more = true; more;) {
         const { page } = await person.ask(
-          `query ($after: String) { page: ${pluralName}(first: ${first}, after: $after, orderBy: [{ id: ASC }]) { nodes { ${leaves(entity)} } pageInfo { hasNextPage endCursor } } }`,
+          `query ($after: String) { page: ${pluralName}(first: ${first}, after: $after, orderBy: [{ id: ASC }]) { nodes { ${leafFields(entity)} } pageInfo { hasNextPage endCursor } } }`,
           { after },
         );
         for (const node of page.nodes) all.set(node.nodeId, node);

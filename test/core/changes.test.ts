@@ -3,7 +3,7 @@ import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 
 import type { Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
-import { furnish, ownedTypes } from '../setup/belongings';
+import { createOwnedRows, ownedTypes } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 import { inputOf } from '../setup/samples';
@@ -15,7 +15,7 @@ let ann: Person;
 let annElsewhere: Person;
 
 beforeAll(async () => {
-  two = await Fitgraph.start({ beside: one });
+  two = await Fitgraph.start({ sameDatabaseAs: one });
   ann = await one.user('ann');
   annElsewhere = new Person(two.url, { id: ann.id, token: ann.token });
 });
@@ -62,9 +62,9 @@ test('lists creates, updates and deletes of either API and instance', async () =
 });
 
 test('reports the deletion of all rows below a deleted row', async () => {
-  const belongings = await furnish(ann);
+  const ownedRowIds = await createOwnedRows(ann);
   const { cursor } = await since(null);
-  const named = (name: string) => [...belongings].find(([entity]) => entity.name === name)![1];
+  const named = (name: string) => [...ownedRowIds].find(([entity]) => entity.name === name)![1];
   await ann.delete(`/workout/${named('Workout')}/`);
   const { changes } = await since(cursor);
   expect(short(changes).sort()).toEqual(
@@ -157,13 +157,13 @@ test('reads a page of changes with a constant number of statements', async () =>
 describe('a client that applies changes', () => {
   const schema = buildGraphQLSchema();
   const types = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
-  const leaves = (entity: Entity) =>
+  const leafFields = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
       .map(({ name }) => name)
       .join(' ');
   const FOLLOW = `query ($since: String!) { changes(since: $since, first: 7) { cursor hasMore changes { operation rowNodeId node { nodeId
-    ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`
+    ${types.map((entity) => `... on ${entity.name} { ${leafFields(entity)} }`).join(' ')} } } } }`
     // Each type has its own aliases, because fields of the same name conflict if only one of them is nullable.
     .replace(/\.\.\. on (\w+) \{ ([^}]*) \}/g, (_, type: string, names: string) => {
       const aliased = names.split(' ').map((name) => (name === 'nodeId' ? name : `${type}_${name}: ${name}`));
@@ -235,13 +235,13 @@ describe('a client that applies changes', () => {
       await Promise.all(actions);
     }
     // Ensures that rows of every type exist.
-    await furnish(person);
+    await createOwnedRows(person);
     await sync();
 
     const server = new Map<string, object>();
     for (const entity of types) {
       const { pluralName } = resourceOf(entity)!;
-      const fields = leaves(entity)
+      const fields = leafFields(entity)
         .split(' ')
         .map((name) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`));
       const { page } = await person.ask(`{ page: ${pluralName}(first: 1000) { nodes { ${fields.join(' ')} } } }`);

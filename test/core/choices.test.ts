@@ -34,8 +34,8 @@ test('exposes every choice field as an enum in GraphQL types, inputs and filters
     expect(isEnumType(type)).toBe(true);
     for (const suffix of ['', 'Input', 'Patch']) {
       const holder: any = schema.getType(`${entity.name}${suffix}`);
-      const shown = holder?.getFields()[field.name]?.type;
-      if (shown) expect(isNonNullType(shown) ? shown.ofType : shown).toBe(type);
+      const typeInSchema = holder?.getFields()[field.name]?.type;
+      if (typeInSchema) expect(isNonNullType(typeInSchema) ? typeInSchema.ofType : typeInSchema).toBe(type);
     }
     const where: any = schema.getType(`${entity.name}Where`);
     if (where) expect(String(where.getFields()[field.name].type)).toBe(`${field.enum!.name}Filter`);
@@ -62,8 +62,8 @@ test('rejects stored values in GraphQL and enum names in REST', async () => {
     code: 'BAD_USER_INPUT',
     fields: { 'input.impression': [expect.stringMatching(/"3" does not exist in "WorkoutImpression"/)] },
   });
-  const refused = await ann.post('/workoutsession/', { workout: Number(workoutId), date: '2021-03-11', impression: 'GOOD' });
-  expect([refused.status, refused.body]).toEqual([400, { impression: ['"GOOD" is not a valid choice.'] }]);
+  const rejected = await ann.post('/workoutsession/', { workout: Number(workoutId), date: '2021-03-11', impression: 'GOOD' });
+  expect([rejected.status, rejected.body]).toEqual([400, { impression: ['"GOOD" is not a valid choice.'] }]);
 });
 
 test('treats a choice left blank in REST as null in GraphQL, also in filters', async () => {
@@ -163,11 +163,11 @@ describe('weekdays', () => {
     const day = await made(['MONDAY']);
     const { changes } = await ann.ask('{ changes { cursor } }');
     await ann.ask(UPDATE, { id: day.id, input: { weekdays: ['SATURDAY'] } });
-    const told = await ann.ask(
+    const changesAfterUpdate = await ann.ask(
       'query ($since: String!) { changes(since: $since, types: [TRAINING_DAY]) { changes { type operation node { ... on TrainingDay { weekdays } } } } }',
       { since: changes.cursor },
     );
-    expect(told.changes.changes[0]).toEqual({ type: 'TRAINING_DAY', operation: 'UPDATED', node: { weekdays: ['SATURDAY'] } });
+    expect(changesAfterUpdate.changes.changes[0]).toEqual({ type: 'TRAINING_DAY', operation: 'UPDATED', node: { weekdays: ['SATURDAY'] } });
   });
 
   test('are rows in REST, but neither a type nor a node in GraphQL', async () => {

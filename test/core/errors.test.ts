@@ -163,15 +163,15 @@ test('reports missing rows together with missing parents and invalid values, in 
       },
     },
   );
-  const shown = ({ errors }: any) => errors.map(({ path, code }: any) => `${path.join('.')} ${code}`);
+  const formatErrors = ({ errors }: any) => errors.map(({ path, code }: any) => `${path.join('.')} ${code}`);
   const values = (place: string) => [`${place}.reps TOO_LARGE`, `${place}.exerciseId NOT_FOUND`, `${place}.workoutId NOT_FOUND`];
-  expect(shown(answer.single)).toEqual(['id NOT_FOUND', ...values('input')]);
-  expect(shown(answer.bulk)).toEqual(['changes.0.id NOT_FOUND', ...values('changes.0.input'), 'changes.1.input.reps TOO_SMALL']);
+  expect(formatErrors(answer.single)).toEqual(['id NOT_FOUND', ...values('input')]);
+  expect(formatErrors(answer.bulk)).toEqual(['changes.0.id NOT_FOUND', ...values('changes.0.input'), 'changes.1.input.reps TOO_SMALL']);
   const tree = ['input.name TOO_LONG', 'input.days.0.weekdays EMPTY', 'input.days.1.setGroups.0.plannedSets.0.exerciseId NOT_FOUND'];
   const group = 'input.days.1.setGroups.0';
   const missing = ['input.days.0.id', `${group}.id`, `${group}.plannedSets.0.id`].map((id) => `${id} NOT_FOUND`);
-  expect(shown(answer.nested)).toEqual([...missing, ...tree]);
-  expect(shown(answer.missing)).toEqual(['id NOT_FOUND', ...tree]);
+  expect(formatErrors(answer.nested)).toEqual([...missing, ...tree]);
+  expect(formatErrors(answer.missing)).toEqual(['id NOT_FOUND', ...tree]);
 });
 
 test('limits the repetitions of a log in GraphQL only, with the complete path of the value', async () => {
@@ -179,14 +179,14 @@ test('limits the repetitions of a log in GraphQL only, with the complete path of
   const log = (reps: number) => ({ workoutId, exerciseId: 1, date: '2021-02-01', weight: '60', reps });
   const { body } = await ann.post('/workoutlog/', { workout: workoutId, exercise: 1, date: '2021-02-01', weight: '60', reps: 2147483647 });
   expect(body.reps).toBe(2147483647);
-  const shown = 'errors { path code message }';
+  const errorFields = 'errors { path code message }';
   const answer = await ann.ask(
     `mutation ($id: ID!, $log: WorkoutLogInput!, $logs: [WorkoutLogInput!]!) {
-      most: createWorkoutLog(input: $log) { workoutLog { reps } ${shown} }
-      logs: createWorkoutLogs(inputs: $logs) { workoutLogs { reps } ${shown} }
-      update: updateWorkoutLog(id: $id, input: { reps: 86401 }) { workoutLog { reps } ${shown} }
-      updates: updateWorkoutLogs(changes: [{ id: $id, input: { reps: 86401 } }]) { workoutLogs { reps } ${shown} }
-      weight: updateWorkoutLog(id: $id, input: { weight: "70" }) { workoutLog { reps weight } ${shown} }
+      most: createWorkoutLog(input: $log) { workoutLog { reps } ${errorFields} }
+      logs: createWorkoutLogs(inputs: $logs) { workoutLogs { reps } ${errorFields} }
+      update: updateWorkoutLog(id: $id, input: { reps: 86401 }) { workoutLog { reps } ${errorFields} }
+      updates: updateWorkoutLogs(changes: [{ id: $id, input: { reps: 86401 } }]) { workoutLogs { reps } ${errorFields} }
+      weight: updateWorkoutLog(id: $id, input: { weight: "70" }) { workoutLog { reps weight } ${errorFields} }
     }`,
     { id: body.id, log: log(86_400), logs: [log(1), log(86_401)] },
   );
@@ -203,8 +203,8 @@ test('limits the repetitions of a log in GraphQL only, with the complete path of
 test('rejects a foreign parent over REST before it validates other fields', async () => {
   const bob = await fitgraph.user('bob');
   const training = (await bob.post('/workout/', {})).body.id;
-  const refused = await ann.post('/day/', { training, description: '', day: [] });
-  expect([refused.status, refused.body]).toEqual([403, { detail: 'You are not allowed to do this' }]);
+  const rejected = await ann.post('/day/', { training, description: '', day: [] });
+  expect([rejected.status, rejected.body]).toEqual([403, { detail: 'You are not allowed to do this' }]);
 });
 
 test('reports invalid fields on update', async () => {

@@ -122,7 +122,7 @@ test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '0001-01-01T00:0
 );
 
 describe('an invalid condition or order', () => {
-  const refused = async (
+  const expectRejection = async (
     type: string,
     many: string,
     where: unknown,
@@ -138,8 +138,8 @@ describe('an invalid condition or order', () => {
   const nested = (depth: number, innermost: object = {}): object => (depth ? { not: nested(depth - 1, innermost) } : innermost);
   test('is rejected when it has more than 200 conditions at any depth', async () => {
     const message = ['There are more than 200 conditions.'];
-    await refused('Exercise', 'exercises', { or: Array(201).fill({}) }, { where: message });
-    await refused('Exercise', 'exercises', { muscles: { some: { and: Array(100).fill({ name: { eq: 'a', ne: 'b' } }) } } }, { where: message }); // prettier-ignore
+    await expectRejection('Exercise', 'exercises', { or: Array(201).fill({}) }, { where: message });
+    await expectRejection('Exercise', 'exercises', { muscles: { some: { and: Array(100).fill({ name: { eq: 'a', ne: 'b' } }) } } }, { where: message }); // prettier-ignore
   });
 
   test('is rejected when `some` and `none` are nested deeper than 4 levels', async () => {
@@ -148,7 +148,7 @@ describe('an invalid condition or order', () => {
       return kind ? { category: { exercises: { [kind]: quantified(rest) } } } : { id: { eq: '1' } };
     };
     const path = 'where.category.exercises.some.category.exercises.none.category.exercises.none.category.exercises.some';
-    await refused('Exercise', 'exercises', quantified(['some', 'none', 'none', 'some', 'none']), {
+    await expectRejection('Exercise', 'exercises', quantified(['some', 'none', 'none', 'some', 'none']), {
       [`${path}.category.exercises.none`]: ['`some` and `none` are nested deeper than 4 levels.'],
     });
     // A realistic condition stays within the limit.
@@ -164,9 +164,9 @@ describe('an invalid condition or order', () => {
 
   test('is rejected when its variables are nested too deep, whatever the depth', async () => {
     const path = `where${'.not'.repeat(11)}`;
-    await refused('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });
+    await expectRejection('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });
     const deep = { where: ['Ensure that this is nested no deeper than 64 levels.'] };
-    await refused('Exercise', 'exercises', nested(65), deep, undefined, 400);
+    await expectRejection('Exercise', 'exercises', nested(65), deep, undefined, 400);
     const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
     const sent = async (levels: number) => {
       const text = `${'{"not":'.repeat(levels)}{}${'}'.repeat(levels)}`;
@@ -194,11 +194,11 @@ describe('an invalid condition or order', () => {
 
   test('is rejected when `each` is nested inside another condition', async () => {
     const message = ['This is allowed only at the top level of `where`.'];
-    await refused('Exercise', 'exercises', { and: [{ muscleIds: { each: ['1'] } }] }, { 'where.and[0].muscleIds.each': message });
+    await expectRejection('Exercise', 'exercises', { and: [{ muscleIds: { each: ['1'] } }] }, { 'where.and[0].muscleIds.each': message });
   });
 
   test('is rejected when a search text is longer than 200 characters', () =>
-    refused(
+    expectRejection(
       'Exercise',
       'exercises',
       { name: { search: 'ä'.repeat(201) } },
@@ -207,12 +207,14 @@ describe('an invalid condition or order', () => {
 
   test('is rejected when `relevance` has no search or the order is too long', async () => {
     const none = ['`relevance` requires a `search` in `where`.'];
-    await refused('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
-    await refused('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
+    await expectRejection('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
+    await expectRejection('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
     const other = ['`relevance` applies only to the listed rows themselves.'];
-    await refused('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [{ exerciseBase: { relevance: 'DESC' } }]);
+    await expectRejection('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [
+      { exerciseBase: { relevance: 'DESC' } },
+    ]);
     const long = { orderBy: ['Ensure this list has no more than 50 elements.'] };
-    await refused('Exercise', 'exercises', {}, long, Array(51).fill({ id: 'ASC' }));
+    await expectRejection('Exercise', 'exercises', {}, long, Array(51).fill({ id: 'ASC' }));
   });
 
   test.each([

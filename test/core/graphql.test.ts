@@ -42,9 +42,9 @@ describe('GraphQL request limits', () => {
 
   test('accept a selection of 20 levels and reject 21', async () => {
     expect((await ask(nested(20))).errors).toBeUndefined();
-    const refused = await ask(nested(21));
-    expect(refused).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
-    expect(refused.errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
+    const tooDeep = await ask(nested(21));
+    expect(tooDeep).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
+    expect(tooDeep.errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
   });
 
   test('include the depth of fragments', async () => {

@@ -14,9 +14,9 @@ export interface Place {
 
 /** One element of `groupBy`: its input, the key values of a row (`of`), and its value in the `keys` of a returned group (`shown`). */
 export interface Key {
-  asked: object;
+  input: object;
   of(row: Row): Place[];
-  shown(keys: Row): unknown;
+  valueFrom(keys: Row): unknown;
   /** Returns the sort key of a value; absent if the order is not checked. */
   place?(value: any): number | string;
   /** Returns all values in a range; absent unless empty groups are requested. */
@@ -80,7 +80,7 @@ export interface Fields {
 }
 
 /** Computes the expected statistics of a group, in the same form as `worked`. */
-export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
+export function computeStatistics({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
   const present = (field: string) => rows.filter(({ row }) => row[field] !== null);
   const of = (fields: string[], work: (field: string) => unknown) => Object.fromEntries(fields.map((field) => [field, work(field)]));
   const sorted = new Map(
@@ -136,7 +136,7 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
 }
 
 /** Extracts the statistics of a returned group, with normalized decimals. */
-export function worked(node: Row, { numbers, distinct }: Fields, ps: readonly string[]): Row {
+export function readStatistics(node: Row, { numbers, distinct }: Fields, ps: readonly string[]): Row {
   const decimals = (values: Row = {}) =>
     Object.fromEntries(Object.entries(values).map(([field, value]) => [field, numbers.includes(field) ? plain(value) : value]));
   return {

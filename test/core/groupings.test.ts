@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 const groups = async (list: string, args: string, selection: string, person = ann) =>
   (await person.ask(`{ groups: ${list}Grouped${args && `(${args})`} { ${selection} } }`)).groups;
-const refused = async (document: string, person = ann) => {
+const rejectionOf = async (document: string, person = ann) => {
   const { code, errors, data } = await person.query(document);
   return [code, data?.groups ?? null, errors?.[0]?.extensions.fields];
 };
@@ -523,13 +523,13 @@ describe('an invalid grouping', () => {
     ['a negative offset', 'offset: -1', { offset: ['Ensure this value is greater than or equal to 0.'] }],
   ])('is rejected when it has %s', async (_what, args, fields) => {
     expect(
-      await refused(`{ groups: workoutLogsGrouped(${args}) {
+      await rejectionOf(`{ groups: workoutLogsGrouped(${args}) {
     count } }`),
     ).toEqual(['BAD_USER_INPUT', null, fields]);
   });
 
   test.each(['-0.1', '1.1'])('is rejected when it has the percentile %s', async (p) => {
-    expect(await refused(`{ groups: workoutLogsGrouped { percentile(p: "${p}") { reps } } }`)).toEqual([
+    expect(await rejectionOf(`{ groups: workoutLogsGrouped { percentile(p: "${p}") { reps } } }`)).toEqual([
       'BAD_USER_INPUT',
       null,
       { 'percentile.p': ['Ensure this value is from 0 to 1.'] },
@@ -537,7 +537,7 @@ describe('an invalid grouping', () => {
   });
 
   test('is rejected when it counts distinct equipment', async () => {
-    expect(await refused('{ groups: workoutLogsGrouped { countDistinct(of: EQUIPMENT) } }')).toEqual([
+    expect(await rejectionOf('{ groups: workoutLogsGrouped { countDistinct(of: EQUIPMENT) } }')).toEqual([
       'BAD_USER_INPUT',
       null,
       { 'countDistinct.of': [expect.stringContaining('exerciseCategory')] },

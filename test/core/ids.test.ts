@@ -2,7 +2,7 @@
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { nodeIdOf } from '../../src/core/model/node';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { hasPages } from '../setup/lists';
 import type { Person } from '../setup/person';
@@ -10,10 +10,10 @@ import { inputOf, type Values } from '../setup/samples';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let annas: Belongings;
+let annas: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  annas = await furnish(ann);
+  annas = await createOwnedRows(ann);
 });
 
 const typeOf = (entity: Entity, field: FieldMeta): string => field.target?.().name ?? entity.name;
@@ -140,6 +140,6 @@ test('rejects an omitted or null id variable in a condition instead of matching 
     });
     for (const { status, data, errors } of [nullable, whole]) expect([status, data, errors!.length]).toEqual([400, undefined, 1]);
   }
-  const given = await ann.ask('query ($id: ID!) { workoutLogs(where: { exerciseId: { eq: $id } }) { totalCount } }', { id: '1' });
-  expect(given.workoutLogs.totalCount).toBe(1);
+  const withGivenId = await ann.ask('query ($id: ID!) { workoutLogs(where: { exerciseId: { eq: $id } }) { totalCount } }', { id: '1' });
+  expect(withGivenId.workoutLogs.totalCount).toBe(1);
 });

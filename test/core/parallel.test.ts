@@ -11,7 +11,7 @@ const fitgraph = fitgraphForThisFile({ environment });
 let second: Fitgraph;
 let picture: Buffer;
 beforeAll(async () => {
-  second = await Fitgraph.start({ beside: fitgraph, environment });
+  second = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment });
   picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
@@ -106,14 +106,14 @@ describe('the active schedule of a user', () => {
     const people = await twice('deleter');
     for (let round = 0; round < ROUNDS; round += 1) {
       const ids = await scheduled(people[0], 6);
-      const kept = ids.slice(0, 3);
+      const keptIds = ids.slice(0, 3);
       const writes: Write[] = [
-        ...kept.map(
+        ...keptIds.map(
           (id): Write =>
             (person) =>
               person.patch(`/schedule/${id}/`, { is_active: true }),
         ),
-        changeAll(kept.map((id) => ({ id, isActive: true })).reverse()),
+        changeAll(keptIds.map((id) => ({ id, isActive: true })).reverse()),
         (person) => person.delete(`/schedule/${ids[5]}/`),
         graphql(`mutation { a: deleteSchedule(id: ${ids[4]}) { deletedIds } b: deleteSchedule(id: ${ids[3]}) { deletedIds } }`),
       ];

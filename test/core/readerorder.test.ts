@@ -146,15 +146,15 @@ test('reads first, next and last pages by the collation index', async () => {
   await fitgraph.sql('ANALYZE "ingredient"');
   const { pool } = fitgraph.database;
   const sent: Parameters<Session['query']>[] = [];
-  const asked = jest.spyOn(Session.prototype, 'queryMaybeStale');
+  const querySpy = jest.spyOn(Session.prototype, 'queryMaybeStale');
   const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
   try {
     const { ingredients } = await fitgraph.anyone.ask(document);
     await fitgraph.anyone.ask(document, { after: ingredients.pageInfo.endCursor });
     await fitgraph.anyone.ask('{ ingredients(last: 50) { nodes { name } } }');
-    sent.push(...asked.mock.calls);
+    sent.push(...querySpy.mock.calls);
   } finally {
-    asked.mockRestore();
+    querySpy.mockRestore();
   }
   const pages = sent.filter(([text]) => text.includes('"ingredient"'));
   expect(pages).toHaveLength(3);

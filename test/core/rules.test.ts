@@ -78,7 +78,7 @@ describe.each([
   });
 
   test('still belongs to the ingredient after concurrent updates of both fields', async () => {
-    const second = await Fitgraph.start({ beside: fitgraph });
+    const second = await Fitgraph.start({ sameDatabaseAs: fitgraph });
     const other = new Person(second.url, { id: ann.id, token: ann.token });
     try {
       const belongs = async (id: number) => {

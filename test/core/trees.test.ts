@@ -209,18 +209,18 @@ test('rejects more than 500 rows, including nested ones', async () => {
 
 test('offers nested lists of children on create inputs', () => {
   const found = new Set<string>();
-  const look = (type: GraphQLInputObjectType, path: string) => {
+  const visit = (type: GraphQLInputObjectType, path: string) => {
     for (const field of Object.values(type.getFields())) {
-      const below = getNamedType(field.type);
-      if (!isInputObjectType(below)) continue;
+      const fieldType = getNamedType(field.type);
+      if (!isInputObjectType(fieldType)) continue;
       expect(isListType(field.type)).toBe(true);
       found.add(`${path}.${field.name}`);
-      look(below, `${path}.${field.name}`);
+      visit(fieldType, `${path}.${field.name}`);
     }
   };
   for (const entity of allEntities()) {
     const type = schema.getType(`${entity.name}Input`);
-    if (isInputObjectType(type)) look(type, entity.name);
+    if (isInputObjectType(type)) visit(type, entity.name);
   }
   expect([...found]).toEqual(
     expect.arrayContaining([

@@ -196,9 +196,11 @@ test('tolerates typos in texts of the user and in names of related rows', async 
   const { workouts } = await ann.ask('{ workouts(where: { name: { search: "mornign stretchs" } }) { nodes { name } } }');
   expect(workouts.nodes).toEqual([{ name: 'Morning stretches' }]);
   const trains = (condition: string) => `exercises(where: { muscles: { some: { name: { ${condition} } } } }) { nodes { id } }`;
-  const { found, meant } = await ann.ask(`{ found: ${trains('search: "bicep brachi"')} meant: ${trains('eq: "Biceps brachii"')} }`);
+  const { found, meant: expected } = await ann.ask(
+    `{ found: ${trains('search: "bicep brachi"')} meant: ${trains('eq: "Biceps brachii"')} }`,
+  );
   expect(found.nodes.length).toBeGreaterThan(0);
-  expect(found).toEqual(meant);
+  expect(found).toEqual(expected);
 });
 
 test('uses the indexes of names and words', async () => {

@@ -23,14 +23,14 @@ let random: Random;
 let ann: Person;
 const rows = new Map<Entity, Row[]>();
 /** The rows that Ann may read. */
-const shown = new Map<Entity, Row[]>();
+const visibleRows = new Map<Entity, Row[]>();
 
 beforeAll(async () => {
   [ann] = await populate(fitgraph, 'conditions');
   for (const entity of allEntities()) rows.set(entity, await everyRow(fitgraph, entity));
   for (const row of rows.get(findEntity('ExerciseImage')!)!) row.image = mediaFolder() + String(row.image);
   for (const [entity, all] of rows)
-    shown.set(
+    visibleRows.set(
       entity,
       all.filter((row) => isShown(entity, row)),
     );
@@ -58,20 +58,20 @@ function comparable(field: FieldMeta, value: any, insensitive = false): any {
 /** Returns the URL with which addresses of images begin. `contains` and `endsWith` compare only the path after it. */
 const mediaFolder = () => `${fitgraph.url}/media/`;
 
-function operator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
+function matchesOperator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
   const compared = field.kind === 'image' && ['contains', 'endsWith'].includes(name) ? row.slice(mediaFolder().length) : row;
-  const [own, given] = [comparable(field, compared, insensitive), Array.isArray(value) ? null : value];
-  const other = typeof given === 'object' && given !== null ? null : comparable(field, given, insensitive);
-  const among = () => (value as any[]).some((one) => own === comparable(field, one, insensitive));
+  const [own, compareWith] = [comparable(field, compared, insensitive), Array.isArray(value) ? null : value];
+  const other = typeof compareWith === 'object' && compareWith !== null ? null : comparable(field, compareWith, insensitive);
+  const isIn = () => (value as any[]).some((one) => own === comparable(field, one, insensitive));
   switch (name) {
     case 'eq':
       return own === other;
     case 'ne':
       return own !== other;
     case 'in':
-      return among();
+      return isIn();
     case 'notIn':
-      return !among();
+      return !isIn();
     case 'isNull':
       return (own === null) === value;
   }
@@ -103,7 +103,7 @@ function related(entity: Entity, row: Row, name: string): { target: Entity; foun
   const child = childrenOf(entity).find((candidate) => candidate.name === name);
   const field = fieldsOf(entity).find(({ object }) => object === name);
   const target = (child ?? field)!.target!();
-  const all = shown.get(target)!;
+  const all = visibleRows.get(target)!;
   if (!child) {
     const ids = [row[field!.name]].flat();
     return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.many };
@@ -111,22 +111,24 @@ function related(entity: Entity, row: Row, name: string): { target: Entity; foun
   return { target, found: all.filter((other) => [other[child.referenceField]].flat().includes(row[child.key])), many: true };
 }
 
-function holds(entity: Entity, where: Where, row: Row): boolean {
+function matches(entity: Entity, where: Where, row: Row): boolean {
   return Object.entries(where).every(([name, value]) => {
-    if (name === 'and') return value.every((one: Where) => holds(entity, one, row));
-    if (name === 'or') return value.some((one: Where) => holds(entity, one, row));
-    if (name === 'not') return !holds(entity, value, row);
+    if (name === 'and') return value.every((one: Where) => matches(entity, one, row));
+    if (name === 'or') return value.some((one: Where) => matches(entity, one, row));
+    if (name === 'not') return !matches(entity, value, row);
     const field = fieldsOf(entity).find((candidate) => candidate.name === name);
     if (field?.relation?.many) {
-      const among = (given: string[]) => given.some((one) => row[name].includes(field.enum?.type[one] ?? Number(one)));
-      return (!value.in || among(value.in)) && (!value.notIn || !among(value.notIn));
+      const isIn = (enumNames: string[]) => enumNames.some((one) => row[name].includes(field.enum?.type[one] ?? Number(one)));
+      return (!value.in || isIn(value.in)) && (!value.notIn || !isIn(value.notIn));
     }
     if (field) {
       const { mode, ...operators } = value;
-      return Object.entries(operators).every(([key, given]) => operator(field, key, row[name], given, mode === 'INSENSITIVE'));
+      return Object.entries(operators).every(([key, compareWith]) =>
+        matchesOperator(field, key, row[name], compareWith, mode === 'INSENSITIVE'),
+      );
     }
     const { target, found, many } = related(entity, row, name);
-    const meets = (condition: Where) => (other: Row) => holds(target, condition, other);
+    const meets = (condition: Where) => (other: Row) => matches(target, condition, other);
     if (!many) return found.some(meets(value));
     return (!value.some || found.some(meets(value.some))) && (!value.none || !found.some(meets(value.none)));
   });
@@ -150,13 +152,14 @@ const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
 /** Picks the value of an existing row, or sometimes a value that no row has. */
 function valueOf(entity: Entity, field: FieldMeta): any {
   if (field.enum) return random.pick(Object.keys(field.enum.type) as [string]);
-  const held = rows
+  const storedValues = rows
     .get(entity)!
     .map((row) => row[field.name])
     .flat()
     .filter((value) => value !== null);
-  if (!held.length || random.chance(0.1)) return field.kind === 'boolean' ? true : (ABSENT[field.kind] ?? random.pick(['77', 'none', '']));
-  return random.pick(held as [any]);
+  if (!storedValues.length || random.chance(0.1))
+    return field.kind === 'boolean' ? true : (ABSENT[field.kind] ?? random.pick(['77', 'none', '']));
+  return random.pick(storedValues as [any]);
 }
 
 const partOf = (text: string) => {
@@ -223,11 +226,11 @@ function filter(entity: Entity, name: string, type: GraphQLInputObjectType, dept
 
 const listed = populated().filter(hasPages);
 
-const meeting = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => holds(entity, where, row));
+const meeting = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => matches(entity, where, row));
 
 /** Draws a condition that matches some but not all rows. */
 function distinguishing(entity: Entity): Where {
-  const all = shown.get(entity)!;
+  const all = visibleRows.get(entity)!;
   for (let draws = 0; draws < 200; draws += 1) {
     const where = condition(entity, random.int(0, MAX_DEPTH));
     const count = meeting(all, entity, where).length;
@@ -238,7 +241,7 @@ function distinguishing(entity: Entity): Where {
 
 async function compare(entity: Entity, where: Where): Promise<void> {
   const document = `query ($where: ${entity.name}Where) { page: ${resourceOf(entity)!.pluralName}(where: $where, first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { id } } }`;
-  const expected = meeting(shown.get(entity)!, entity, where).map(({ id }) => String(id));
+  const expected = meeting(visibleRows.get(entity)!, entity, where).map(({ id }) => String(id));
   const { data, errors } = await ann.query(document, { where });
   expect({ where, errors, ids: data?.page.nodes.map(({ id }: any) => id) }).toEqual({ where, errors: undefined, ids: expected });
   expect(data.page.totalCount).toBe(expected.length);

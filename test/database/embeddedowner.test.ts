@@ -96,11 +96,11 @@ async function makeFormer(connection: PoolConfig): Promise<void> {
     await client.query('DROP ROLE "fitgraph_owner", "fitgraph_owner_viewer"');
     await client.query('CREATE DATABASE "fitgraph"');
   });
-  const former = open(asSuperuser(connection));
-  await migrateUp(former);
-  await writeRows(validateDump(catalogue()), former, { vault: new TokenVault(SECRET_KEY) });
+  const formerRelease = open(asSuperuser(connection));
+  await migrateUp(formerRelease);
+  await writeRows(validateDump(catalogue()), formerRelease, { vault: new TokenVault(SECRET_KEY) });
   // Creates objects of all kinds, as an operator may have done.
-  await former.pool.query(`
+  await formerRelease.pool.query(`
     CREATE TABLE "an ""odd"" table" ("id" serial PRIMARY KEY, "n" integer GENERATED ALWAYS AS IDENTITY, "language" integer REFERENCES "language" ("id"));
     CREATE INDEX "an ""odd"" index" ON "an ""odd"" table" ("n");
     CREATE VIEW "an ""odd"" view" AS SELECT * FROM "language";
@@ -111,7 +111,7 @@ async function makeFormer(connection: PoolConfig): Promise<void> {
     CREATE PROCEDURE "nothing"() LANGUAGE sql AS ''; CREATE AGGREGATE "total" (integer) (sfunc = int4pl, stype = integer);
     CREATE FUNCTION "an ""odd"" function"("a" "mood") RETURNS "mood" LANGUAGE sql AS 'SELECT "a"';
     CREATE SCHEMA "an ""odd"" schema"; CREATE TABLE "an ""odd"" schema"."table" ();`);
-  await former.close();
+  await formerRelease.close();
 }
 
 describe('a data folder of an earlier release', () => {

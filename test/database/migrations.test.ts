@@ -49,12 +49,12 @@ test('creates the same schema again after all migrations were reverted', async (
 test('reports once that it waits for another process that migrates', async () => {
   const holder = await connected().pool.connect();
   await holder.query('SELECT pg_advisory_lock(7316402)');
-  const said: string[] = [];
-  const migrating = migrateUp(connected(), { report: (message) => said.push(message) });
-  while (!said.length) await new Promise((resolve) => setTimeout(resolve, 20));
+  const messages: string[] = [];
+  const migrating = migrateUp(connected(), { report: (message) => messages.push(message) });
+  while (!messages.length) await new Promise((resolve) => setTimeout(resolve, 20));
   const { rows } = await holder.query('SELECT pg_backend_pid() AS "pid"');
   await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(said).toEqual([
+  expect(messages).toEqual([
     expect.stringContaining(`waiting for another process that migrates or fills the database (PostgreSQL process ${rows[0].pid}`),
   ]);
   await holder.query('SELECT pg_advisory_unlock(7316402)');
@@ -88,13 +88,13 @@ test('a migration that waits for a long transaction lets other transactions read
   const reverted = await migrateDown(database, target);
   const holder = await connected().pool.connect();
   await holder.query('BEGIN; SELECT FROM "nutrition_plan"');
-  const said: string[] = [];
-  const migrating = migrateUp(database, { report: (message) => said.push(message) });
-  await until('the migration reports the conflict', () => said.length > 0);
+  const messages: string[] = [];
+  const migrating = migrateUp(database, { report: (message) => messages.push(message) });
+  await until('the migration reports the conflict', () => messages.length > 0);
   const reader = connected().pool;
   // Succeeds because the migration has a lock timeout; otherwise this read would wait behind it until the long transaction ends.
   await reader.query('SELECT FROM "nutrition_plan"');
-  expect(said).toEqual(['the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried']);
+  expect(messages).toEqual(['the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried']);
   await holder.query('COMMIT');
   holder.release();
   expect(await migrating).toEqual([...reverted].reverse());

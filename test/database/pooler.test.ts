@@ -13,21 +13,26 @@ afterAll(() => poolers.close());
 
 const MANY = 'default_pool_size = 40\nignore_startup_parameters = options';
 const FEW = 'pool_mode = transaction\ndefault_pool_size = 4\nignore_startup_parameters = options';
-const TOLD = `SELECT current_setting('TimeZone') AS "zone", current_setting('statement_timeout') AS "timeout", current_setting('DateStyle') AS "style"`;
+const SETTINGS_QUERY = `SELECT current_setting('TimeZone') AS "zone", current_setting('statement_timeout') AS "timeout", current_setting('DateStyle') AS "style"`;
 
 test.each([
   ['session', `pool_mode = session\n${MANY}`, false],
   ['transaction', FEW, true],
-])('applies time zone and timeouts to every session in %s mode', async (_mode, settings, around) => {
+])('applies time zone and timeouts to every session in %s mode', async (_mode, settings, bypass) => {
   const url = await poolers.through(settings);
-  const { database, close } = await poolers.open(url, around ? { DATABASE_LISTEN_URL: poolers.own.url } : {});
+  const { database, close } = await poolers.open(url, bypass ? { DATABASE_LISTEN_URL: poolers.own.url } : {});
   try {
     const users = database.session();
     users.setClient('users', 1);
-    const strangers = database.session();
-    strangers.setClient('anonymous', 'somebody');
+    const anonymous = database.session();
+    anonymous.setClient('anonymous', 'somebody');
     for (let times = 0; times < 4; times += 1) {
-      const parallel = await Promise.all([users.query(TOLD), users.query(TOLD), strangers.query(TOLD), database.queryAsServer(TOLD)]);
+      const parallel = await Promise.all([
+        users.query(SETTINGS_QUERY),
+        users.query(SETTINGS_QUERY),
+        anonymous.query(SETTINGS_QUERY),
+        database.queryAsServer(SETTINGS_QUERY),
+      ]);
       expect(parallel.map(([row]) => row)).toEqual([
         { zone: 'Asia/Tokyo', timeout: '7s', style: 'ISO, YMD' },
         { zone: 'Asia/Tokyo', timeout: '7s', style: 'ISO, YMD' },
@@ -36,12 +41,15 @@ test.each([
       ]);
     }
     const inTransaction = await users.transaction(async (transaction) => {
-      const asked = TOLD.replace('SELECT', `SELECT current_setting('lock_timeout') AS "lock", current_setting($1) AS "idle",`);
-      const [rows] = await database.sequelize.query(asked, { bind: ['idle_in_transaction_session_timeout'], transaction });
+      const settingsQuery = SETTINGS_QUERY.replace(
+        'SELECT',
+        `SELECT current_setting('lock_timeout') AS "lock", current_setting($1) AS "idle",`,
+      );
+      const [rows] = await database.sequelize.query(settingsQuery, { bind: ['idle_in_transaction_session_timeout'], transaction });
       return rows[0];
     });
     expect(inTransaction).toEqual({ zone: 'Asia/Tokyo', timeout: '7s', style: 'ISO, YMD', lock: '2s', idle: '10s' });
-    const unlimited = await database.withoutTimeouts((client) => client.query(TOLD));
+    const unlimited = await database.withoutTimeouts((client) => client.query(SETTINGS_QUERY));
     expect(unlimited.rows).toEqual([{ zone: 'Asia/Tokyo', timeout: '0', style: 'ISO, YMD' }]);
     expect(await migrateUp(database)).toEqual([]);
   } finally {

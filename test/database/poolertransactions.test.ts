@@ -56,13 +56,13 @@ test('answers concurrent reads and writes of two instances correctly', async () 
   ];
   const answers = await Promise.all(paths.map((path) => ann.get(path)));
   expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
-  const shown = (text: string) => text.replaceAll(/localhost:\d+/g, 'here');
+  const withoutPort = (text: string) => text.replaceAll(/localhost:\d+/g, 'here');
   let written = 0;
   const work = async (worker: number) => {
     const person = ann.at(servers[worker % 2]!.url);
     for (let times = 0; times < 12; times += 1) {
       const which = (worker + times) % 4;
-      expect(shown((await person.get(paths[which]!)).text)).toBe(shown(answers[which]!.text));
+      expect(withoutPort((await person.get(paths[which]!)).text)).toBe(withoutPort(answers[which]!.text));
       const { status, body } = await person.post('/workout/', { comment: `${worker} ${times}` });
       expect(status).toBe(201);
       written += 1;
@@ -80,20 +80,20 @@ test('answers concurrent reads and writes of two instances correctly', async () 
 
 test('delivers the changes of another instance to a subscriber', async () => {
   const client = createClient({ url: `${servers[1]!.url}/graphql/stream`, headers: { Authorization: `Token ${token}` } });
-  const heard: string[] = [];
-  let begun = false;
-  const following = (async () => {
+  const receivedChanges: string[] = [];
+  let isSubscribed = false;
+  const subscription = (async () => {
     for await (const { data } of client.iterate({ query: 'subscription { changed { changes { type operation } } }' })) {
-      begun = true;
+      isSubscribed = true;
       const { changed } = data as { changed: { changes: { type: string; operation: string }[] } };
-      heard.push(...changed.changes.map(({ type, operation }) => `${type} ${operation}`));
+      receivedChanges.push(...changed.changes.map(({ type, operation }) => `${type} ${operation}`));
     }
   })();
-  await until('it follows', () => begun);
+  await until('it follows', () => isSubscribed);
   await ann.post('/weightentry/', { date: '2026-01-01', weight: '80' });
-  await until('it has heard', () => heard.includes('WEIGHT_ENTRY CREATED'));
+  await until('it has heard', () => receivedChanges.includes('WEIGHT_ENTRY CREATED'));
   client.dispose();
-  await following.catch(() => undefined);
+  await subscription.catch(() => undefined);
 });
 
 test('ends slow statements of all clients and lock waits at their timeouts', async () => {
@@ -103,19 +103,19 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     ANONYMOUS_TIMEOUT: '300ms',
     LOCK_TIMEOUT: '200ms',
   });
-  const codeless = (error: unknown) => ({ timeout: isTimeout(error), locked: isLockFailure(error) });
+  const errorKind = (error: unknown) => ({ timeout: isTimeout(error), locked: isLockFailure(error) });
   try {
-    for (const lane of ['users', 'anonymous'] as const) {
+    for (const pool of ['users', 'anonymous'] as const) {
       const session = database.session();
-      session.setClient(lane, 1);
+      session.setClient(pool, 1);
       // Longer than the time limit of a test, so that only the statement timeout can end it in time.
-      expect(await session.query('SELECT pg_sleep(3600)').catch(codeless)).toEqual({ timeout: true, locked: false });
+      expect(await session.query('SELECT pg_sleep(3600)').catch(errorKind)).toEqual({ timeout: true, locked: false });
     }
     const session = database.session();
     session.setClient('users', 1);
     const blocker = await database.withoutTimeouts(async (client) => {
       await client.query('BEGIN; LOCK TABLE "workout"');
-      const waiting = await session.query('SELECT 1 FROM "workout"').catch(codeless);
+      const waiting = await session.query('SELECT 1 FROM "workout"').catch(errorKind);
       await client.query('ROLLBACK');
       return waiting;
     });
@@ -123,7 +123,7 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     const writing = await database
       .session()
       .transaction((transaction) => database.sequelize.query('SELECT pg_sleep(3600)', { transaction }))
-      .catch(codeless);
+      .catch(errorKind);
     expect(writing).toEqual({ timeout: true, locked: false });
     // The timeouts do not leak to other sessions.
     const left = await Promise.all(
@@ -171,10 +171,10 @@ test('cancels the running statement of a client that has disconnected', async ()
       );
     const session = database.session();
     session.setClient('users', 1);
-    const asked = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
+    const query = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
     await until('it runs', async () => (await running()) === 1);
     session.cancelReads();
-    expect(await asked).toBe('the client has gone');
+    expect(await query).toBe('the client has gone');
     await until('it is stopped', async () => (await running()) === 0);
   } finally {
     await close();

@@ -49,8 +49,8 @@ async function ask(at: Embedded, text: string, values?: unknown[]): Promise<Reco
 }
 
 const replica = () => fitgraph.database.replica!;
-const isUsed = () => until('the replica is read from', async () => replica().isUsed);
-const isNotUsed = () => until('the replica is left alone', async () => !replica().isUsed);
+const waitUntilUsed = () => until('the replica is read from', async () => replica().isUsed);
+const waitUntilUnused = () => until('the replica is left alone', async () => !replica().isUsed);
 const command = async (text: string) => {
   const client = new Client(asSuperuser(standby.connection));
   await client.connect();
@@ -60,20 +60,20 @@ const pauseReplay = () => command('SELECT pg_wal_replay_pause()');
 const resumeReplay = () => command('SELECT pg_wal_replay_resume()');
 
 /** Runs `work`; returns the number of statements that the standby answers meanwhile, and the result of `work`. */
-async function answeredFor<T>(work: () => Promise<T>): Promise<[number, T]> {
+async function countReplicaReads<T>(work: () => Promise<T>): Promise<[number, T]> {
   const before = replica().statementCount;
   const result = await work();
   return [replica().statementCount - before, result];
 }
 
 /** Repeats `work` until the standby answers. On a busy machine its lag is sometimes checked late, and the standby is not used until then. */
-const readThere = (work: () => Promise<unknown>, statements = 1) =>
-  until('the standby answers', async () => (await answeredFor(work))[0] >= statements);
+const readFromReplica = (work: () => Promise<unknown>, statements = 1) =>
+  until('the standby answers', async () => (await countReplicaReads(work))[0] >= statements);
 
 const LISTS = ['exercise', 'exercisebaseinfo', 'exerciseinfo', 'ingredient', 'ingredientinfo', 'exerciseimage', 'exercisecomment'];
 const NAMES = '{ exercises(first: 50) { totalCount nodes { name exerciseBase { category { name } images { isMain } } } } }';
 const rename = (name: string) => ask(primary, 'UPDATE "ingredient" SET "name" = $1 WHERE "id" = 1', [name]);
-const nameSeen = async () => (await fitgraph.anyone.get('/ingredient/1/')).body.name as string;
+const readName = async () => (await fitgraph.anyone.get('/ingredient/1/')).body.name as string;
 
 beforeAll(async () => {
   primary = await openEmbedded({ dataDir: first });
@@ -86,10 +86,10 @@ beforeAll(async () => {
   // Long timeouts: on a slow machine, only one of the two servers might time out.
   const patient = { STATEMENT_TIMEOUT: '1min', ANONYMOUS_TIMEOUT: '1min' };
   fitgraph = await Fitgraph.start({
-    beside: { database },
+    sameDatabaseAs: { database },
     environment: { DATABASE_URL, DATABASE_REPLICA_URL, DATABASE_REPLICA_LAG: '2s', METRICS_TOKEN, ...patient },
   });
-  plain = await Fitgraph.start({ beside: { database }, environment: patient });
+  plain = await Fitgraph.start({ sameDatabaseAs: { database }, environment: patient });
   await database.close();
 });
 
@@ -101,13 +101,13 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-beforeEach(isUsed);
+beforeEach(waitUntilUsed);
 
 describe('public rows', () => {
   test('are read from the standby for anonymous clients', async () => {
-    await readThere(() => fitgraph.anyone.get('/exercise/'));
-    await readThere(() => fitgraph.anyone.ask(NAMES), 2);
-    await readThere(async () => expect((await fitgraph.anyone.get('/exercise/?language=2&limit=2&offset=1')).status).toBe(200));
+    await readFromReplica(() => fitgraph.anyone.get('/exercise/'));
+    await readFromReplica(() => fitgraph.anyone.ask(NAMES), 2);
+    await readFromReplica(async () => expect((await fitgraph.anyone.get('/exercise/?language=2&limit=2&offset=1')).status).toBe(200));
   });
 
   test(seeded('are the same with and without a standby, for lists and random documents'), async () => {
@@ -129,7 +129,7 @@ describe('public rows', () => {
       const { text: query, kind, operationName, variables } = documents.next();
       // The two servers have separate budgets.
       if (kind !== 'query' || query.includes('rateLimit')) continue;
-      const [count, [found, expected]] = await answeredFor(() =>
+      const [count, [found, expected]] = await countReplicaReads(() =>
         both((one) => one.anyone.send('POST', '/graphql', { query, operationName, variables })),
       );
       expect([query, found]).toEqual([query, expected]);
@@ -141,18 +141,18 @@ describe('public rows', () => {
     await pauseReplay();
     try {
       for (const name of ['One', 'Two', 'Three']) {
-        const told = fitgraph.services.listener.notificationCount;
+        const previousCount = fitgraph.services.listener.notificationCount;
         await rename(name);
-        await until('the change was told of', async () => fitgraph.services.listener.notificationCount > told);
-        expect(await nameSeen()).toBe(name);
+        await until('the change was told of', async () => fitgraph.services.listener.notificationCount > previousCount);
+        expect(await readName()).toBe(name);
       }
-      expect((await answeredFor(nameSeen))[0]).toBe(0);
+      expect((await countReplicaReads(readName))[0]).toBe(0);
     } finally {
       await resumeReplay();
     }
-    await isUsed();
-    expect(await answeredFor(nameSeen)).toEqual([expect.any(Number), 'Three']);
-    await readThere(nameSeen);
+    await waitUntilUsed();
+    expect(await countReplicaReads(readName)).toEqual([expect.any(Number), 'Three']);
+    await readFromReplica(readName);
   });
 
   test('are read from the primary while the standby lags too far behind', async () => {
@@ -160,13 +160,13 @@ describe('public rows', () => {
     try {
       // A change that increases the lag without a notification.
       await ask(primary, 'CREATE TABLE "nothing" ()');
-      await isNotUsed();
+      await waitUntilUnused();
       expect(fitgraph.logged.some((line) => line.includes('its replication lag is too high'))).toBe(true);
-      expect(await answeredFor(nameSeen)).toEqual([0, 'Three']);
+      expect(await countReplicaReads(readName)).toEqual([0, 'Three']);
     } finally {
       await resumeReplay();
     }
-    await isUsed();
+    await waitUntilUsed();
     await until('it has caught up', () => replica().secondsBehind! < 2);
   });
 });
@@ -176,7 +176,7 @@ describe('requests of a signed-in user', () => {
     await pauseReplay();
     try {
       const ann = await fitgraph.user('ann');
-      const [count] = await answeredFor(async () => {
+      const [count] = await countReplicaReads(async () => {
         for (let day = 1; day <= 9; day += 1) {
           const { body } = await ann.post('/weightentry/', { date: `2024-01-0${day}`, weight: '80.00' });
           expect((await ann.get(`/weightentry/${body.id}/`)).status).toBe(200);
@@ -218,12 +218,13 @@ describe('requests of anonymous clients', () => {
   /** Returns the distinct statuses of the requests that four clients send while `happening` runs. */
   async function meanwhile(happening: () => Promise<unknown>): Promise<number[]> {
     const statuses = new Set<number>();
-    let over = false;
+    let isStopped = false;
     const reading = Array.from({ length: 4 }, async () => {
-      while (!over) for (const name of ['exercise', 'ingredient']) statuses.add((await fitgraph.anyone.get(`/${name}/?limit=5`)).status);
+      while (!isStopped)
+        for (const name of ['exercise', 'ingredient']) statuses.add((await fitgraph.anyone.get(`/${name}/?limit=5`)).status);
     });
     await happening();
-    over = true;
+    isStopped = true;
     await Promise.all(reading);
     return [...statuses];
   }
@@ -241,10 +242,10 @@ describe('requests of anonymous clients', () => {
   test('succeed while the standby is stopped and started again', async () => {
     const statuses = await meanwhile(async () => {
       await standby.release();
-      await isNotUsed();
+      await waitUntilUnused();
       await sleep(300);
       standby = await openEmbedded({ dataDir: second });
-      await isUsed();
+      await waitUntilUsed();
     });
     expect(statuses).toEqual([200]);
   });

@@ -7,7 +7,7 @@ import { ConfigError, type Config } from '../../src/platform/config';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
 import { prepareViewerRole, rejectIfRowsAreHidden, viewerRoleOf, rowSecurityStatus, useViewerRole } from '../../src/database/viewerrole';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { asSuperuser, createDatabase, open } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -27,7 +27,7 @@ describe('the viewer role', () => {
   beforeAll(async () => {
     [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
     for (const person of [ann, bob]) {
-      await furnish(person);
+      await createOwnedRows(person);
       await fitgraph.sql(`INSERT INTO "idempotency_key" ("user_id", "key", "request", "status") VALUES ($1, 'a', '\\x00', 200)`, [
         person.id,
       ]);
@@ -253,17 +253,17 @@ describe('the creation of the viewer role', () => {
       problem: `the role ${user}_viewer does not exist`,
       advice: `CREATE ROLE "${user}_viewer" NOLOGIN; GRANT "${user}_viewer" TO "${user}";`,
     });
-    const told: string[] = [];
-    await useViewerRole(theirs, (message) => told.push(message));
-    expect(told).toEqual([expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`)]);
+    const messages: string[] = [];
+    await useViewerRole(theirs, (message) => messages.push(message));
+    expect(messages).toEqual([expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`)]);
     expect(theirs.sessionUsers.role).toBeUndefined();
     const rolesOfPolicies = async () =>
       (await theirs.pool.query('SELECT DISTINCT "roles"::text FROM pg_policies')).rows.map(({ roles }) => roles as string);
     expect(await rolesOfPolicies()).toEqual([`{${user}}`]);
-    const demanding = connected({ ...connection, user }, 'required');
-    const refused = useViewerRole(demanding, (message) => told.push(message));
-    await expect(refused).rejects.toThrow(ConfigError);
-    await expect(refused).rejects.toThrow('ROW_SECURITY=required, but ');
+    const requiringRowSecurity = connected({ ...connection, user }, 'required');
+    const rejected = useViewerRole(requiringRowSecurity, (message) => messages.push(message));
+    await expect(rejected).rejects.toThrow(ConfigError);
+    await expect(rejected).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
     await pool.query(missing!.advice!.split(';')[0]!);
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ problem: `${user} is not allowed to use the role ${user}_viewer` });
@@ -275,11 +275,11 @@ describe('the creation of the viewer role', () => {
     await migrateUp(theirs);
     expect(await rowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, appliesToServer: false });
     expect(await rolesOfPolicies()).toEqual([`{${user}_viewer}`]);
-    await useViewerRole(demanding, (message) => told.push(message));
-    expect([demanding.sessionUsers.role, told.length]).toEqual([`${user}_viewer`, 1]);
-    const off = connected({ ...connection, user }, 'off');
-    await useViewerRole(off, (message) => told.push(message));
-    expect([off.sessionUsers.role, told.length]).toEqual([undefined, 1]);
+    await useViewerRole(requiringRowSecurity, (message) => messages.push(message));
+    expect([requiringRowSecurity.sessionUsers.role, messages.length]).toEqual([`${user}_viewer`, 1]);
+    const withoutRowSecurity = connected({ ...connection, user }, 'off');
+    await useViewerRole(withoutRowSecurity, (message) => messages.push(message));
+    expect([withoutRowSecurity.sessionUsers.role, messages.length]).toEqual([undefined, 1]);
     // Tables that are created later need no further grants.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
     expect((await rowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
@@ -288,7 +288,7 @@ describe('the creation of the viewer role', () => {
       problem: `the policies of workout do not apply to ${user}_viewer alone`,
       advice: 'fitgraph migrate',
     });
-    await migrateUp(off);
+    await migrateUp(withoutRowSecurity);
     expect((await rowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ problem: expect.stringContaining('does not apply to the role') });

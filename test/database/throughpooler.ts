@@ -48,11 +48,11 @@ export class Poolers {
       ...(process.getuid!() === 0 && { uid, gid }),
     });
     this.children.push(child);
-    let said = '';
-    child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    let output = '';
+    child.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await until('pgbouncer listens', () => {
-      if (child.exitCode !== null) throw new Error(said);
-      return said.includes('process up');
+      if (child.exitCode !== null) throw new Error(output);
+      return output.includes('process up');
     });
     return `postgres://anybody@127.0.0.1:${listening}/fit`;
   }

@@ -65,11 +65,11 @@ function restoreCopy(): void {
   fs.rmSync(dataDir, { recursive: true });
   fs.cpSync(copy, dataDir, { recursive: true });
   const { uid, gid } = fs.statSync(path.join(copy, 'postgres'));
-  const own = (place: string): void => {
+  const changeOwner = (place: string): void => {
     fs.chownSync(place, uid, gid);
-    if (fs.statSync(place).isDirectory()) for (const name of fs.readdirSync(place)) own(path.join(place, name));
+    if (fs.statSync(place).isDirectory()) for (const name of fs.readdirSync(place)) changeOwner(path.join(place, name));
   };
-  own(path.join(dataDir, 'postgres'));
+  changeOwner(path.join(dataDir, 'postgres'));
 }
 
 test('accepts cursors of retained changes and expires cursors of lost ones', async () => {

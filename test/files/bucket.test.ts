@@ -162,9 +162,12 @@ test('returns 503 for files and writes no row while the bucket is unreachable', 
   const image = (await namesIn(files())).find((name) => name.endsWith('.png'))!;
   const before = await fitgraph.sql('SELECT count(*)::int AS "count" FROM "exercise_image"');
   await place.end();
-  const said = await upload(ann);
-  expect({ status: said.status, retryAfter: said.headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
-  expect(said.body.detail).toContain('files');
+  const rejected = await upload(ann);
+  expect({ status: rejected.status, retryAfter: rejected.headers.get('retry-after') }).toEqual({
+    status: 503,
+    retryAfter: expect.any(String),
+  });
+  expect(rejected.body.detail).toContain('files');
   const shown = await fetch(`${fitgraph.url}/media/${image}`);
   expect({ status: shown.status, retryAfter: shown.headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
   expect((await ann.get('/exerciseimage/')).status).toBe(200);
@@ -194,12 +197,12 @@ test.each([
     const headers = { ...request.headers };
     if (lacks === 'range') delete headers.range;
     const { method, url } = request;
-    const asked = http.request({ port: endpoint.port, host: endpoint.hostname, method, path: url, headers }, (answer) => {
+    const forwarded = http.request({ port: endpoint.port, host: endpoint.hostname, method, path: url, headers }, (answer) => {
       if (lacks === 'length') delete answer.headers['content-length'];
       response.writeHead(answer.statusCode!, answer.headers);
       answer.pipe(response);
     });
-    request.pipe(asked);
+    request.pipe(forwarded);
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as AddressInfo;

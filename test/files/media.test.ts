@@ -188,9 +188,9 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('are removed when their image is removed meanwhile', async () => {
       const path = await store();
       const write = media.files.write.bind(media.files);
-      jest.spyOn(media.files, 'write').mockImplementationOnce(async (...given) => {
+      jest.spyOn(media.files, 'write').mockImplementationOnce(async (...args) => {
         await media.remove([path]);
-        await write(...given);
+        await write(...args);
       });
       expect(await media.createThumbnail(path, 'micro', false)).toBe(false);
       expect(await names()).toEqual([]);

@@ -93,7 +93,7 @@ test('deletes at start the files of removals that no server has handled', async 
   mkdirSync(join(lost, 'media/lost'), { recursive: true });
   writeFileSync(join(lost, 'media/lost/a.png'), 'x');
   await fitgraph.sql(`INSERT INTO "removed_file" VALUES ('lost/a.png'), ('../../outside.png')`);
-  const next = await Fitgraph.start({ beside: fitgraph, environment: { DATA_DIR: lost } });
+  const next = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { DATA_DIR: lost } });
   try {
     expect(existsSync(join(lost, 'media/lost/a.png'))).toBe(false);
     expect(await unsettled()).toEqual([]);

@@ -19,7 +19,7 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
   beforeAll(async () => {
     place = await start();
     one = await Fitgraph.start({ environment: place.environment });
-    two = await Fitgraph.start({ beside: one, environment: place.environment });
+    two = await Fitgraph.start({ sameDatabaseAs: one, environment: place.environment });
     ann = await one.user('ann');
     picture = await plain(300, 200).png().toBuffer();
   });

@@ -52,8 +52,8 @@ describe('with GRAPHQL_CSRF=off', () => {
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn('ann');
     const csrf = { 'X-CSRFToken': await visitor.csrfToken() };
-    const refused = [await visitor.json('POST', '/graphql', { query: MUTATION }), await visitor.send('POST', '/graphql', multipart())];
-    for (const { status, text } of refused) expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
+    const rejected = [await visitor.json('POST', '/graphql', { query: MUTATION }), await visitor.send('POST', '/graphql', multipart())];
+    for (const { status, text } of rejected) expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
     const taken = [
       await visitor.json('POST', '/graphql', { query: MUTATION }, csrf),
       await visitor.send('POST', '/graphql', multipart(), csrf),

@@ -34,11 +34,11 @@ describe('document limits', () => {
     ['characters of an alias', 64, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
     ['directives of a field', 5, (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`],
   ])('restrict the number of %s to %s', async (_what, limit, document) => {
-    const over = await fitgraph.anyone.query(document(limit + 1));
-    expect(over).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', errors: [{ extensions: { limit } }] });
-    expect(over.errors).toHaveLength(1);
-    const within = await fitgraph.anyone.query(document(limit));
-    for (const { extensions } of within.errors ?? []) expect(extensions.limit).toBeUndefined();
+    const overLimit = await fitgraph.anyone.query(document(limit + 1));
+    expect(overLimit).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', errors: [{ extensions: { limit } }] });
+    expect(overLimit.errors).toHaveLength(1);
+    const atLimit = await fitgraph.anyone.query(document(limit));
+    for (const { extensions } of atLimit.errors ?? []) expect(extensions.limit).toBeUndefined();
   });
 
   test('report the first exceeded limit alone, without any other validation error', async () => {

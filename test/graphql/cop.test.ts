@@ -9,7 +9,7 @@ let open: Fitgraph;
 let closed: Fitgraph;
 beforeAll(async () => {
   open = await Fitgraph.start();
-  closed = await Fitgraph.start({ beside: open, environment: { INTROSPECTION: 'users' } });
+  closed = await Fitgraph.start({ sameDatabaseAs: open, environment: { INTROSPECTION: 'users' } });
 });
 afterAll(async () => {
   await closed.stop();
@@ -103,9 +103,9 @@ describe('with INTROSPECTION=users', () => {
     ],
     ['the standard query', getIntrospectionQuery()],
   ])('rejects introspection of anonymous clients and serves signed-in users: %s', async (_what, text) => {
-    const refused = await closed.anyone.query(text);
-    expect([refused.code, refused.data]).toEqual(['UNAUTHENTICATED', undefined]);
-    expect(refused.errors).toEqual([expect.objectContaining({ message: 'Introspection requires signing in.' })]);
+    const rejected = await closed.anyone.query(text);
+    expect([rejected.code, rejected.data]).toEqual(['UNAUTHENTICATED', undefined]);
+    expect(rejected.errors).toEqual([expect.objectContaining({ message: 'Introspection requires signing in.' })]);
     expect((await (await closed.user('ann')).query(text)).errors).toBeUndefined();
     expect((await closed.anyone.query(text)).code).toBe('UNAUTHENTICATED');
     expect((await open.anyone.query(text)).errors).toBeUndefined();

@@ -31,10 +31,10 @@ test.each([
   ['a single type', '{ __type(name: "Query") { fields { name args { name } } } }', 10],
   ['types nested in fields', '{ __schema { queryType { fields { type { fields { name } } } } } }', 50],
 ])('estimates introspection close to the size of its result: %s', (_how, text, times) => {
-  const shown = objectsIn(graphqlSync({ schema, source: text }).data);
+  const returnedObjects = objectsIn(graphqlSync({ schema, source: text }).data);
   // Each object costs 3 units, because introspection blocks the event loop. Each leaf field costs a tenth.
-  expect(cost(text).total).toBeGreaterThanOrEqual(3 * shown);
-  expect(cost(text).total).toBeLessThan(4 * shown * times);
+  expect(cost(text).total).toBeGreaterThanOrEqual(3 * returnedObjects);
+  expect(cost(text).total).toBeLessThan(4 * returnedObjects * times);
 });
 
 describe('the estimated response size', () => {
@@ -43,9 +43,9 @@ describe('the estimated response size', () => {
     ['keys and values', '{ exercise(id: 1) { id name } }', 8 + 4 + (2 + 4 + 5) + (4 + 4 + 5)],
     ['aliases instead of field names', '{ exercise(id: 1) { abcdefgh: id } }', 8 + 4 + (8 + 4 + 5)],
     ['each row of a page', '{ exercises(first: 100) { nodes { id } } }', 9 + 4 + (5 + 4) + 100 * (2 + 4 + 5)],
-  ])('counts %s', (_what, text, meant) => {
+  ])('counts %s', (_what, text, expected) => {
     const { total, bytes } = cost(text);
-    expect(bytes).toBe(meant);
+    expect(bytes).toBe(expected);
     expect(total).toBeGreaterThan(bytes / 1024);
   });
 
@@ -75,9 +75,9 @@ describe('the estimated cost', () => {
       '{ exercise(id: 1) { id id ...F ...F } } fragment F on Exercise { id }',
       1 + 5 + 1.1,
     ],
-  ])('%s', (_what, text, meant) => {
+  ])('%s', (_what, text, expected) => {
     const { total, bytes } = cost(text);
-    expect(total - bytes / 1024).toBeCloseTo(meant, 6);
+    expect(total - bytes / 1024).toBeCloseTo(expected, 6);
   });
 
   test('multiplies the declared sizes of nested lists', () => {
@@ -172,8 +172,8 @@ describe('the cost limit', () => {
     // Validation allows two nested levels of `fields`: the types of the fields of `Query`, and the types of their fields.
     const fields = (inner: string) => `fields { type { ${inner} } args { name type { name } } }`;
     const thrice = ['a', 'b', 'c'].map((alias) => `${alias}: ${fields(fields('name'))}`).join(' ');
-    const asked = `{ __schema { queryType { ${thrice} } } }`;
-    const { code, errors } = await fitgraph.anyone.query(asked);
+    const introspection = `{ __schema { queryType { ${thrice} } } }`;
+    const { code, errors } = await fitgraph.anyone.query(introspection);
     expect([code, errors![0]!.extensions]).toEqual(['COST_LIMIT', expect.objectContaining({ coordinate: '__Type.fields' })]);
   });
 

@@ -6,17 +6,17 @@ import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 import { growth, LINEAR } from '../setup/waits';
-import { files, read } from './exported';
+import { exporterOf, read } from './exported';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let file: ReturnType<typeof files>;
+let file: ReturnType<typeof exporterOf>;
 
 const COMMENTS = ['plain', 'a, b', 'said "so"', 'two\r\nlines', '', ' padded ', 'Möhre'];
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  file = files(fitgraph.url);
+  file = exporterOf(fitgraph.url);
   for (const comment of COMMENTS)
     await fitgraph.sql(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-03-08', $1, $2)`, [comment, ann.id]);
   const { id } = (await ann.post('/workout/', { comment: 'logged' })).body;
@@ -230,8 +230,8 @@ describe('an export request', () => {
     [{ query: 'mutation { signOutEverywhere { id } }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
     [{ query: 'mutation { deleteWorkout(id: "1") { deletedIds } }' }, 400, 'BAD_USER_INPUT'],
     [{ id: 'unknown' }, 400, 'PERSISTED_QUERY_NOT_FOUND'],
-  ])('is rejected for %j with %i %s', async (asked, status, code) => {
-    const { error, ...answer } = await file(ann, asked);
+  ])('is rejected for %j with %i %s', async (parameters, status, code) => {
+    const { error, ...answer } = await file(ann, parameters);
     expect([answer.status, error!.extensions.code]).toEqual([status, code]);
   });
 
@@ -279,9 +279,9 @@ test('exports a trusted document by its id, and no other query with PERSISTED_ON
     path.join(folder, 'relay.json'),
     JSON.stringify({ plans: 'query Plans($n: Int) { workouts(first: $n) { nodes { name } } }' }),
   );
-  const other = await Fitgraph.start({ beside: fitgraph, environment: { PERSISTED_OPERATIONS: folder, PERSISTED_ONLY: 'on' } });
+  const other = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { PERSISTED_OPERATIONS: folder, PERSISTED_ONLY: 'on' } });
   try {
-    const stored = files(other.url);
+    const stored = exporterOf(other.url);
     expect((await stored(ann, { id: 'plans', variables: { n: 1 } })).text).toBe('name\r\nlogged\r\n');
     expect((await stored(ann, { query: WORKOUTS })).error!.extensions.code).toBe('PERSISTED_QUERY_ONLY');
   } finally {

@@ -14,12 +14,12 @@ export interface File {
   rows: any[];
 }
 
-export type Asked = { query?: string; variables?: unknown } & Record<string, unknown>;
+export type ExportRequest = { query?: string; variables?: unknown } & Record<string, unknown>;
 
-export const addressOf = (asked: Asked, format = 'csv'): string => {
+export const exportPath = (parameters: ExportRequest, format = 'csv'): string => {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
-  return `/graphql/export.${format}?${new URLSearchParams(given.map(([name, value]) => [name, text(value)])).toString()}`;
+  const definedParameters = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  return `/graphql/export.${format}?${new URLSearchParams(definedParameters.map(([name, value]) => [name, text(value)])).toString()}`;
 };
 
 export async function read(response: Response): Promise<File> {
@@ -42,11 +42,11 @@ export async function read(response: Response): Promise<File> {
 }
 
 /** Returns a function that requests exports of a server with the token of a person. */
-export const files =
+export const exporterOf =
   (url: string) =>
-  async (person: Person | undefined, asked: Asked, format = 'csv', init: RequestInit = {}): Promise<File> =>
+  async (person: Person | undefined, parameters: ExportRequest, format = 'csv', init: RequestInit = {}): Promise<File> =>
     read(
-      await fetch(url + addressOf(asked, format), {
+      await fetch(url + exportPath(parameters, format), {
         ...init,
         headers: { ...(person && { Authorization: `Bearer ${person.token}` }), ...(init.headers as Record<string, string>) },
       }),

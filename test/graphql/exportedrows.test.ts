@@ -9,14 +9,14 @@ import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { populate, SIZE } from '../setup/population';
 import { randomFor, seeded, type Random } from '../setup/random';
-import { addressOf, files } from './exported';
+import { exportPath, exporterOf } from './exported';
 import { until } from '../setup/waits';
 
 const running: Fitgraph[] = [];
 afterAll(async () => {
   for (const one of running.splice(0).reverse()) await one.stop();
 });
-async function started(options: Parameters<typeof Fitgraph.start>[0]): Promise<Fitgraph> {
+async function startServer(options: Parameters<typeof Fitgraph.start>[0]): Promise<Fitgraph> {
   const one = await Fitgraph.start(options);
   running.push(one);
   return one;
@@ -44,9 +44,9 @@ describe('random selections', () => {
     const fields = Object.values(type.getFields()).filter(
       ({ args }) => !pagedOf(args) && !args.some(({ type: one }) => isNonNullType(one)),
     );
-    const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)));
+    const leafFields = fields.filter((field) => !isObjectType(getNamedType(field.type)));
     // Ensures at least one column, if the type has leaf fields.
-    const chosen = [...random.some(leaves, 1), ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields))];
+    const chosen = [...random.some(leafFields, 1), ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields))];
     for (const field of random.shuffled(chosen)) {
       const inner = getNamedType(field.type);
       const key = random.chance(0.2) ? `a${random.int(1, 9)}x${parts.length}` : field.name;
@@ -55,10 +55,10 @@ describe('random selections', () => {
         parts.push(`${key}: ${field.name}`);
         columns.push(key);
       } else if (depth > 0) {
-        const below = selection(inner, depth - 1);
-        if (!below.columns.length) continue;
-        parts.push(`${key}: ${field.name} { ${below.text} }`);
-        columns.push(...below.columns.map((column) => `${key}.${column}`));
+        const nestedSelection = selection(inner, depth - 1);
+        if (!nestedSelection.columns.length) continue;
+        parts.push(`${key}: ${field.name} { ${nestedSelection.text} }`);
+        columns.push(...nestedSelection.columns.map((column) => `${key}.${column}`));
       }
     }
     return { text: parts.join(' '), columns };
@@ -99,9 +99,9 @@ describe('random selections', () => {
   }
 
   test(seeded('give the same rows in pages, as CSV and as JSON Lines'), async () => {
-    const fitgraph = await started({ content: 'tables' });
+    const fitgraph = await startServer({ content: 'tables' });
     const [ann] = await populate(fitgraph, 'files');
-    const file = files(fitgraph.url);
+    const file = exporterOf(fitgraph.url);
     const seen = { rows: 0, lists: new Set<string>() };
     for (let number = 0; number < FILES; number += 1) {
       const list = lists[number % lists.length]!;
@@ -162,7 +162,7 @@ describe('a large export', () => {
   function startExport(person: Person, query: string, url = fitgraph.url): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = { Authorization: `Token ${person.token}` };
-      http.get(url + addressOf({ query }), { headers, agent: false }, resolve).on('error', reject);
+      http.get(url + exportPath({ query }), { headers, agent: false }, resolve).on('error', reject);
     });
   }
 
@@ -179,7 +179,7 @@ describe('a large export', () => {
 
   test('has every row once and in order, and reads one page per statement', async () => {
     const before = logged(fitgraph).length;
-    const { records } = await files(fitgraph.url)(ann, { query: IDS });
+    const { records } = await exporterOf(fitgraph.url)(ann, { query: IDS });
     const rows = await fitgraph.sql('SELECT "id" FROM "workout" WHERE "user_id" = $1 ORDER BY "creation_date" DESC, "id"', [ann.id]);
     expect(rows).toHaveLength(ROWS);
     expect(records.slice(1).map(([id]) => Number(id))).toEqual(rows.map(({ id }) => id));
@@ -210,7 +210,7 @@ describe('a large export', () => {
   });
 
   test('breaks the connection when a page fails, so that the file is not taken as complete', async () => {
-    const other = await started({ beside: fitgraph, environment: { LOCK_TIMEOUT: '200ms' } });
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { LOCK_TIMEOUT: '200ms' } });
     const response = await startExport(ann, WIDE, other.url);
     expect(response.statusCode).toBe(200);
     await blocker.query('BEGIN');
@@ -222,16 +222,16 @@ describe('a large export', () => {
   });
 
   test('is aborted after EXPORT_TIMEOUT', async () => {
-    const other = await started({ beside: fitgraph, environment: { EXPORT_TIMEOUT: '1s' } });
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { EXPORT_TIMEOUT: '1s' } });
     const response = await startExport(ann, WIDE, other.url);
     await until('it is given up', () => other.logged.join('').includes('a file took too long'));
     expect(await readToEnd(response)).toMatchObject({ broken: true });
   });
 
   test('is rejected with 429 while its user runs two others, but not for another user', async () => {
-    const other = await started({ beside: fitgraph, environment: { MAX_EXPORTS: '5' } });
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { MAX_EXPORTS: '5' } });
     const bob = await fitgraph.user('bob');
-    const file = files(other.url);
+    const file = exporterOf(other.url);
     const stalled = [await startExport(ann, WIDE, other.url), await startExport(ann, WIDE, other.url)];
     const third = await file(ann, { query: IDS });
     expect([third.status, third.headers.get('retry-after'), third.error!.extensions.code]).toEqual([429, '10', 'TOO_MANY_REQUESTS']);
@@ -241,8 +241,8 @@ describe('a large export', () => {
   });
 
   test('waits for budget between pages, and is rejected when its first page exceeds the budget', async () => {
-    const other = await started({ beside: fitgraph, environment: { BUDGET_USER: '1000' } });
-    const file = files(other.url);
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { BUDGET_USER: '1000' } });
+    const file = exporterOf(other.url);
     const query = '{ workouts(first: 3000) { nodes { id } } }';
     const budget = other.services.costLimiter.budgetFor({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, '')!;
     const spend = (total: number) => {
@@ -258,19 +258,19 @@ describe('a large export', () => {
       for (;;) spend(50);
     }).toThrow('More was asked for');
     // The first page of this export alone costs as much as is replenished in ten seconds.
-    const dear = `{ workouts(first: 200) { nodes { ${Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ')} } } }`;
-    const refused = await file(ann, { query: dear });
-    expect([refused.status, refused.error!.extensions.code]).toEqual([429, 'RATE_LIMITED']);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const expensiveQuery = `{ workouts(first: 200) { nodes { ${Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ')} } } }`;
+    const rejected = await file(ann, { query: expensiveQuery });
+    expect([rejected.status, rejected.error!.extensions.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   test('reads expensive rows in smaller pages, within MAX_COST', async () => {
-    const other = await started({ beside: fitgraph, environment: { MAX_COST: '1000' } });
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { MAX_COST: '1000' } });
     const ids = Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ');
     // 25 of the latter rows exceed the limit, too: they are read in pages of ten.
     for (const selection of [ids, 'id canonicalRepresentation { workout { id } }']) {
       const query = `{ workouts(first: 250) { nodes { ${selection} } } }`;
-      const { records } = await files(other.url)(ann, { query });
+      const { records } = await exporterOf(other.url)(ann, { query });
       expect(records).toHaveLength(251);
       expect((await ann.at(other.url).query(query)).code).toBe('COST_LIMIT');
     }

@@ -46,8 +46,8 @@ function value(random: Random, type: GraphQLInputType): unknown {
 }
 
 /** Returns variables of the same shape with other texts, which cost the same. */
-function withOtherTexts(given: Record<string, unknown>): Record<string, unknown> {
-  const text = JSON.stringify(given).replaceAll('"a"', '"b"').replaceAll('"text ', '"other ');
+function withOtherTexts(values: Record<string, unknown>): Record<string, unknown> {
+  const text = JSON.stringify(values).replaceAll('"a"', '"b"').replaceAll('"text ', '"other ');
   return JSON.parse(text) as Record<string, unknown>;
 }
 
@@ -66,9 +66,12 @@ test(seeded('returns the same cost as a new estimate for random variables'), () 
           value(random, typeFromAST(schema, type) as GraphQLInputType),
         ]),
       );
-      for (const given of [variables, withOtherTexts(variables)]) {
-        const [kept, anew] = [costs.costOfVariables(given), estimateOperationCost(schema, document, operation, given)];
-        if (JSON.stringify(kept) !== JSON.stringify(anew)) different.push({ text, given, kept, anew });
+      for (const variableValues of [variables, withOtherTexts(variables)]) {
+        const [cachedCost, computedCost] = [
+          costs.costOfVariables(variableValues),
+          estimateOperationCost(schema, document, operation, variableValues),
+        ];
+        if (JSON.stringify(cachedCost) !== JSON.stringify(computedCost)) different.push({ text, variableValues, cachedCost, computedCost });
       }
     }
   }

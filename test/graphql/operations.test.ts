@@ -111,7 +111,7 @@ describe('trusted documents', () => {
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ query: WORKOUTS })).toEqual({ data: { workouts: { totalCount: 0 } } });
     const other = '{ exercise(id: 1) { name } }';
-    const refused = [
+    const rejected = [
       { query: other },
       { query: other, id: 'unknown' },
       { query: other, extensions: byHash(other) },
@@ -119,7 +119,7 @@ describe('trusted documents', () => {
       { documentId: 'unknown' },
       { query: '{ __schema { queryType { name } } }' },
     ];
-    for (const body of refused) expect(await send(body)).toEqual([400, 'PERSISTED_QUERY_ONLY']);
+    for (const body of rejected) expect(await send(body)).toEqual([400, 'PERSISTED_QUERY_ONLY']);
     expect(await send([{ query: other }])).toEqual([400, 'BAD_REQUEST']);
     const { anyone } = current();
     const preflighted = anyone.sending({ 'Apollo-Require-Preflight': 'yes' });

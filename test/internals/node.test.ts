@@ -51,8 +51,8 @@ describe('stopAccepting', () => {
     server.once('close', () => (isClosed = true));
     stopAccepting(server);
     expect(server.listening).toBe(false);
-    const refused = net.connect(port, '127.0.0.1');
-    expect(((await once(refused, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('ECONNREFUSED');
+    const rejectedSocket = net.connect(port, '127.0.0.1');
+    expect(((await once(rejectedSocket, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('ECONNREFUSED');
     socket.write(GET);
     await until(() => read().split('served').length === 3);
     expect(isClosed).toBe(false);

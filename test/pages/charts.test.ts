@@ -101,7 +101,9 @@ it('shows the values of each day below the chart, and the exercises in a legend'
 
 /** Extracts the day labels of the charts of a page. */
 const daysBelow = (text: string) =>
-  [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, said]) => said!.trim()).filter((said) => /[A-Z][a-z]{2}|^\d{4}$/.test(said));
+  [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)]
+    .map(([, label]) => label!.trim())
+    .filter((label) => /[A-Z][a-z]{2}|^\d{4}$/.test(label));
 
 it('labels the days of a chart in one format, with the year where it changes', async () => {
   const finn = await fitgraph.user('finn');

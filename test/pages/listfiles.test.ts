@@ -2,7 +2,7 @@
 import { findEntity } from '../../src/core/model/registry';
 import { endpoints } from '../system/attacks/surface';
 import { read } from '../graphql/exported';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { isListed } from '../setup/lists';
 import type { Person } from '../setup/person';
@@ -12,7 +12,7 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  await furnish(ann);
+  await createOwnedRows(ann);
   // Accepts all exercises, because in some places REST returns pending ones, but GraphQL does not.
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });

@@ -2,7 +2,7 @@
 import { fieldsOf } from '../../src/core/model/fields';
 import { allEntities, findEntity } from '../../src/core/model/registry';
 import { endpoints } from '../system/attacks/surface';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { isListed } from '../setup/lists';
 import type { Person } from '../setup/person';
@@ -12,7 +12,7 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  await furnish(ann);
+  await createOwnedRows(ann);
   // Accepts all exercises, because in some places REST returns pending ones, but GraphQL does not.
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });
@@ -52,10 +52,10 @@ const withoutRestOnlyKeys = (body: unknown) =>
 async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {
   const { text } = await ann.sending({ Accept: 'text/html' }).send('GET', path);
   const part = (label: string) => unescaped(new RegExp(`<pre[^>]*aria-label="${label}"[^>]*>(.*?)</pre>`, 's').exec(text)![1]!);
-  const shown = { query: part('Operation'), variables: part('Variables') };
+  const panel = { query: part('Operation'), variables: part('Variables') };
   const link = unescaped(/<a class="button plain" href="([^"]*)">Open in the playground/.exec(text)![1]!);
-  expect(Object.fromEntries(new URL(link, fitgraph.url).searchParams)).toEqual(shown);
-  return { ...shown, variables: JSON.parse(shown.variables) };
+  expect(Object.fromEntries(new URL(link, fitgraph.url).searchParams)).toEqual(panel);
+  return { ...panel, variables: JSON.parse(panel.variables) };
 }
 
 /** The endpoints whose rows GraphQL lists, too. */
@@ -73,9 +73,9 @@ async function expectSame(path: string): Promise<void> {
   const data = await ann.ask(query, variables);
   const { body } = await ann.send('GET', path);
   if (Array.isArray(data.page)) return expectAmong(data.page, body);
-  const shown = data.page ? { count: data.page.totalCount, results: data.page.nodes } : (data.row?.action ?? data.row);
+  const graphqlData = data.page ? { count: data.page.totalCount, results: data.page.nodes } : (data.row?.action ?? data.row);
   const { next: _next, previous: _previous, ...rest } = withoutRestOnlyKeys(body);
-  expect(normalized(shown)).toEqual(normalized(rest));
+  expect(normalized(graphqlData)).toEqual(normalized(rest));
 }
 
 it.each(listed.map(({ view }) => view.rest))('shows an operation with the same data for %s and its rows', async (rest) => {

@@ -44,7 +44,7 @@ it('sets cookies at sign-in only, as HttpOnly and SameSite', async () => {
     expect.stringMatching(/^fitgraph=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/),
     'fitgraph-login=; Max-Age=0; Path=/login; HttpOnly; SameSite=Strict',
   ]);
-  const others = [
+  const otherRequests = [
     await fitgraph.anyone.send('GET', '/'),
     await fitgraph.anyone.send('GET', '/register'),
     await fitgraph.anyone.send('GET', '/playground'),
@@ -57,14 +57,14 @@ it('sets cookies at sign-in only, as HttpOnly and SameSite', async () => {
     await visitor.get('/user/api-key'),
     await visitor.get('/api/v2/weightentry/'),
   ];
-  for (const { headers } of others) expect(headers.getSetCookie()).toEqual([]);
+  for (const { headers } of otherRequests) expect(headers.getSetCookie()).toEqual([]);
 });
 
 it.each([
   ['https', {}],
   ['production', { NODE_ENV: 'production' }],
 ])('sets Secure cookies with %s', async (way, environment) => {
-  const secure = await Fitgraph.start({ environment: { ...environment, TRUSTED_PROXIES: '127.0.0.1, ::1' }, beside: fitgraph });
+  const secure = await Fitgraph.start({ environment: { ...environment, TRUSTED_PROXIES: '127.0.0.1, ::1' }, sameDatabaseAs: fitgraph });
   try {
     await fitgraph.user('ann');
     const visitor = new Visitor(secure.url, way === 'https' ? { 'X-Forwarded-Proto': 'https' } : {});
@@ -92,14 +92,14 @@ it('keeps the username but not the password in the form after a failed sign-in',
   await fitgraph.user('bob');
   const visitor = new Visitor(fitgraph.url);
   const name = `<script>alert(1)</script>"'&`;
-  for (const [username, shown] of [
+  for (const [username, expectedUsername] of [
     ['bob', 'bob'],
     [name, "&lt;script>alert(1)&lt;/script>&quot;'&amp;"],
   ]) {
     const { status, text, cookies } = await visitor.signIn(username!, 'a wrong password', '/playground');
     expect([status, cookies]).toEqual([401, []]);
     expect(text).toContain('Username or password unknown.');
-    expect(text).toContain(`value="${shown}"`);
+    expect(text).toContain(`value="${expectedUsername}"`);
     expect(text).toContain('name="next" value="/playground"');
     expect(text).not.toContain('a wrong password');
     expect(text).not.toContain('<script>');
@@ -125,9 +125,9 @@ it('rejects the form without the CSRF token of the same visitor', async () => {
   const visitor = new Visitor(fitgraph.url);
   const fields = await visitor.fieldsOf('/login');
   const credentials = { username: 'ann', password: PASSWORD };
-  const stranger = new Visitor(fitgraph.url);
+  const otherVisitor = new Visitor(fitgraph.url);
   for (const answer of [
-    await stranger.post('/login', { ...credentials, ...fields }),
+    await otherVisitor.post('/login', { ...credentials, ...fields }),
     await visitor.post('/login', credentials),
     await visitor.post('/login', { ...credentials, csrfToken: 'x'.repeat(43) }),
   ]) {
@@ -244,10 +244,10 @@ it('escapes stored usernames on pages', async () => {
 
 it('shows example requests with their actual responses on the start page', async () => {
   const { text } = await fitgraph.anyone.send('GET', '/');
-  const shown = [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)(.*?)<\/code>/gs)].map(([, code]) =>
+  const examples = [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)(.*?)<\/code>/gs)].map(([, code]) =>
     code!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&').replaceAll('&gt;', '>'),
   );
-  const [rest, answer, graphql, data] = shown;
+  const [rest, answer, graphql, data] = examples;
   const url = /curl '([^']*)'/.exec(rest!)![1]!;
   expect(JSON.parse(answer!)).toEqual(await (await fetch(url)).json());
   const body = / -d '([^']*)'/.exec(graphql!)![1]!;

@@ -1,6 +1,6 @@
 /** HTML pages of lists and rows: tables with names, and rows with their child rows. */
 import { endpoints } from '../system/attacks/surface';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -196,7 +196,7 @@ it('names a row without a name by its type and id', async () => {
 
 it('shows no API terms such as "Instance" in the titles of pages, but in OPTIONS', async () => {
   const bob = await fitgraph.user('bob');
-  await furnish(bob);
+  await createOwnedRows(bob);
   const page = bob.sending({ Accept: 'text/html' });
   for (const { view } of endpoints) {
     const list = await page.get(`/${view.rest}/`);

@@ -88,13 +88,13 @@ describe('the uploader of a pending image', () => {
 
   test('may replace its file, which deletes the old file', async () => {
     const id = await uploaded(ann, 2);
-    const former = (await stored(id))!.image as string;
+    const formerFile = (await stored(id))!.image as string;
     const { body } = await replace(ann, id, 'b.png');
     const { image } = (await stored(id))!;
     expect(image).toBe('exercise-images/2/b.png');
     expect(body.data.answer).toMatchObject({ exerciseImage: { image: `${fitgraph.url}/media/${image}` }, errors: [] });
     expect(existsSync(join(fitgraph.mediaFolder, image))).toBe(true);
-    await isGone(former);
+    await isGone(formerFile);
   });
 
   test('may delete it with its files', async () => {
@@ -108,7 +108,7 @@ describe('the uploader of a pending image', () => {
 });
 
 describe('an update or delete of an image', () => {
-  const refused = async (person: Person, id: number, code: string) => {
+  const expectRejection = async (person: Person, id: number, code: string) => {
     const before = await stored(id);
     const attempts = [
       update(person, id, { licenseAuthor: 'mine' }),
@@ -124,21 +124,21 @@ describe('an update or delete of an image', () => {
 
   test('is rejected for other users and anonymous clients', async () => {
     const id = await uploaded(ann, 2);
-    await refused(bob, id, 'FORBIDDEN');
-    await refused(fitgraph.anyone, id, 'UNAUTHENTICATED');
-    await refused(bob, 2_000_000_000, 'NOT_FOUND');
+    await expectRejection(bob, id, 'FORBIDDEN');
+    await expectRejection(fitgraph.anyone, id, 'UNAUTHENTICATED');
+    await expectRejection(bob, 2_000_000_000, 'NOT_FOUND');
   });
 
   test('is rejected for the uploader once the image is accepted or declined', async () => {
     const id = await uploaded(ann, 2);
     await accept(id);
-    await refused(ann, id, 'FORBIDDEN');
+    await expectRejection(ann, id, 'FORBIDDEN');
     await fitgraph.sql(`UPDATE "exercise_image" SET "status" = '3' WHERE "id" = $1`, [id]);
-    await refused(ann, id, 'FORBIDDEN');
+    await expectRejection(ann, id, 'FORBIDDEN');
   });
 
   test('is rejected for an image without an uploader', async () => {
-    await refused(ann, 1, 'FORBIDDEN');
+    await expectRejection(ann, 1, 'FORBIDDEN');
   });
 
   test('is rejected over REST even for superusers', async () => {

@@ -74,9 +74,9 @@ test.each([
 test('includes all fields of the workout in the canonical representation', async () => {
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.post('/workout/', { comment: 'Whole' })).body;
-  const shown = '{ id nodeId name createdOn version createdAt updatedAt }';
-  const { workout } = await ann.ask(`{ workout(id: ${id}) { canonicalRepresentation { workout ${shown} } } }`);
-  expect(workout.canonicalRepresentation.workout).toEqual((await ann.ask(`{ workout(id: ${id}) ${shown} }`)).workout);
+  const selection = '{ id nodeId name createdOn version createdAt updatedAt }';
+  const { workout } = await ann.ask(`{ workout(id: ${id}) { canonicalRepresentation { workout ${selection} } } }`);
+  expect(workout.canonicalRepresentation.workout).toEqual((await ann.ask(`{ workout(id: ${id}) ${selection} }`)).workout);
 });
 
 test('answers log_data without an exercise id before it looks up the workout', async () => {

@@ -23,10 +23,10 @@ test('links sessions and logs of the same user, workout and day', async () => {
   await session(bob, bobs, '2021-01-01');
   await log(bob, bobs, '2021-01-01');
   const { workoutSessions } = await ann.ask('{ workoutSessions { nodes { id logs { totalCount nodes { id session { id } } } } } }');
-  const shown = (id: string) => (log: string) => ({ id: log, session: { id } });
+  const logWithSession = (id: string) => (log: string) => ({ id: log, session: { id } });
   expect(workoutSessions.nodes).toEqual([
-    { id: first, logs: { totalCount: 2, nodes: logs.slice(0, 2).map(shown(first)) } },
-    { id: second, logs: { totalCount: 1, nodes: logs.slice(2).map(shown(second)) } },
+    { id: first, logs: { totalCount: 2, nodes: logs.slice(0, 2).map(logWithSession(first)) } },
+    { id: second, logs: { totalCount: 1, nodes: logs.slice(2).map(logWithSession(second)) } },
   ]);
   const without = await ann.ask('{ workoutLogs(where: { sessionId: { isNull: true } }) { nodes { id session { id } } } }');
   expect(without.workoutLogs.nodes).toEqual(apart.map((id) => ({ id, session: null })));

@@ -235,8 +235,8 @@ describe('methods', () => {
 describe('response headers', () => {
   test('include Allow, Vary, ETag and security headers', async () => {
     const { headers } = await get('/fruit/1/');
-    const shown = Object.fromEntries([...(headers as unknown as Iterable<[string, string]>)]);
-    expect(shown).toMatchObject({
+    const responseHeaders = Object.fromEntries([...(headers as unknown as Iterable<[string, string]>)]);
+    expect(responseHeaders).toMatchObject({
       allow: DETAIL,
       vary: 'Accept, Accept-Language, Cookie, Origin',
       'content-language': 'en',

@@ -55,7 +55,7 @@ export class Conformance {
     );
     if (path !== undefined && this.document.paths[path]![method.toLowerCase()] && status < 500)
       return this.problems(method, path, status, body);
-    return status < 400 ? [`${status} is answered, and nothing is described`] : this.differs('detail', body);
+    return status < 400 ? [`${status} is answered, and nothing is described`] : this.violations('detail', body);
   }
 
   private pathOf(path: string): string | undefined {
@@ -64,7 +64,7 @@ export class Conformance {
   }
 
   /** Returns the differences of a value from the schema with this name. */
-  differs(component: string, value: unknown): string[] {
+  violations(component: string, value: unknown): string[] {
     return this.differences(`document#/components/schemas/${component}`, value);
   }
 

@@ -280,10 +280,10 @@ describe('a JSON body', () => {
   });
 
   test('is rejected with the name of its Python type when it is not an object', async () => {
-    const said = (type: string) => bad('non_field_errors', `Invalid data. Expected a dictionary, but got ${type}.`);
-    expect(await raw('POST', '/workout/', '1.0')).toMatchObject(said('float'));
-    expect(await raw('POST', '/workout/', '100000000000000000000')).toMatchObject(said('int'));
-    expect(await raw('POST', '/workout/', '[1.0]')).toMatchObject(said('list'));
+    const notADictionary = (type: string) => bad('non_field_errors', `Invalid data. Expected a dictionary, but got ${type}.`);
+    expect(await raw('POST', '/workout/', '1.0')).toMatchObject(notADictionary('float'));
+    expect(await raw('POST', '/workout/', '100000000000000000000')).toMatchObject(notADictionary('int'));
+    expect(await raw('POST', '/workout/', '[1.0]')).toMatchObject(notADictionary('list'));
   });
 
   test.each([

@@ -8,7 +8,7 @@ import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { toSnakeCase } from '../../src/contract/casing';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { Visitor } from '../pages/visitor';
-import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, UNKNOWN, type OwnedRowIds } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { bodyOf } from '../setup/samples';
@@ -16,13 +16,13 @@ import { Conformance } from './conformance';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 let document: OpenApiDocument;
 let conformance: Conformance;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
+  ownedRowIds = await createOwnedRows(ann);
   document = (await fitgraph.anyone.get('/schema')).body as OpenApiDocument;
   conformance = new Conformance(document);
 });
@@ -38,7 +38,7 @@ const operations = () =>
 function idFor(address: string): number {
   const name = address.split('/')[1]!;
   const entity = allEntities().find((candidate) => resourceOf(candidate)!.metadata.views.some(({ rest }) => rest === name))!;
-  return belongings.get(entity) ?? 1;
+  return ownedRowIds.get(entity) ?? 1;
 }
 
 test('returns a document that an OpenAPI validator accepts', () => {
@@ -155,7 +155,7 @@ test('describes Idempotency-Key and its conflicts for every change', async () =>
 });
 
 test('describes the session cookie with the prefix __Host- when the public URL is HTTPS', async () => {
-  const secure = await Fitgraph.start({ environment: { PUBLIC_URL: 'https://fit.example' }, beside: fitgraph });
+  const secure = await Fitgraph.start({ environment: { PUBLIC_URL: 'https://fit.example' }, sameDatabaseAs: fitgraph });
   try {
     const { components } = (await secure.anyone.get('/schema')).body as OpenApiDocument;
     const visitor = new Visitor(secure.url);
@@ -170,9 +170,9 @@ test('describes the session cookie with the prefix __Host- when the public URL i
 test('describes only methods that the endpoints allow', async () => {
   for (const [address, methods] of Object.entries(document.paths)) {
     const { headers } = await ann.options(address.replace('{id}', '1'));
-    const told = Object.keys(methods).filter((key) => key !== 'parameters');
+    const describedMethods = Object.keys(methods).filter((key) => key !== 'parameters');
     const allowed = headers.get('allow')!.toLowerCase().split(', ');
-    expect({ address, beyond: told.filter((method) => !allowed.includes(method)) }).toEqual({ address, beyond: [] });
+    expect({ address, beyond: describedMethods.filter((method) => !allowed.includes(method)) }).toEqual({ address, beyond: [] });
   }
 });
 
@@ -193,13 +193,13 @@ test('describes the responses to rejected requests', async () => {
   const answers: [string, string, Promise<Answer>][] = [];
   for (const { address, method, operation } of operations()) {
     const real = `/api/v2${address.replace('{id}', String(UNKNOWN))}`;
-    const asked = (person: Person, body?: unknown) => answers.push([method, address, person.send(method.toUpperCase(), real, body)]);
-    if (method === 'get') asked(ann.sending({ Accept: 'text/csv' }));
-    if (!operation.security.some((way: object) => Object.keys(way).length === 0)) asked(fitgraph.anyone);
+    const sendRequest = (person: Person, body?: unknown) => answers.push([method, address, person.send(method.toUpperCase(), real, body)]);
+    if (method === 'get') sendRequest(ann.sending({ Accept: 'text/csv' }));
+    if (!operation.security.some((way: object) => Object.keys(way).length === 0)) sendRequest(fitgraph.anyone);
     if (method === 'post') {
-      asked(ann, []);
-      asked(ann, '{');
-      asked(ann.sending({ 'Content-Type': 'text/plain' }), 'text');
+      sendRequest(ann, []);
+      sendRequest(ann, '{');
+      sendRequest(ann.sending({ 'Content-Type': 'text/plain' }), 'text');
     }
   }
   const wrong: string[] = [];
@@ -221,8 +221,8 @@ test.each(creatableTypes.map((entity) => [entity.name, entity] as const))(
   async (_name, entity) => {
     const [view] = resourceOf(entity)!.metadata.views;
     const [list, detail] = [`/${view!.rest}/`, `/${view!.rest}/{id}/`];
-    const sent = bodyOf(entity, 2, parentsIn(belongings));
-    expect(conformance.differs(`${view!.rest}.body`, asJson(sent))).toEqual([]);
+    const sent = bodyOf(entity, 2, parentsIn(ownedRowIds));
+    expect(conformance.violations(`${view!.rest}.body`, asJson(sent))).toEqual([]);
     const created = await ann.post(list, sent);
     expect(created.status).toBe(201);
     expect(conformance.problems('post', list, 201, created.body)).toEqual([]);
@@ -294,9 +294,9 @@ describe('the OpenAPI document', () => {
       'Access-Control-Request-Method': 'GET',
       'Access-Control-Request-Headers': 'authorization',
     };
-    const asked = await fitgraph.anyone.sending(headers).options('/schema.json');
-    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
-    expect(asked.headers.get('access-control-allow-headers')).toContain('authorization');
+    const preflight = await fitgraph.anyone.sending(headers).options('/schema.json');
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
     expect((await ann.get('/schema.json')).headers.get('access-control-allow-origin')).toBe('*');
   });
 

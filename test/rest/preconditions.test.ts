@@ -1,17 +1,17 @@
 /** Conditional requests: the version of a row as its ETag, `If-Match` for changes and `If-None-Match` for reads. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { bodyOf } from '../setup/samples';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
+  ownedRowIds = await createOwnedRows(ann);
 });
 
 const tagOf = ({ headers }: Answer) => headers.get('etag');
@@ -32,7 +32,7 @@ const ifMatch = (tag: string) => withHeaders({ 'If-Match': tag });
 
 describe.each(types)('a row of %s', (rest, entity) => {
   const { metadata } = resourceOf(entity)!;
-  const path = () => `/${rest}/${belongings.get(entity)}/`;
+  const path = () => `/${rest}/${ownedRowIds.get(entity)}/`;
 
   test('has a strong ETag, which is not part of its body', async () => {
     const got = await ann.get(path());
@@ -49,7 +49,7 @@ describe.each(types)('a row of %s', (rest, entity) => {
   });
 
   test('gets a new ETag with a change and rejects changes with the former one', async () => {
-    const body = metadata.create ? bodyOf(entity, 11, parentsIn(belongings)) : { height: 175 };
+    const body = metadata.create ? bodyOf(entity, 11, parentsIn(ownedRowIds)) : { height: 175 };
     const before = tagOf(await ann.get(path()))!;
     const changed = await ifMatch(before).patch(path(), body);
     expect(changed.status).toBe(200);
@@ -190,7 +190,7 @@ test('returns no ETag for HTML and indented JSON, and the same ETag for .json', 
 });
 
 test('returns no ETag for views of several rows and for public rows requested with a token', async () => {
-  const plan = belongings.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
+  const plan = ownedRowIds.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
   for (const path of [`/nutritionplaninfo/${plan}/`, `/nutritionplan/${plan}/nutritional_values/`, '/exercise/1/', '/exerciseinfo/1/']) {
     const answer = await withHeaders({ 'If-None-Match': '*' }).get(path);
     expect([answer.status, tagOf(answer)]).toEqual([200, null]);

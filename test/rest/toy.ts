@@ -186,7 +186,7 @@ export class Orchard {
         resolveNames: () => Promise.resolve(),
         redirectHeaders: () => undefined,
         renderError: () => ({ text: '<h1>Failed</h1>', headers: {} }),
-        render: async (shown) => ({ text: `<h1>${(await views.buildView(shown)).name}</h1>`, headers: {} }),
+        render: async (page) => ({ text: `<h1>${(await views.buildView(page)).name}</h1>`, headers: {} }),
       };
     },
     limitRendering: (work) => work(),

@@ -41,7 +41,7 @@ describe('the Cache-Control header', () => {
   test('forbids caching of all GraphQL responses, which vary by credentials', async () => {
     const get = { 'apollo-require-preflight': 'yes' };
     const query = `/graphql?query=${encodeURIComponent('{ viewer { username } }')}`;
-    const asked: [Person, string, string, unknown?][] = [
+    const uncachedRequests: [Person, string, string, unknown?][] = [
       [ann.sending(get), 'GET', query],
       [fitgraph.anyone.sending(get), 'GET', query],
       [fitgraph.anyone, 'GET', query],
@@ -51,7 +51,7 @@ describe('the Cache-Control header', () => {
       [ann.sending({ Authorization: 'Token no' }), 'POST', '/graphql', { query: '{ viewer { username } }' }],
       [ann, 'POST', '/graphql/stream', { query: '{ viewer { username } }' }],
     ];
-    for (const [person, method, path, body] of asked) {
+    for (const [person, method, path, body] of uncachedRequests) {
       const { headers } = await person.send(method, path, body);
       expect([path, headers.get('cache-control')]).toEqual([path, PRIVATE]);
       expect(headers.get('vary')!.split(', ')).toEqual(expect.arrayContaining(['Accept', 'Accept-Language', 'Authorization', 'Cookie']));
@@ -90,8 +90,8 @@ describe('the Strict-Transport-Security header', () => {
   });
 
   test('is not sent behind an untrusted proxy or when HSTS_DAYS is 0', async () => {
-    const other = await Fitgraph.start({ beside: fitgraph });
-    const without = await Fitgraph.start({ beside: fitgraph, environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' } });
+    const other = await Fitgraph.start({ sameDatabaseAs: fitgraph });
+    const without = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' } });
     try {
       for (const instance of [other, without]) expect(await hsts({ 'X-Forwarded-Proto': 'https' }, '/', instance)).toBeNull();
     } finally {

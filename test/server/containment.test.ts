@@ -237,12 +237,13 @@ describe('a single worker', () => {
 
   test('returns 413 for an oversized form and writes nothing to standard error', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
-    const refused = () => server.stdout.split('\n').filter((line) => line.includes('"/login"') && line.includes('"status":413')).length;
+    const countRejectedLogins = () =>
+      server.stdout.split('\n').filter((line) => line.includes('"/login"') && line.includes('"status":413')).length;
     // Random forms of an earlier test may also have been rejected with 413.
-    const before = refused();
+    const before = countRejectedLogins();
     for (let count = 1; count <= 3; count += 1) {
       expect(await send(new http.Agent(), { path: '/login', headers, body: Buffer.alloc(100_000, 'a') })).toBe(413);
-      await until('it is logged', () => refused() >= before + count);
+      await until('it is logged', () => countRejectedLogins() >= before + count);
     }
     expect(server.stderr).toBe('');
   });
@@ -374,14 +375,14 @@ test.each([
   await start({ NODE_OPTIONS: `--require=${throwingPreload()}`, MAX_WAIT: 'off' });
   try {
     const worker = serving();
-    const others = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
+    const otherRequests = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
     const failing = await fetch(`${server.url}/api/v2/login/`, {
       method: kind === 'data' ? 'POST' : 'PUT',
       body: '{}',
       headers: { 'X-Throw': kind, 'Content-Type': 'application/json' },
     });
     expect(failing.status).toBe(expected);
-    for (const other of await Promise.all(others)) expect(other.status).toBe(200);
+    for (const other of await Promise.all(otherRequests)) expect(other.status).toBe(200);
     expect(serving()).toBe(worker);
     await until('it is logged', () => server.stdout.includes('uncaught error'));
     expect(server.stdout.match(/uncaught error/g)).toHaveLength(1);

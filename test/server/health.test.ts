@@ -22,11 +22,11 @@ test('stays live and reports that it is not ready while the database is frozen, 
     await until('it is not ready', async () => (await ready()).status === 503);
     for (let round = 0; round < 2; round += 1) {
       const delays = delaysOf(...workers);
-      const asked = Array.from({ length: 30 }, ready);
+      const readinessChecks = Array.from({ length: 30 }, ready);
       const lives = await send(url, { path: '/health/live' });
       expect(lives.status).toBe(200);
       expect(lives.ms - delays()).toBeLessThan(500);
-      const answers = await Promise.all(asked);
+      const answers = await Promise.all(readinessChecks);
       const delayMs = delays();
       for (const { status, text, ms } of answers) {
         expect([status, JSON.parse(text)]).toEqual([

@@ -24,14 +24,14 @@ const as = (person: Person, name: string = key) => person.sending({ 'Idempotency
 const ENTRY = { date: '2021-03-10', weight: '80.00' };
 const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id weight } errors { path } } }`;
 const rows = async () => (await fitgraph.sql('SELECT "id" FROM "weight_entry"')).length;
-const said = ({ status, text }: Answer) => ({ status, text });
-const kept = () => fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]);
+const statusAndText = ({ status, text }: Answer) => ({ status, text });
+const storedKeys = () => fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]);
 
 describe('Idempotency-Key over REST', () => {
   test('replays the response of a repeated POST and executes it once', async () => {
     const first = await as(ann).post('/workout/', { comment: 'one' });
     expect(first.status).toBe(201);
-    expect(said(await as(ann).post('/workout/', { comment: 'one' }))).toEqual(said(first));
+    expect(statusAndText(await as(ann).post('/workout/', { comment: 'one' }))).toEqual(statusAndText(first));
     expect((await ann.get('/workout/')).body.count).toBe(1);
     const other = await ann.post('/workout/', { comment: 'one' });
     expect(other.body.id).not.toBe(first.body.id);
@@ -42,12 +42,12 @@ describe('Idempotency-Key over REST', () => {
     const path = `/weightentry/${id}/`;
     const patched = await as(ann, `${key}-patch`).patch(path, { weight: '81.00' });
     await ann.patch(path, { weight: '82.00' });
-    expect(said(await as(ann, `${key}-patch`).patch(path, { weight: '81.00' }))).toEqual(said(patched));
+    expect(statusAndText(await as(ann, `${key}-patch`).patch(path, { weight: '81.00' }))).toEqual(statusAndText(patched));
     expect((await ann.get(path)).body.weight).toBe('82.00');
     const put = await as(ann, `${key}-put`).put(path, ENTRY);
-    expect(said(await as(ann, `${key}-put`).put(path, ENTRY))).toEqual(said(put));
+    expect(statusAndText(await as(ann, `${key}-put`).put(path, ENTRY))).toEqual(statusAndText(put));
     expect((await as(ann, `${key}-delete`).delete(path)).status).toBe(204);
-    expect(said(await as(ann, `${key}-delete`).delete(path))).toEqual({ status: 204, text: '' });
+    expect(statusAndText(await as(ann, `${key}-delete`).delete(path))).toEqual({ status: 204, text: '' });
     expect((await ann.delete(path)).status).toBe(404);
   });
 
@@ -65,7 +65,7 @@ describe('Idempotency-Key over REST', () => {
     const wrong = { ...ENTRY, weight: '1.00' };
     const first = await as(ann).post('/weightentry/', wrong);
     expect(first.status).toBe(400);
-    expect(said(await as(ann).post('/weightentry/', wrong))).toEqual(said(first));
+    expect(statusAndText(await as(ann).post('/weightentry/', wrong))).toEqual(statusAndText(first));
   });
 
   test('recognizes a repeated form by its fields, whatever its boundary', async () => {
@@ -77,7 +77,7 @@ describe('Idempotency-Key over REST', () => {
     const send = (comment: string) => as(ann).send('POST', '/api/v2/workout/', form(comment));
     const first = await send('in a form');
     expect(first.status).toBe(201);
-    expect(said(await send('in a form'))).toEqual(said(first));
+    expect(statusAndText(await send('in a form'))).toEqual(statusAndText(first));
     expect((await send('in another')).status).toBe(422);
   });
 
@@ -87,7 +87,7 @@ describe('Idempotency-Key over REST', () => {
     expect(bobs.status).toBe(201);
     expect(bobs.body.id).not.toBe(anns.body.id);
     expect((await as(fitgraph.anyone).post('/weightentry/', ENTRY)).status).toBe(403);
-    expect(await kept()).toHaveLength(2);
+    expect(await storedKeys()).toHaveLength(2);
   });
 
   test.each(['', ' ', 'with blank', 'ä', 'x'.repeat(256), 'a, b'])('rejects the invalid key %j with 400', async (name) => {
@@ -98,7 +98,7 @@ describe('Idempotency-Key over REST', () => {
 
   test('treats a quoted key like the same key without quotes', async () => {
     const first = await as(ann, `"${key}"`).post('/weightentry/', ENTRY);
-    expect(said(await as(ann).post('/weightentry/', ENTRY))).toEqual(said(first));
+    expect(statusAndText(await as(ann).post('/weightentry/', ENTRY))).toEqual(statusAndText(first));
   });
 
   test('returns 400 for an excessively nested body', async () => {
@@ -109,7 +109,7 @@ describe('Idempotency-Key over REST', () => {
   test('ignores the key of a read', async () => {
     expect((await as(ann).get('/weightentry/')).status).toBe(200);
     expect((await as(ann).query('{ viewer { name } }')).data.viewer.name).toBe('ann');
-    expect(await kept()).toEqual([]);
+    expect(await storedKeys()).toEqual([]);
   });
 });
 
@@ -117,7 +117,7 @@ describe('Idempotency-Key over GraphQL', () => {
   test('replays the response of a repeated mutation and executes it once', async () => {
     const first = await as(ann).query(CREATE, { input: ENTRY });
     expect(first.data.createWeightEntry.weightEntry.weight).toBe('80.00');
-    expect(said(await as(ann).query(CREATE, { input: ENTRY }))).toEqual(said(first));
+    expect(statusAndText(await as(ann).query(CREATE, { input: ENTRY }))).toEqual(statusAndText(first));
     expect(await rows()).toBe(1);
   });
 
@@ -136,10 +136,10 @@ describe('Idempotency-Key over GraphQL', () => {
     const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) { errors { code } } }';
     const first = await as(ann).query(document, { id: '999' });
     expect(first.data.deleteWeightEntry.errors).toEqual([{ code: 'NOT_FOUND' }]);
-    expect(said(await as(ann).query(document, { id: '999' }))).toEqual(said(first));
+    expect(statusAndText(await as(ann).query(document, { id: '999' }))).toEqual(statusAndText(first));
     const unfit = await as(ann, `${key}-b`).query(document, {});
     expect([unfit.status, unfit.code]).toEqual([400, 'BAD_USER_INPUT']);
-    expect(said(await as(ann, `${key}-b`).query(document, {}))).toEqual(said(unfit));
+    expect(statusAndText(await as(ann, `${key}-b`).query(document, {}))).toEqual(statusAndText(unfit));
     expect((await as(ann, `${key}-b`).sending({ Accept: 'application/json' }).query(document, {})).status).toBe(200);
   });
 
@@ -150,7 +150,7 @@ describe('Idempotency-Key over GraphQL', () => {
 
   test('stores no readable response in the database', async () => {
     await as(ann).query(CREATE, { input: ENTRY });
-    expect((await kept())[0]!.body.toString('latin1')).not.toContain('weightEntry');
+    expect((await storedKeys())[0]!.body.toString('latin1')).not.toContain('weightEntry');
   });
 });
 
@@ -167,7 +167,7 @@ describe('concurrent requests with the same Idempotency-Key', () => {
       expect(answer.status).toBe(409);
       expect(answer.headers.get('retry-after')).toBe('1');
     }
-    expect(said(await send())).toEqual(said(good[0]!));
+    expect(statusAndText(await send())).toEqual(statusAndText(good[0]!));
   });
 });
 
@@ -221,7 +221,7 @@ describe('a request with an Idempotency-Key', () => {
 
   test('is marked as written after its write', async () => {
     await as(ann).post('/weightentry/', ENTRY);
-    expect((await kept())[0]).toMatchObject({ written: true, status: 201 });
+    expect((await storedKeys())[0]).toMatchObject({ written: true, status: 201 });
   });
 
   test('writes nothing when another request has taken over its claim', async () => {
@@ -248,7 +248,7 @@ describe('a request with an Idempotency-Key', () => {
     } finally {
       await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "heaviness" TO "weight"`);
     }
-    expect(await kept()).toEqual([]);
+    expect(await storedKeys()).toEqual([]);
     expect((await send()).status).toBe(status);
     expect(await rows()).toBe(1);
   });
@@ -310,7 +310,7 @@ describe('a response', () => {
     } finally {
       await fitgraph.sql('ALTER TABLE "workout" RENAME COLUMN "remark" TO "comment"');
     }
-    expect([await sessions(), await kept()]).toEqual([0, []]);
+    expect([await sessions(), await storedKeys()]).toEqual([0, []]);
     expect((await send()).data.createWorkoutSession.workoutSession.workout.name).toBe('unreadable');
     expect(await sessions()).toBe(1);
   });
@@ -378,11 +378,11 @@ describe('the storage limit for responses', () => {
       const before = await usage();
       const answer = as(ann).post('/weightentry/', ENTRY);
       await lockIsAwaited(fitgraph);
-      expect(await kept()).toHaveLength(1);
+      expect(await storedKeys()).toHaveLength(1);
       await fitgraph.sql('DELETE FROM "idempotency_key" WHERE "key" = $1', [key]);
       await locker.query('COMMIT');
       expect((await answer).status).toBe(409);
-      expect([await kept(), await usage()]).toEqual([[], before]);
+      expect([await storedKeys(), await usage()]).toEqual([[], before]);
     } finally {
       locker.release(true);
     }
@@ -400,7 +400,7 @@ describe('the storage limit for responses', () => {
 });
 
 test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', async () => {
-  const few = await Fitgraph.start({ beside: fitgraph, environment: { MAX_KEYS: '3' } });
+  const few = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_KEYS: '3' } });
   try {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
     const keyed = (person: Person, name: string) =>
@@ -433,7 +433,7 @@ test('deletes expired keys', async () => {
   await as(ann).post('/weightentry/', ENTRY);
   const idempotency = new IdempotencyKeys(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
   await idempotency.deleteExpiredKeys();
-  expect(await kept()).toHaveLength(1);
+  expect(await storedKeys()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);
   await idempotency.deleteExpiredKeys();
   idempotency.stop();

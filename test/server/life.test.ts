@@ -60,12 +60,12 @@ test('answers a running request before it stops on SIGTERM, but accepts no new o
   await until('it waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
 
   server.process.kill('SIGTERM');
-  const refused = () =>
+  const isConnectionRefused = () =>
     server.anyone.get('/').then(
       () => false,
       () => true,
     );
-  await until('nobody new is let in', refused);
+  await until('nobody new is let in', isConnectionRefused);
   await locker.query('COMMIT');
   expect(await slow).toMatchObject({ status: 200, body: { results: [expect.anything()] } });
   expect(await server.ended).toBe(0);

@@ -64,8 +64,12 @@ describe('a DATA_DIR with foreign content', () => {
   afterEach(() => fs.rmSync(place, { recursive: true, force: true }));
 
   async function expectRefused(problem: RegExp): Promise<void> {
-    const look = () => [fs.statSync(place).mode, fs.statSync(place).ctimeMs, fs.readdirSync(fs.statSync(place).isFile() ? '/' : place)];
-    const before = look();
+    const statOfPlace = () => [
+      fs.statSync(place).mode,
+      fs.statSync(place).ctimeMs,
+      fs.readdirSync(fs.statSync(place).isFile() ? '/' : place),
+    ];
+    const before = statOfPlace();
     const database = { DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: KEY };
     const answers = [
       await run('server', { DATA_DIR: place }),
@@ -77,7 +81,7 @@ describe('a DATA_DIR with foreign content', () => {
       expect(stderr).toMatch(problem);
       expect([status, stdout]).toEqual([1, '']);
     }
-    expect(look()).toEqual(before);
+    expect(statOfPlace()).toEqual(before);
   }
 
   test('is rejected and left unchanged when it is a file', async () => {

@@ -69,7 +69,7 @@ test.each([
 });
 
 test('ignores the X-Request-Id of an untrusted client', async () => {
-  const open = await Fitgraph.start({ beside: fitgraph });
+  const open = await Fitgraph.start({ sameDatabaseAs: fitgraph });
   const answer = await open.anyone.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
   await open.stop();
@@ -105,9 +105,9 @@ test('logs failed and rate-limited logins as warnings with the client address bu
   const graphql = await from.query(`mutation { login(username: "ann", password: "${wrong.password}") { token } }`);
   expect(await lineOf(graphql, 'login failed')).toMatchObject({ level: 40, address: CLIENT });
   expect((await from.post('/login/', wrong)).status).toBe(401);
-  const refused = await from.post('/login/', wrong);
-  expect(refused.status).toBe(429);
-  expect(await lineOf(refused, 'too many logins')).toMatchObject({ level: 40, address: CLIENT, code: 'TOO_MANY_REQUESTS' });
+  const rejected = await from.post('/login/', wrong);
+  expect(rejected.status).toBe(429);
+  expect(await lineOf(rejected, 'too many logins')).toMatchObject({ level: 40, address: CLIENT, code: 'TOO_MANY_REQUESTS' });
   const change = 'mutation { changePassword(oldPassword: "wrong wrong", newPassword: "quite another") { token } }';
   const changed = await ann.query(change);
   expect(await lineOf(changed, 'login failed')).toMatchObject({ level: 40, user: ann.id, code: 'WRONG_PASSWORD' });

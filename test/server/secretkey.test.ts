@@ -44,7 +44,7 @@ describe('a database with API keys', () => {
   });
 
   test('accepts only the key that decrypts them, before and after its fingerprint is stored', async () => {
-    const refused = async () => {
+    const expectKeyRejected = async () => {
       for (const answer of [await run('server', environment(OTHER_KEY)), await command(OTHER_KEY, 'user', 'token', 'ann')]) {
         expect(answer).toMatchObject({ status: 1, stdout: '' });
         expect(answer.stderr).toMatch(REFUSAL);
@@ -54,14 +54,14 @@ describe('a database with API keys', () => {
       expect(examined.stdout).toMatch(/^FAIL {2}Secret key: it is not the key of this database/m);
     };
     expect(await fingerprints()).toEqual([]);
-    await refused();
+    await expectKeyRejected();
     expect(await fingerprints()).toEqual([]);
     expect((await command(SECRET_KEY, 'doctor')).stdout).not.toMatch(/^FAIL {2}Secret key/m);
     expect((await command(SECRET_KEY, 'user', 'token', 'ann')).stdout).toBe(`${tokens.get('ann')}\n`);
     expect(await fingerprints()).toHaveLength(1);
     await client.query('CREATE TABLE "aside" AS TABLE "token"');
     await client.query('DELETE FROM "token"');
-    await refused();
+    await expectKeyRejected();
     await client.query('INSERT INTO "token" TABLE "aside"');
     await client.query('DROP TABLE "aside"');
   });
@@ -113,19 +113,19 @@ test('replaces the key file of the embedded database, also when the command was 
   try {
     const { stdout: token } = await installation.command('user', 'token', 'demo');
     expect(token).toMatch(/^[0-9a-f]{40}\n$/);
-    const [file, kept] = [path.join(installation.folder, 'new-key'), path.join(installation.dataDir, 'secret-key')];
-    const oldKey = fs.readFileSync(kept, 'utf8');
+    const [file, keyFile] = [path.join(installation.folder, 'new-key'), path.join(installation.dataDir, 'secret-key')];
+    const oldKey = fs.readFileSync(keyFile, 'utf8');
     fs.writeFileSync(file, OTHER_KEY);
     expect((await installation.command('rotate-key', file)).stdout).toMatch(
       /^Re-encrypted 1 API key\.\nThe new key is in \S+secret-key\.\n$/,
     );
-    expect(fs.readFileSync(kept, 'utf8')).toBe(`${OTHER_KEY}\n`);
+    expect(fs.readFileSync(keyFile, 'utf8')).toBe(`${OTHER_KEY}\n`);
     expect((await installation.command('user', 'token', 'demo')).stdout).toBe(token);
     // Recreates the state that a killed command leaves: the file of the new key still has its temporary name.
-    fs.renameSync(kept, path.join(installation.dataDir, 'secret-key.restored-5d0d3f5e-0a0c-4c3b-9a55-0a3f1f0f9d11'));
-    fs.writeFileSync(kept, oldKey);
+    fs.renameSync(keyFile, path.join(installation.dataDir, 'secret-key.restored-5d0d3f5e-0a0c-4c3b-9a55-0a3f1f0f9d11'));
+    fs.writeFileSync(keyFile, oldKey);
     expect((await installation.command('user', 'token', 'demo')).stdout).toBe(token);
-    expect(fs.readFileSync(kept, 'utf8')).toBe(`${OTHER_KEY}\n`);
+    expect(fs.readFileSync(keyFile, 'utf8')).toBe(`${OTHER_KEY}\n`);
   } finally {
     await installation.remove();
   }

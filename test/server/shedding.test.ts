@@ -19,7 +19,7 @@ async function overloadServer() {
 }
 
 test('sheds no request after a single long pause', async () => {
-  const patient = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, beside: fitgraph });
+  const patient = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, sameDatabaseAs: fitgraph });
   try {
     expect((await patient.anyone.get('/muscle/')).status).toBe(200);
     blockEventLoop(3_000);
@@ -54,19 +54,19 @@ interface Line {
 }
 
 test('logs shed requests under their X-Request-Id and without the query string', async () => {
-  const refused = new Map<string, number>();
+  const shedStatusById = new Map<string, number>();
   await until('some are refused', async () => {
     await overloadServer();
-    const asked = Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`));
-    const answers = await Promise.all(asked);
+    const requests = Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`));
+    const answers = await Promise.all(requests);
     for (const answer of answers) {
       await answer.arrayBuffer();
-      if (answer.status === 503) refused.set(answer.headers.get('x-request-id')!, answer.status);
+      if (answer.status === 503) shedStatusById.set(answer.headers.get('x-request-id')!, answer.status);
     }
-    return refused.size > 10;
+    return shedStatusById.size > 10;
   });
   const rejected = fitgraph.logged.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'rejected');
-  expect(new Set(rejected.map(({ id }) => id))).toEqual(new Set(refused.keys()));
+  expect(new Set(rejected.map(({ id }) => id))).toEqual(new Set(shedStatusById.keys()));
   for (const { method, path, status, address, reason } of rejected) {
     expect({ method, path, status }).toEqual({ method: 'GET', path: '/api/v2/muscle/', status: 503 });
     expect(address).toMatch(/^(127\.0\.0\.1|::1)$/);
@@ -97,18 +97,18 @@ const waitUntilIdle = () =>
 
 test('closes the connection of a shed request without waiting for its body', async () => {
   const port = Number(new URL(fitgraph.url).port);
-  const refused: Dripping[] = [];
+  const shedConnections: Dripping[] = [];
   await until('some are refused', async () => {
     await overloadServer();
-    const asked = Array.from({ length: 50 }, () => dripping(port));
+    const connections = Array.from({ length: 50 }, () => dripping(port));
     await sleep(200);
-    for (const one of asked)
-      if (one.answer().startsWith('HTTP/1.1 503')) refused.push(one);
+    for (const one of connections)
+      if (one.answer().startsWith('HTTP/1.1 503')) shedConnections.push(one);
       else one.leave();
-    return refused.length > 10;
+    return shedConnections.length > 10;
   });
   // The server must close these connections, because the clients would never stop sending.
-  await until('the server has ended them', () => refused.every((one) => one.isOver()));
-  for (const one of refused) one.leave();
+  await until('the server has ended them', () => shedConnections.every((one) => one.isOver()));
+  for (const one of shedConnections) one.leave();
   await waitUntilIdle();
 });

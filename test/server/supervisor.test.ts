@@ -29,7 +29,7 @@ const postponed = ({ status, headers }: Reply) => status === 503 && Boolean(head
 
 /** Sends a request every 100 ms on a new connection and repeats it after Retry-After. Returns the status and duration of each. */
 function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
-  const asked: Promise<{ status: number; ms: number }>[] = [];
+  const sentRequests: Promise<{ status: number; ms: number }>[] = [];
   const { workers } = server;
   const ask = async () => {
     const [began, delays] = [performance.now(), delaysOf(...workers)];
@@ -39,18 +39,18 @@ function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { 
       await sleep(Number(reply.headers['retry-after']) * 1_000);
     }
   };
-  const timer = setInterval(() => asked.push(ask()), 100);
+  const timer = setInterval(() => sentRequests.push(ask()), 100);
   return {
     end() {
       clearInterval(timer);
-      return Promise.all(asked);
+      return Promise.all(sentRequests);
     },
   };
 }
 
 /** Writes until it is ended and repeats each write until its outcome is known. Returns the comments of all completed writes. */
 function writeContinuously(server: Server, token: string, writers: number): { acknowledged: string[]; end(): Promise<string[]> } {
-  let over = false;
+  let isStopped = false;
   const acknowledged: string[] = [];
   /** Comments of writes that succeeded but whose response was lost. */
   const lost: string[] = [];
@@ -68,12 +68,12 @@ function writeContinuously(server: Server, token: string, writers: number): { ac
     throw new Error(`it was never said what became of ${comment}`);
   };
   const working = Array.from({ length: writers }, async (_, writer) => {
-    for (let number = 0; !over; number += 1) await settle(`hang ${writers} ${writer} ${number}`);
+    for (let number = 0; !isStopped; number += 1) await settle(`hang ${writers} ${writer} ${number}`);
   });
   return {
     acknowledged,
     async end() {
-      over = true;
+      isStopped = true;
       await Promise.all(working);
       return [...acknowledged, ...lost];
     },
@@ -93,7 +93,7 @@ test('replaces a worker that hangs, answers every request and applies each write
   const [hung] = server.workers;
   const writes = writeContinuously(server, token, 4);
   await until('some is written', () => writes.acknowledged.length > 50);
-  const asked = sendContinuously(server);
+  const traffic = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
   const delays = delaysOf(server.process.pid!);
   const stopped = performance.now();
@@ -105,7 +105,7 @@ test('replaces a worker that hangs, answers every request and applies each write
   expect(isRunning(hung!)).toBe(false);
   expect(server.workers).toHaveLength(1);
 
-  const answers = await asked.end();
+  const answers = await traffic.end();
   // No connection was reset: each request waited for the replacement or succeeded after Retry-After.
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   const made = [...(await next.end()), ...(await writes.end())];
@@ -117,7 +117,7 @@ test('replaces a worker that hangs, answers every request and applies each write
 test('answers every request when the replacement of a hung worker starts slowly', async () => {
   const server = await startReady();
   const [hung] = server.workers;
-  const asked = sendContinuously(server);
+  const traffic = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
   await until('another one gets ready', () => server.spares.length === 1);
   const [next] = server.spares as [number];
@@ -126,7 +126,7 @@ test('answers every request when the replacement of a hung worker starts slowly'
   await sleep(6_000);
   process.kill(next, 'SIGCONT');
   await until('another one serves', () => server.stdout.match(/"ready"/g)?.length === 2);
-  const answers = await asked.end();
+  const answers = await traffic.end();
   expect(answers.length).toBeGreaterThan(60);
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   expect(server.workers).toEqual([next]);
@@ -136,10 +136,10 @@ test('answers within 2 s through the other workers while one hangs', async () =>
   const server = await installation.start({ WEB_CONCURRENCY: '2' });
   await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
   const [hung, well] = server.workers;
-  const asked = sendContinuously(server);
+  const traffic = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
   await until('it is replaced', () => !isRunning(hung!) && server.stdout.match(/"ready"/g)?.length === 3);
-  const answers = await asked.end();
+  const answers = await traffic.end();
   expect(answers.length).toBeGreaterThan(20);
   expect(answers.filter(({ status, ms }) => status !== 200 || ms > 2_000)).toEqual([]);
   expect(server.workers).toContain(well);

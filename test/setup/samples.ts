@@ -13,8 +13,8 @@ const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString(
 const isUnique = (entity: Entity, { name }: FieldMeta) => resourceOf(entity)!.unique?.includes(name);
 
 function value(entity: Entity, field: FieldMeta, number: number): unknown {
-  const shown = field.column && resourceOf(entity)!.publishedValues?.[field.column];
-  if (shown) return shown;
+  const published = field.column && resourceOf(entity)!.publishedValues?.[field.column];
+  if (published) return published;
   switch (field.kind) {
     case 'integer': {
       const lowest = Math.max(field.min ?? 1, 1);
@@ -47,9 +47,9 @@ function value(entity: Entity, field: FieldMeta, number: number): unknown {
 }
 
 /** Returns values by GraphQL name. Samples with different numbers differ in fields that must be unique. */
-export function sample(entity: Entity, number: number, parents: Parents, wanted: (field: FieldMeta) => boolean): Values {
+export function sample(entity: Entity, number: number, parents: Parents, isIncluded: (field: FieldMeta) => boolean): Values {
   const fields = fieldsOf(entity).filter(
-    (field) => field.name !== 'id' && !field.setByDatabase && (field.stored || field.link) && wanted(field),
+    (field) => field.name !== 'id' && !field.setByDatabase && (field.stored || field.link) && isIncluded(field),
   );
   return Object.fromEntries(fields.map((field) => [field.name, field.relation ? parents(field) : value(entity, field, number)]));
 }

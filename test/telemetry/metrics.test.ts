@@ -30,7 +30,7 @@ async function counted(what: string, wanted: number): Promise<void> {
 
 describe('/metrics', () => {
   test('returns 404 when METRICS_TOKEN is not set', async () => {
-    const closed = await Fitgraph.start({ beside: fitgraph });
+    const closed = await Fitgraph.start({ sameDatabaseAs: fitgraph });
     expect((await closed.anyone.send('GET', '/metrics')).status).toBe(404);
     await closed.stop();
   });

@@ -13,7 +13,7 @@ import { ArchiveWriter, verifyArchive } from '../../src/transfer/backup/archive'
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { plain } from '../files/pictures';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { createSchema02 } from '../setup/former';
@@ -74,8 +74,8 @@ const since = (person: Person, from: string) =>
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   const bob = await fitgraph.user('bob');
-  await furnish(ann);
-  await furnish(bob);
+  await createOwnedRows(ann);
+  await createOwnedRows(bob);
   await fitgraph.sql(`UPDATE "workout" SET "comment" = E'tab\\there, line\\nthere, \\\\N and \\\\. too, Möhre'`);
   image = await upload(ann);
 });
@@ -334,7 +334,7 @@ test('publishes the files of a killed restore at start if its rows are committed
     fs.writeFileSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some', `${id}.png`), id);
   }
   await fitgraph.sql(`INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, now(), '')`, [done]);
-  const beside = await Fitgraph.start({ beside: fitgraph, environment: { DATA_DIR: dataDir } });
+  const beside = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { DATA_DIR: dataDir } });
   try {
     expect(fs.readdirSync(path.join(fitgraph.mediaFolder, 'some'))).toEqual([`${done}.png`]);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);

@@ -35,7 +35,7 @@ type Change = { type: string; rowId: string; operation: string };
 
 /** A subscriber that reconnects with its cursor to the other instance whenever the connection breaks. */
 class Subscriber {
-  readonly heard: Change[] = [];
+  readonly received: Change[] = [];
   cursor: string | undefined;
   reconnections = 0;
   private ended = false;
@@ -55,7 +55,7 @@ class Subscriber {
         for await (const { data, errors } of client.iterate({ query: CHANGED, variables: { since: this.cursor } })) {
           if (errors) throw new Error(errors[0]!.message);
           const { changed } = data as { changed: { cursor: string; changes: Change[] } };
-          this.heard.push(...changed.changes);
+          this.received.push(...changed.changes);
           this.cursor = changed.cursor;
         }
       } catch {
@@ -114,15 +114,15 @@ test('delivers every change to each subscriber once when one of two instances is
     more = changes.hasMore;
   }
   expect(all.length).toBeGreaterThan(150);
-  await until('all are told', () => subscribers.every(({ heard }) => heard.length >= all.length));
+  await until('all are told', () => subscribers.every(({ received }) => received.length >= all.length));
   for (const subscriber of subscribers) subscriber.end();
   await Promise.all(following);
   // Sorted, because changes of different rows arrive in the order of the commits, which may differ from that of their numbers in the log.
   const sorted = (received: Change[]) => received.map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`).sort();
-  for (const { heard } of subscribers) expect(sorted(heard)).toEqual(sorted(all));
+  for (const { received } of subscribers) expect(sorted(received)).toEqual(sorted(all));
   expect(subscribers.filter(({ reconnections }) => reconnections > 0)).toHaveLength(SUBSCRIBERS / 2);
   // Subscribers receive the creation of a row before its other changes.
-  for (const { heard } of subscribers)
-    for (const [index, { rowId, operation }] of heard.entries())
-      if (operation !== 'CREATED') expect(heard.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });
+  for (const { received } of subscribers)
+    for (const [index, { rowId, operation }] of received.entries())
+      if (operation !== 'CREATED') expect(received.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });
 });

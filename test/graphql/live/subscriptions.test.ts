@@ -14,7 +14,7 @@ let ann: Person;
 let annElsewhere: Person;
 
 beforeAll(async () => {
-  two = await Fitgraph.start({ beside: one });
+  two = await Fitgraph.start({ sameDatabaseAs: one });
   ann = await one.user('ann');
   annElsewhere = new Person(two.url, { id: ann.id, token: ann.token });
 });
@@ -215,22 +215,22 @@ test('reads the change log only for subscribers of the changed catalogue type', 
   const both = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT', 'WEIGHT_ENTRY'] });
   const readings = async (expected: number, act: () => Promise<unknown>) => {
     await settled();
-    asked.mockClear();
+    querySpy.mockClear();
     const { notificationCount } = one.services.listener;
-    const count = () => asked.mock.calls.filter(([text]) => text.includes('change_log')).length;
+    const count = () => querySpy.mock.calls.filter(([text]) => text.includes('change_log')).length;
     await act();
     await until('the change is known and read', () => one.services.listener.notificationCount > notificationCount && count() >= expected);
     await settled();
     return count();
   };
   const settled = () => new Promise((resolve) => setTimeout(resolve, 300));
-  const asked = jest.spyOn(Session.prototype, 'query');
+  const querySpy = jest.spyOn(Session.prototype, 'query');
   try {
     expect(await readings(0, () => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`))).toBe(0);
     expect(await readings(2, () => one.sql(`UPDATE "ingredient" SET "energy" = "energy" WHERE "id" = 1`))).toBe(2);
     expect(await readings(2, () => weigh(ann))).toBe(2);
   } finally {
-    asked.mockRestore();
+    querySpy.mockRestore();
   }
   expect(short(await nextChanges(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
   expect(short(await nextChanges(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
@@ -277,7 +277,7 @@ test('rejects WebSockets at other paths and with other subprotocols', async () =
 });
 
 test('ends open subscriptions when the server stops', async () => {
-  const three = await Fitgraph.start({ beside: one });
+  const three = await Fitgraph.start({ sameDatabaseAs: one });
   const streams = [events(`${three.url}/graphql/stream`, token(ann)), socket(`${three.url}/graphql`, token(ann))].map((open) =>
     open({ query: CHANGED }),
   );

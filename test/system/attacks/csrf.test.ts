@@ -2,7 +2,7 @@
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import { Visitor } from '../../pages/visitor';
-import { furnish, parentsIn, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { bodyOf } from '../../setup/samples';
 import { writable } from './surface';
 
@@ -14,11 +14,11 @@ const MUTATION = 'mutation { createWeightEntry(input: { date: "2021-03-10", weig
 let visitor: Visitor;
 let csrfToken: string;
 let foreignToken: string;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 
 beforeAll(async () => {
   for (const name of ['ann', 'bob']) await fitgraph.user(name);
-  belongings = await furnish(await fitgraph.user('ann'));
+  ownedRowIds = await createOwnedRows(await fitgraph.user('ann'));
   visitor = new Visitor(fitgraph.url);
   await visitor.signIn('ann');
   csrfToken = await visitor.csrfToken();
@@ -155,9 +155,9 @@ it('rejects every write to every resource without the CSRF token', async () => {
   const before = await stored();
   for (const { view, type } of writable) {
     const entity = allEntities().find(({ name }) => name === type.name)!;
-    const body = bodyOf(entity, 2, parentsIn(belongings));
+    const body = bodyOf(entity, 2, parentsIn(ownedRowIds));
     const path = `/api/v2/${view.rest}/`;
-    const detail = `${path}${belongings.get(entity) ?? 1}/`;
+    const detail = `${path}${ownedRowIds.get(entity) ?? 1}/`;
     for (const { query, headers } of elsewhere(csrfToken))
       for (const [method, place] of [
         ['POST', path],
@@ -180,7 +180,7 @@ it('rejects every write to every resource without the CSRF token', async () => {
 });
 
 it('rejects every form of every page without its CSRF token', async () => {
-  const details = [...belongings].flatMap(([entity, id]) => {
+  const details = [...ownedRowIds].flatMap(([entity, id]) => {
     const view = resourceOf(entity)!.metadata.views[0];
     return view ? [`/api/v2/${view.rest}/`, `/api/v2/${view.rest}/${id}/`] : [];
   });

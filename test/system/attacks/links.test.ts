@@ -1,7 +1,7 @@
 /** Links and redirects point to this service only, whatever the headers and URL of a request contain. */
 import { Visitor } from '../../pages/visitor';
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
-import { furnish } from '../../setup/belongings';
+import { createOwnedRows } from '../../setup/belongings';
 import type { Person } from '../../setup/person';
 import { sendRaw, type RawAnswer } from './raw';
 
@@ -10,7 +10,7 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  await furnish(ann);
+  await createOwnedRows(ann);
 });
 
 const EVIL = 'evil.example';

@@ -30,12 +30,12 @@ const DOCUMENTS = [
   `{ exercises(first: 1, where: ${never(deep[0]!)}) { totalCount } }`,
 ];
 
-const from = (network: string) => ({ 'X-Forwarded-For': network });
+const networkHeaders = (network: string) => ({ 'X-Forwarded-For': network });
 
 test('answers expensive filters within MAX_COST in time', async () => {
   for (const [index, document] of DOCUMENTS.entries()) {
-    const { result, aliveMs, answerLimitMs } = await siege.under(() =>
-      graphql(siege.base, document, undefined, from(`198.51.100.${index}`)),
+    const { result, aliveMs, answerLimitMs } = await siege.measureDuring(() =>
+      graphql(siege.base, document, undefined, networkHeaders(`198.51.100.${index}`)),
     );
     expect(JSON.parse(result.text).errors).toBeUndefined();
     expect(result.ms).toBeLessThan(answerLimitMs);
@@ -44,39 +44,39 @@ test('answers expensive filters within MAX_COST in time', async () => {
 });
 
 /** Sends requests of anonymous clients from many networks and of a signed-in user, one after the other. */
-async function others(): Promise<Record<'strangers' | 'users', Reply[]>> {
-  const strangers: Reply[] = [];
+async function sendOtherRequests(): Promise<Record<'strangers' | 'users', Reply[]>> {
+  const anonymous: Reply[] = [];
   const users: Reply[] = [];
-  const timed = siege.timer();
+  const measureRequest = siege.timer();
   for (let run = 0; run < ROUNDS; run += 1) {
-    const elsewhere = from(`192.0.2.${run}`);
+    const elsewhere = networkHeaders(`192.0.2.${run}`);
     const exercises = '{ exercises(first: 5) { totalCount nodes { name category { name } } } }';
-    strangers.push(await timed(() => send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: elsewhere })));
-    strangers.push(await timed(() => graphql(siege.base, exercises, undefined, elsewhere)));
-    const signedIn = { Authorization: `Token ${siege.token}`, ...from('192.0.2.200') };
-    users.push(await timed(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn })));
-    users.push(await timed(() => graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, signedIn)));
+    anonymous.push(await measureRequest(() => send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: elsewhere })));
+    anonymous.push(await measureRequest(() => graphql(siege.base, exercises, undefined, elsewhere)));
+    const signedIn = { Authorization: `Token ${siege.token}`, ...networkHeaders('192.0.2.200') };
+    users.push(await measureRequest(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn })));
+    users.push(await measureRequest(() => graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, signedIn)));
   }
-  return { strangers, users };
+  return { strangers: anonymous, users };
 }
 
 test.each<[string, (attacker: number) => string]>([
   ['25 clients in one network', () => '203.0.113.1'],
   ['25 clients in 25 networks', (attacker) => `203.0.113.${attacker}`],
 ])('serves other clients during expensive queries by %s', async (_whose, networkOf) => {
-  const { result: alone, aliveMs: usualMs } = await siege.under(others);
-  const { result, aliveMs, memoryMb } = await siege.under(async () => {
-    let over = false;
-    const answered: Reply[] = [];
+  const { result: alone, aliveMs: usualMs } = await siege.measureDuring(sendOtherRequests);
+  const { result, aliveMs, memoryMb } = await siege.measureDuring(async () => {
+    let isOver = false;
+    const attackReplies: Reply[] = [];
     const attacking = Array.from({ length: ATTACKERS }, async (_, attacker) => {
-      for (let run = attacker; !over; run += 1)
-        answered.push(await graphql(siege.base, DOCUMENTS[run % DOCUMENTS.length]!, undefined, from(networkOf(attacker))));
+      for (let run = attacker; !isOver; run += 1)
+        attackReplies.push(await graphql(siege.base, DOCUMENTS[run % DOCUMENTS.length]!, undefined, networkHeaders(networkOf(attacker))));
     });
     await sleep(500);
-    const found = await others();
-    over = true;
+    const found = await sendOtherRequests();
+    isOver = true;
     await Promise.all(attacking);
-    return { answered, ...found };
+    return { answered: attackReplies, ...found };
   });
   for (const { status } of result.answered) expect([200, 429, 503]).toContain(status);
   for (const kind of ['strangers', 'users'] as const) {

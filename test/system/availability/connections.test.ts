@@ -45,7 +45,7 @@ test.each<[string, string, string, string]>([
   await sent();
   const silences: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {
-    const { result, aliveMs, answerLimitMs, memoryMb } = await siege.under(() => Promise.all(Array.from({ length: 50 }, sent)));
+    const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(() => Promise.all(Array.from({ length: 50 }, sent)));
     for (const { status, ms } of result) {
       expect([413, type.startsWith('text') ? 415 : 413]).toContain(status);
       expect(ms).toBeLessThan(answerLimitMs);
@@ -73,9 +73,9 @@ test.each<[string, string, string]>([
   ]) {
     const delays = siege.delays();
     const { socket, ended } = connection(head + begun);
-    const answered = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+    const firstChunk = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
     void drips(socket, 'x');
-    expect(await answered).toMatch(/^HTTP\/1\.1 413 /);
+    expect(await firstChunk).toMatch(/^HTTP\/1\.1 413 /);
     expect((await ended) - delays()).toBeLessThan(2 * ANSWERED_MS);
   }
 });
@@ -94,9 +94,9 @@ test('returns 413 for 990 files, and stores none of an anonymous client and at m
   const form = (parts: string) => `${part('operations', JSON.stringify({ query }))}${part('map', '{}')}${parts}--b--\r\n`;
   const incoming = join(siege.dataDir, 'incoming');
   let most = 0;
-  let over = false;
+  let isOver = false;
   const watching = (async () => {
-    while (!over) {
+    while (!isOver) {
       most = Math.max(most, existsSync(incoming) ? readdirSync(incoming).length : 0);
       await sleep(1);
     }
@@ -111,7 +111,7 @@ test('returns 413 for 990 files, and stores none of an anonymous client and at m
   expect((await post('/graphql', FORM, form(part('0', 'x', 'a.png')))).status).toBe(200);
   expect(most).toBe(0);
   const { status, text } = await post('/graphql', FORM, form(files), { Authorization: `Token ${siege.token}` });
-  over = true;
+  isOver = true;
   await watching;
   expect([status, text]).toEqual([413, expect.stringContaining('at most 20 files')]);
   expect(most).toBeLessThanOrEqual(20);
@@ -155,18 +155,18 @@ const ending: [what: string, text: string, drip: string][] = [
 
 test('closes connections that send nothing, an incomplete request or a very slow one', async () => {
   const delays = siege.delays();
-  const kept = await Promise.all(
+  const closingTimes = await Promise.all(
     ending.map(async ([what, text, drip]) => {
       const { socket, ended } = connection(text);
       if (drip) void drips(socket, drip);
       return [what, (await ended) - delays()] as const;
     }),
   );
-  for (const [what, ms] of kept) expect([what, Math.floor(ms / (12 * PATIENCE_MS))]).toEqual([what, 0]);
+  for (const [what, ms] of closingTimes) expect([what, Math.floor(ms / (12 * PATIENCE_MS))]).toEqual([what, 0]);
 });
 
 /** Counts the connections that the server has not closed, according to the kernel: closed ones have inode 0. */
-function kept(sockets: readonly net.Socket[]): number {
+function countOpenConnections(sockets: readonly net.Socket[]): number {
   const ours = new Set(sockets.map(({ localPort }) => localPort));
   const port = Number(new URL(siege.base).port);
   const ends = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'utf8').trim().split('\n').slice(1));
@@ -181,7 +181,7 @@ test('stays responsive while 60 clients do not read a long page', async () => {
   const page = 'GET /api/v2/ingredient/?limit=10000 HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n'.repeat(5);
   // Warm-up: the first pages of a process take longer.
   for (let run = 0; run < 5; run += 1) await send(siege.base, { path: '/api/v2/ingredient/?limit=200', headers: { Accept: 'text/html' } });
-  const { aliveMs, memoryMb } = await siege.under(async () => {
+  const { aliveMs, memoryMb } = await siege.measureDuring(async () => {
     const connections = Array.from({ length: 60 }, () => connection(page, { reading: false }));
     await sleep(3 * PATIENCE_MS);
     for (const { socket } of connections) socket.destroy();
@@ -201,9 +201,9 @@ test('closes connections that read no responses and keeps those that read slowly
     slow.pause();
     setTimeout(() => slow.resume(), 10);
   });
-  await until('all are connected', () => kept([...stuck, slow]) === 4);
-  await until('those that do not read are closed', () => kept(stuck) === 0);
-  expect(kept([slow])).toBe(1);
+  await until('all are connected', () => countOpenConnections([...stuck, slow]) === 4);
+  await until('those that do not read are closed', () => countOpenConnections(stuck) === 0);
+  expect(countOpenConnections([slow])).toBe(1);
   expect(read).toBeGreaterThan(0);
   for (const socket of [...stuck, slow]) socket.destroy();
 });

@@ -75,7 +75,7 @@ async function sendAll(texts: readonly string[], request: (text: string) => Prom
         bad.push(`${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`);
     }
   };
-  const { aliveMs } = await siege.under(() => Promise.all([sender(), sender()]));
+  const { aliveMs } = await siege.measureDuring(() => Promise.all([sender(), sender()]));
   return aliveMs < ALIVE_MS ? bad : [...bad, `silent for ${Math.round(aliveMs)} ms`];
 }
 

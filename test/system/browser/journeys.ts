@@ -285,9 +285,9 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     const rest = await page.request.get(new URL('/api/v2/weightentry/?limit=2', page.url()).href, {
       headers: { Accept: 'application/json' },
     });
-    const shown = JSON.parse((await page.locator('.graphiql-response .result-window').innerText()).replaceAll('\u00a0', ' ')).data.page
-      .nodes;
-    expect(shown.map(({ weight }: { weight: string }) => weight)).toEqual(
+    const displayedResult = JSON.parse((await page.locator('.graphiql-response .result-window').innerText()).replaceAll('\u00a0', ' ')).data
+      .page.nodes;
+    expect(displayedResult.map(({ weight }: { weight: string }) => weight)).toEqual(
       (await rest.json()).results.map(({ weight }: { weight: string }) => weight),
     );
     await person.judge('playground', {

@@ -86,11 +86,11 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await page.setViewportSize({ width: 390, height: 844 });
       await demo.open('/api/v2/workoutlog/?limit=10');
       const chart = page.locator('.chart .scroll').first();
-      const shown = await chart.evaluate((one) => {
+      const isAtNewestValues = await chart.evaluate((one) => {
         const [drawn, seen] = [one.querySelector('svg')!, one].map((element) => element.getBoundingClientRect()) as [DOMRect, DOMRect];
         return drawn.right <= seen.right + 1 && drawn.right > seen.left && drawn.left < seen.left;
       });
-      expect(shown).toBe(true);
+      expect(isAtNewestValues).toBe(true);
       await page.setViewportSize({ width: 1280, height: 900 });
     });
 
@@ -110,9 +110,9 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await anybody.page.getByRole('button', { name: /^GET \/workout\/ / }).click();
       await anybody.page.getByRole('button', { name: 'Try it out' }).click();
       await anybody.page.getByRole('button', { name: 'Execute' }).click();
-      const answered = anybody.page.locator('.live-responses-table .response-col_status').last();
-      await answered.waitFor();
-      expect(await answered.innerText()).toContain('200');
+      const responseStatus = anybody.page.locator('.live-responses-table .response-col_status').last();
+      await responseStatus.waitFor();
+      expect(await responseStatus.innerText()).toContain('200');
 
       const { page } = demo;
       await demo.open(docs);

@@ -162,11 +162,11 @@ export class Person {
   }
 
   /** Emulates printing on A4. */
-  async asPrinted(name: string, look: () => Promise<void>): Promise<void> {
+  async asPrinted(name: string, inspect: () => Promise<void>): Promise<void> {
     await this.page.emulateMedia({ media: 'print' });
     await this.page.setViewportSize(PAPER);
     await this.page.screenshot({ path: path.join(SCREENSHOTS, `${name}-print.png`), fullPage: true });
-    await look();
+    await inspect();
     await this.page.emulateMedia({ media: 'screen' });
     await this.page.setViewportSize(DESKTOP);
   }

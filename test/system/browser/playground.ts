@@ -97,18 +97,18 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
 
     test('restores query and chart from a shared link and is accessible on desktop and phone', async () => {
       const { page } = person;
-      const asked = async () => {
+      const openSharedLink = async () => {
         await page.goto(link);
         await page.locator('.answer .chart svg text').first().waitFor();
       };
-      await asked();
+      await openSharedLink();
       expect(await page.getByLabel('Kind of chart').inputValue()).toBe('scatter');
       await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       const views = ['Chart', 'Table'].values();
       await person.judge('playground-answer', {
         // The chart on desktop, the table on the phone.
         again: async () => {
-          await asked();
+          await openSharedLink();
           await page.getByRole('button', { name: views.next().value, exact: true }).click();
           await page.locator('.answer').locator('.chart svg text, table tbody td').first().waitFor();
         },

@@ -4,7 +4,7 @@ import { MAX_INTEGER } from '../../../src/contract/bounds';
 import { fieldOf } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { furnish, ownedParents, ownedTypes, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedParents, ownedTypes, spreadIds, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Person } from '../../setup/person';
@@ -12,13 +12,13 @@ import type { Person } from '../../setup/person';
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let bob: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
-  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
 const schema = buildGraphQLSchema();

@@ -6,7 +6,7 @@ import { creatableChildren } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { nodeIdOf } from '../../../src/core/model/node';
-import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Answer, Person } from '../../setup/person';
@@ -15,13 +15,13 @@ import { bodyOf, inputBelow, inputOf } from '../../setup/samples';
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let bob: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
-  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
 /** Profiles have tests of their own: they are not listed, and updated without an id. */
@@ -35,8 +35,8 @@ const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(enti
 /** Returns the status and text of a response. */
 const said = ({ status, text }: Answer) => ({ status, text });
 
-function expectNothingOf(belongings: Belongings, { text }: Answer): void {
-  for (const id of belongings.values()) expect(text).not.toContain(String(id));
+function expectNothingOf(ownedRowIds: OwnedRowIds, { text }: Answer): void {
+  for (const id of ownedRowIds.values()) expect(text).not.toContain(String(id));
 }
 
 const WRONG = 'errors { path code message }';

@@ -8,7 +8,7 @@ import type { Entity } from '../../../src/core/model/fields';
 import type { SqlCondition } from '../../../src/core/access/conditions';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
-import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedParents, ownedTypes, parentsIn, spreadIds, type OwnedRowIds } from '../../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Person } from '../../setup/person';
@@ -40,13 +40,13 @@ jest.mock('../../../src/core/access/access', (): Access => {
 const fitgraph = fitgraphForThisFile({ environment: { ROW_SECURITY: 'required' } });
 let ann: Person;
 let bob: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
-  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
 const types = ownedTypes()
@@ -56,12 +56,12 @@ const ofBob = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(enti
 
 const UNKNOWN = [{ code: 'NOT_FOUND' }];
 
-function expectNothingOf(belongings: Belongings, text: string): void {
-  for (const id of belongings.values()) expect(text).not.toContain(String(id));
+function expectNothingOf(ownedRowIds: OwnedRowIds, text: string): void {
+  for (const id of ownedRowIds.values()) expect(text).not.toContain(String(id));
 }
 
 test('users see all rows when row-level security is off too', async () => {
-  const open = await Fitgraph.start({ beside: fitgraph, environment: { ROW_SECURITY: 'off' } });
+  const open = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { ROW_SECURITY: 'off' } });
   try {
     for (const [, entity] of types) {
       const { rows } = await ann.at(open.url).ask(`{ rows: ${resourceOf(entity)!.pluralName} { nodes { id } } }`);

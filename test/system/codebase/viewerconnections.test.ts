@@ -3,7 +3,7 @@ import { fieldsOf } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { furnish, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, spreadIds, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
 import { edgesToOwn, type Edge } from '../../setup/edges';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
@@ -14,13 +14,13 @@ let ann: Person;
 let bob: Person;
 /** A user without any rows. */
 let carl: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
   [ann, bob, carl] = [await fitgraph.user('ann'), await fitgraph.user('bob'), await fitgraph.user('carl')];
-  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
 test('the schema has connections from public rows to owned rows', () => expect(edges.length).toBeGreaterThanOrEqual(2));

@@ -5,18 +5,18 @@
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import '../../../src/graphql/schema';
-import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { GraphQLAnswer, Person } from '../../setup/person';
 import { bodyOf, inputOf, type Values } from '../../setup/samples';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  [annas, bobs] = [await furnish(ann), await furnish(await fitgraph.user('bob'))];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(await fitgraph.user('bob'))];
 });
 
 interface Wrong {

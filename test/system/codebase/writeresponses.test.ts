@@ -3,7 +3,7 @@ import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObje
 import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
 import { resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { readRow, updateOf } from '../../setup/lists';
 import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
@@ -14,10 +14,10 @@ import { bodyOf, inputOf, named, type Values } from '../../setup/samples';
 const fitgraph = fitgraphForThisFile({ environment: { TIME_ZONE: 'Europe/Berlin' } });
 const schema = buildGraphQLSchema();
 let ann: Person;
-let annas: Belongings;
+let annas: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  annas = await furnish(ann);
+  annas = await createOwnedRows(ann);
 });
 
 const ROUNDS = 4;

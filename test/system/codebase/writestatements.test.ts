@@ -3,7 +3,7 @@ import { creatableChildren } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { OWNER_FIELD, resourceOf } from '../../../src/core/model/registry';
 import '../../../src/graphql/schema';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
 import { bodyOf, inputBelow, inputOf, type Values } from '../../setup/samples';
@@ -14,16 +14,16 @@ const MOST = 14;
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
+  ownedRowIds = await createOwnedRows(ann);
 });
 
 /** Numbers the rows, so that they satisfy unique constraints. */
 let number = 100;
 function next(entity: Entity, by?: string): Values {
-  const given = [(number += 1), parentsIn(belongings)] as const;
+  const given = [(number += 1), parentsIn(ownedRowIds)] as const;
   const values = by === undefined ? inputOf(entity, ...given) : inputBelow(entity, by, ...given);
   // True flags may affect other rows.
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === false ? true : value]));
@@ -157,7 +157,7 @@ test.each(kept.map((entity): [string, Entity] => [entity.name, entity]))(
       return answer;
     };
     const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
-    const body = () => bodyOf(entity, (number += 1), parentsIn(belongings));
+    const body = () => bodyOf(entity, (number += 1), parentsIn(ownedRowIds));
     const { id } = counted('POST', 201, await ann.post(path, body())).body;
     const [changed] = Object.entries(body()).filter(([, value]) => !Array.isArray(value));
     counted('PATCH', 200, await ann.patch(`${path}${id}/`, Object.fromEntries([changed!])));

@@ -95,13 +95,13 @@ test('bounds responses with stored texts that exceed the current length limit', 
 });
 
 test('has not exceeded its memory limit in these attacks', async () => {
-  expect((await siege.under(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
+  expect((await siege.measureDuring(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
 });
 
 test('serves other clients while a dozen clients ask for as many objects as the cost allows', async () => {
   const aliases = repeated(40, (index) => `d${index}: language { id }`);
   const query = `{ ingredients(first: 9900) { nodes { ${aliases} } } }`;
-  const { result: replies, memoryMb } = await siege.under(() =>
+  const { result: replies, memoryMb } = await siege.measureDuring(() =>
     unharmed(siege, () => Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query)))),
   );
   for (const { status, text } of replies) {
@@ -114,7 +114,7 @@ test('serves other clients while a dozen clients ask for as many objects as the 
 test('serves other clients while hundreds of thousands of fields wait for the same row', async () => {
   const aliases = repeated(38, (index) => `e${index}: exercise { id }`);
   const query = `{ workoutLogs(first: 9900) { nodes { ${aliases} } } }`;
-  const { result: reply, memoryMb } = await siege.under(() => unharmed(siege, () => graphql(siege.base, query, {}, own())));
+  const { result: reply, memoryMb } = await siege.measureDuring(() => unharmed(siege, () => graphql(siege.base, query, {}, own())));
   expect(reply.status).toBe(200);
   expect(JSON.parse(reply.text).data.workoutLogs.nodes).toHaveLength(9900);
   expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
@@ -122,7 +122,7 @@ test('serves other clients while hundreds of thousands of fields wait for the sa
 
 test('serves other clients while a hundred thousand fields fail', async () => {
   const aliases = repeated(40, (index) => `f${index}: diaryEntries(first: 1) { nodes { id } }`);
-  const { result: reply, memoryMb } = await siege.under(() =>
+  const { result: reply, memoryMb } = await siege.measureDuring(() =>
     unharmed(siege, () => graphql(siege.base, `{ ingredients(first: 2300) { nodes { ${aliases} } } }`)),
   );
   const { errors } = JSON.parse(reply.text);

@@ -46,7 +46,7 @@ test('reads a stored text that is too long and updates other fields of its row',
 describe('the budget of a user', () => {
   let small: Fitgraph;
   beforeAll(async () => {
-    small = await Fitgraph.start({ environment: { BUDGET_USER: '1000' }, beside: fitgraph });
+    small = await Fitgraph.start({ environment: { BUDGET_USER: '1000' }, sameDatabaseAs: fitgraph });
   });
   afterAll(() => small.stop());
 
