@@ -34,11 +34,11 @@ test.each([['99.1.0'], ['0.100.0'], [null]])('rejects a newer migration whose ol
 test('a running server is not ready any more once a newer version has applied a migration that it does not support', async () => {
   expect(await readiness()).toBe(200);
   await record('99.1.0');
-  await until('it is not ready', async () => (await readiness()) === 503);
+  await until('the server is not ready', async () => (await readiness()) === 503);
   expect((await fitgraph.anyone.send('GET', '/health/ready')).body).toEqual({
     status: 'unavailable',
     reason: 'a newer version has migrated the database and does not support this one',
   });
   await fitgraph.sql(`UPDATE "migration" SET "oldest_version" = $1 WHERE "name" LIKE '9999%'`, [VERSION]);
-  await until('it is ready again', async () => (await readiness()) === 200);
+  await until('the server is ready again', async () => (await readiness()) === 200);
 });

@@ -137,14 +137,16 @@ test('restarts after kill -9 of the server, for its owner and its clients', asyn
   };
 
   await killServer();
-  await until('the first can read', answers(first));
-  await until('both know', () => [first, second].every((app) => app.logged.some((line) => line.includes('is available again'))));
+  await until('the first app can read', answers(first));
+  await until('both apps have logged the recovery', () =>
+    [first, second].every((app) => app.logged.some((line) => line.includes('is available again'))),
+  );
   expect(await second.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
   // A client takes over when the owner is killed.
   await first.end('SIGKILL');
-  await until('the second can read', answers(second));
+  await until('the second app can read', answers(second));
   await killServer();
-  await until('the second can read', answers(second));
+  await until('the second app can read', answers(second));
   await second.release();
   await expectStopped();
 });
@@ -185,7 +187,7 @@ test('serves again after its watchdog is killed', async () => {
   for (const pid of watchdog()) process.kill(pid, 'SIGKILL');
   const cli = await child();
   expect((await cli.open(data())).error).toBeUndefined();
-  await until('the app is back', () => app.logged.some((line) => line.includes('is available again')));
+  await until('the app has logged the recovery', () => app.logged.some((line) => line.includes('is available again')));
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
@@ -388,7 +390,7 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
     expect((await app.open(data())).error).toMatch(/which no longer exists/);
   } finally {
     await app.end('SIGKILL');
-    await until('nothing runs there', () => home === '' || processesOf(home).length === 0);
+    await until('no process uses the database folder', () => home === '' || processesOf(home).length === 0);
     if (home) for (const dir of [home, `${home}.gone`]) fs.rmSync(dir, { recursive: true, force: true });
   }
 });

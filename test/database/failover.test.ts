@@ -63,7 +63,7 @@ test('writes go to the writable host, and to another one after it has ended', as
   const ann = fitgraph.anyone.sending({ Authorization: `Token ${token}` });
   const write = (comment: string) => ann.post('/workout/', { creation_date: '2026-01-01', comment });
   expect((await write('before')).status).toBe(201);
-  await until('the standby has it too', async () => (await comments(two!)).length === 1);
+  await until('the standby has replayed the write', async () => (await comments(two!)).length === 1);
   expect([(await listeners(one!)).length, (await listeners(two!)).length]).toEqual([1, 0]);
 
   await one!.release();

@@ -89,9 +89,9 @@ test('delivers the changes of another instance to a subscriber', async () => {
       receivedChanges.push(...changed.changes.map(({ type, operation }) => `${type} ${operation}`));
     }
   })();
-  await until('it follows', () => isSubscribed);
+  await until('the subscription is active', () => isSubscribed);
   await ann.post('/weightentry/', { date: '2026-01-01', weight: '80' });
-  await until('it has heard', () => receivedChanges.includes('WEIGHT_ENTRY CREATED'));
+  await until('the change is received', () => receivedChanges.includes('WEIGHT_ENTRY CREATED'));
   client.dispose();
   await subscription.catch(() => undefined);
 });
@@ -172,10 +172,10 @@ test('cancels the running statement of a client that has disconnected', async ()
     const session = database.session();
     session.setClient('users', 1);
     const query = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
-    await until('it runs', async () => (await running()) === 1);
+    await until('the statement runs', async () => (await running()) === 1);
     session.cancelReads();
     expect(await query).toBe('the client has gone');
-    await until('it is stopped', async () => (await running()) === 0);
+    await until('the statement is cancelled', async () => (await running()) === 0);
   } finally {
     await close();
   }
@@ -194,5 +194,5 @@ test('returns 503 with Retry-After while the pooler is frozen, and recovers afte
   } finally {
     poolers.signal(0, 'SIGCONT');
   }
-  await until('it answers again', async () => (await ann.get('/workout/?limit=1')).status === 200);
+  await until('the server answers again', async () => (await ann.get('/workout/?limit=1')).status === 200);
 });

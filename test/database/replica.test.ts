@@ -49,8 +49,8 @@ async function ask(at: Embedded, text: string, values?: unknown[]): Promise<Reco
 }
 
 const replica = () => fitgraph.database.replica!;
-const waitUntilUsed = () => until('the replica is read from', async () => replica().isUsed);
-const waitUntilUnused = () => until('the replica is left alone', async () => !replica().isUsed);
+const waitUntilUsed = () => until('the replica is used', async () => replica().isUsed);
+const waitUntilUnused = () => until('the replica is not used', async () => !replica().isUsed);
 const command = async (text: string) => {
   const client = new Client(asSuperuser(standby.connection));
   await client.connect();
@@ -68,7 +68,7 @@ async function countReplicaReads<T>(work: () => Promise<T>): Promise<[number, T]
 
 /** Repeats `work` until the standby answers. On a busy machine its lag is sometimes checked late, and the standby is not used until then. */
 const readFromReplica = (work: () => Promise<unknown>, statements = 1) =>
-  until('the standby answers', async () => (await countReplicaReads(work))[0] >= statements);
+  until('the replica answers', async () => (await countReplicaReads(work))[0] >= statements);
 
 const LISTS = ['exercise', 'exercisebaseinfo', 'exerciseinfo', 'ingredient', 'ingredientinfo', 'exerciseimage', 'exercisecomment'];
 const NAMES = '{ exercises(first: 50) { totalCount nodes { name exerciseBase { category { name } images { isMain } } } } }';
@@ -143,7 +143,7 @@ describe('public rows', () => {
       for (const name of ['One', 'Two', 'Three']) {
         const previousCount = fitgraph.services.listener.notificationCount;
         await rename(name);
-        await until('the change was told of', async () => fitgraph.services.listener.notificationCount > previousCount);
+        await until('the change notification is received', async () => fitgraph.services.listener.notificationCount > previousCount);
         expect(await readName()).toBe(name);
       }
       expect((await countReplicaReads(readName))[0]).toBe(0);
@@ -167,7 +167,7 @@ describe('public rows', () => {
       await resumeReplay();
     }
     await waitUntilUsed();
-    await until('it has caught up', () => replica().secondsBehind! < 2);
+    await until('the replica has caught up', () => replica().secondsBehind! < 2);
   });
 });
 
@@ -197,7 +197,7 @@ test.each([undefined, 'transaction'] as const)('applies the viewer role to reads
   try {
     await useViewerRole(database, () => undefined);
     database.replica!.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, createLog('silent'));
-    await until('the replica is read from', async () => database.replica!.isUsed);
+    await until('the replica is used', async () => database.replica!.isUsed);
     const session = database.session();
     session.setClient('anonymous', 'somebody');
     const read = () =>

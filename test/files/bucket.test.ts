@@ -74,7 +74,7 @@ test('restores the files of a backup while the server is running', async () => {
   await files().deleteFiles(other!, []);
   await upload(ann);
   await restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
-  await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));
+  await until('the files are restored', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 
 /** Returns the environment variables for the operator's commands. */
@@ -155,7 +155,7 @@ test('deletes the files of a deleted user', async () => {
   const image = new URL(body.image).pathname.replace('/media/', '');
   expect(await fitgraph.services.media.exists(image)).toBe(true);
   await deleteUser(bob.id, fitgraph.database);
-  await until('it is gone', async () => !(await fitgraph.services.media.exists(image)));
+  await until('the image is deleted', async () => !(await fitgraph.services.media.exists(image)));
 });
 
 test('returns 503 for files and writes no row while the bucket is unreachable', async () => {

@@ -40,7 +40,7 @@ const unsettled = () => fitgraph.sql('SELECT * FROM "removed_file" WHERE NOT "se
 
 async function waitUntilDeleted(): Promise<void> {
   await until('no file is left', () => files().length === 0);
-  await until('none waits for it', async () => (await unsettled()).length === 0);
+  await until('no removal is pending', async () => (await unsettled()).length === 0);
 }
 
 test('deletes an image and its thumbnails when its row is deleted', async () => {
@@ -72,7 +72,7 @@ test('keeps a file until the last row that refers to it is deleted', async () =>
     SELECT gen_random_uuid(), "exercise_base_id", "image", false, "status", "license_id" FROM "exercise_image" WHERE "id" = $1 RETURNING "id"`;
   const other = (await fitgraph.sql(copy, [id]))[0]!.id;
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
-  await until('it is looked at', async () => (await unsettled()).length === 0);
+  await until('the removal is handled', async () => (await unsettled()).length === 0);
   expect(files()).toHaveLength(11);
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [other]);
   await waitUntilDeleted();

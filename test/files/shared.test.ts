@@ -64,7 +64,10 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
     const { id, image } = await upload(one);
     expect((await get(two, image)).status).toBe(200);
     await ann.at(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedIds } }`);
-    await until('it is gone', async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404);
+    await until(
+      'the image is deleted on both instances',
+      async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404,
+    );
   });
 
   if (where === 'a folder')

@@ -204,9 +204,9 @@ describe('a large export', () => {
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout" IN ACCESS EXCLUSIVE MODE');
     response.resume();
-    await until('a page waits', async () => (await waiting()) === 1);
+    await until('a page waits for the lock', async () => (await waiting()) === 1);
     response.destroy();
-    await until('nothing waits', async () => (await waiting()) === 0);
+    await until('no page waits for the lock', async () => (await waiting()) === 0);
   });
 
   test('breaks the connection when a page fails, so that the file is not taken as complete', async () => {
@@ -224,7 +224,7 @@ describe('a large export', () => {
   test('is aborted after EXPORT_TIMEOUT', async () => {
     const other = await startServer({ sameDatabaseAs: fitgraph, environment: { EXPORT_TIMEOUT: '1s' } });
     const response = await startExport(ann, WIDE, other.url);
-    await until('it is given up', () => other.logged.join('').includes('a file took too long'));
+    await until('the export is aborted', () => other.logged.join('').includes('a file took too long'));
     expect(await readToEnd(response)).toMatchObject({ broken: true });
   });
 
@@ -237,7 +237,10 @@ describe('a large export', () => {
     expect([third.status, third.headers.get('retry-after'), third.error!.extensions.code]).toEqual([429, '10', 'TOO_MANY_REQUESTS']);
     expect((await file(bob, { query: IDS })).status).toBe(200);
     for (const response of stalled) response.destroy();
-    await until('there is room again', async () => (await file(ann, { query: '{ workouts(first: 1) { nodes { id } } }' })).status === 200);
+    await until(
+      'another export is accepted',
+      async () => (await file(ann, { query: '{ workouts(first: 1) { nodes { id } } }' })).status === 200,
+    );
   });
 
   test('waits for budget between pages, and is rejected when its first page exceeds the budget', async () => {

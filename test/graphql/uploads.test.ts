@@ -38,7 +38,7 @@ function send(
 
 async function expectNoNewFiles(before: readonly string[]): Promise<void> {
   const waiting = () => filesIn(join(dirname(fitgraph.mediaFolder), 'incoming'));
-  await until('nothing waits', () => waiting().length === 0);
+  await until('no uploaded file is left', () => waiting().length === 0);
   expect(images()).toEqual(before);
 }
 

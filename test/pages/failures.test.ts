@@ -30,7 +30,7 @@ async function shedResponses(): Promise<Shed> {
     if (answer.status === 503) shed[name] = { headers: answer.headers, text };
   };
   const names = Object.keys(CASES) as (keyof Shed)[];
-  await until('all are shed', async () => {
+  await until('all requests are shed', async () => {
     for (let pauses = 0; pauses < 8; pauses += 1) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
       await sleep(10);

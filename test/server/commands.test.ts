@@ -293,7 +293,7 @@ describe('import', () => {
     write([category, base, { model: 'exercises.exercise', pk: 90_000, fields: { ...exercise, ...texts } }]);
     expect(await fitgraph('import', file)).toMatchObject({ status: 0, stdout: '3 rows of 3 models imported.\n', stderr: '' });
     expect((await server.anyone.get('/exercise/90000/')).body).toMatchObject({ name: 'Imported exercise', category: 900 });
-    await until('the category is in memory', async () => {
+    await until('the category is cached', async () => {
       const { body } = await server.anyone.get('/exerciseinfo/90000/');
       return body.category?.name === 'Imported';
     });
@@ -380,7 +380,7 @@ test('ends a running command with one line when the server stops, and later runs
   holder.on('error', () => undefined);
   await holder.query('BEGIN; LOCK TABLE "user_account" IN ACCESS EXCLUSIVE MODE');
   const token = run('command', { DATA_DIR: installation.dataDir, LOCK_TIMEOUT: 'off' }, ['user', 'token', 'demo']);
-  await until('it waits for the lock', async () => (await holder.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
+  await until('the command waits for the lock', async () => (await holder.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
   server.process.kill('SIGTERM');
   expect(await token).toMatchObject({
     status: 1,

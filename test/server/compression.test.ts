@@ -126,7 +126,7 @@ describe('public REST responses', () => {
     const path = '/api/v2/muscle/';
     const { etag } = (await send(path)).headers;
     await fitgraph.sql(`UPDATE "muscle" SET "name" = 'Changed' WHERE "id" = 1`);
-    await until('the change is known', async () => (await send(path, { 'If-None-Match': etag })).status !== 304);
+    await until('the change is visible', async () => (await send(path, { 'If-None-Match': etag })).status !== 304);
     const after = await send(path, { 'If-None-Match': etag });
     expect([after.status, after.body.toString().includes('Changed')]).toEqual([200, true]);
   });

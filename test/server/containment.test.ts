@@ -243,7 +243,7 @@ describe('a single worker', () => {
     const before = countRejectedLogins();
     for (let count = 1; count <= 3; count += 1) {
       expect(await send(new http.Agent(), { path: '/login', headers, body: Buffer.alloc(100_000, 'a') })).toBe(413);
-      await until('it is logged', () => countRejectedLogins() >= before + count);
+      await until('the rejected logins are logged', () => countRejectedLogins() >= before + count);
     }
     expect(server.stderr).toBe('');
   });
@@ -311,7 +311,7 @@ describe('a single worker', () => {
       (client as unknown as { _socket: Socket })._socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]));
       await closed;
     }
-    await until('it is logged', () => lines().length > 0);
+    await until('the malformed frames are logged', () => lines().length > 0);
     expect(lines().length).toBeLessThan(10);
     expect(JSON.parse(lines()[0]!)).toMatchObject({ msg: 'WebSocket error', code: expect.stringMatching(/^WS_ERR/) });
     expect(server.stderr).toBe('');
@@ -338,7 +338,7 @@ describe('a single worker', () => {
       underlying.uncork();
       expect(await closed).toBe(4409);
     }
-    await until('nothing is left', async () => (await running()) <= before);
+    await until('all operations have ended', async () => (await running()) <= before);
   });
 });
 
@@ -384,7 +384,7 @@ test.each([
     expect(failing.status).toBe(expected);
     for (const other of await Promise.all(otherRequests)) expect(other.status).toBe(200);
     expect(serving()).toBe(worker);
-    await until('it is logged', () => server.stdout.includes('uncaught error'));
+    await until('the error is logged', () => server.stdout.includes('uncaught error'));
     expect(server.stdout.match(/uncaught error/g)).toHaveLength(1);
   } finally {
     await stop();
@@ -412,7 +412,7 @@ test('starts a new worker once the supervisor has file descriptors again', async
     // The limit is below the current number of descriptors, because those for the killed workers are freed.
     limit(fs.readdirSync(`/proc/${supervisor}/fd`).length - 8);
     for (const pid of server.workers) process.kill(pid, 'SIGKILL');
-    await until('a start has failed', () => server.stdout.includes('a worker could not be started'));
+    await until('a worker start has failed', () => server.stdout.includes('a worker could not be started'));
     limit(4096);
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200);
     expect(server.process.exitCode).toBeNull();
@@ -452,7 +452,7 @@ test('restarts the database when its socket file has been removed', async () => 
   try {
     const folder = path.join(installation.dataDir, 'socket');
     fs.rmSync(path.join(folder, '.s.PGSQL.5432'));
-    await until('there is a socket again', () => fs.existsSync(path.join(folder, '.s.PGSQL.5432')));
+    await until('the socket file exists again', () => fs.existsSync(path.join(folder, '.s.PGSQL.5432')));
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/exercise/`)).status === 200);
   } finally {
     await stop();

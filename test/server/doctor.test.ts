@@ -117,12 +117,12 @@ test('doctor names faulty settings, and a start warns about unknown variables', 
   );
 
   const server = await installation.start({ ...misspelt, WEB_CONCURRENCY: '2', ROW_SECURITY: 'off' });
-  await until('a start has warned', () => server.stdout.includes('DATABSE_POOL is unknown: did you mean DATABASE_POOL?'));
+  await until('the server has logged the warning', () => server.stdout.includes('DATABSE_POOL is unknown: did you mean DATABASE_POOL?'));
   await until('both workers use the database', () => installation.workers.length === 2);
   const environment = path.join(installation.folder, 'fitgraph.env');
   fs.writeFileSync(environment, 'WEB_CONCURRENCY=2\nDATABASE_POOL=20\n');
   const warning = /WARN {2}Connections: 2 workers use the database, but WEB_CONCURRENCY is 1 here/;
-  await until('doctor counts both', async () => warning.test((await doctor()).stdout));
+  await until('doctor counts both workers', async () => warning.test((await doctor()).stdout));
   const informed = (await doctor({}, '--environment', environment)).stdout;
   expect(informed).not.toMatch(warning);
   expect((await doctor({}, '--environment', missingFile)).stdout).toContain('FAIL  Configuration: --environment: ENOENT');

@@ -19,7 +19,7 @@ test('stays live and reports that it is not ready while the database is frozen, 
   const frozen = installation.processes;
   for (const pid of frozen) process.kill(pid, 'SIGSTOP');
   try {
-    await until('it is not ready', async () => (await ready()).status === 503);
+    await until('the server is not ready', async () => (await ready()).status === 503);
     for (let round = 0; round < 2; round += 1) {
       const delays = delaysOf(...workers);
       const readinessChecks = Array.from({ length: 30 }, ready);
@@ -40,5 +40,5 @@ test('stays live and reports that it is not ready while the database is frozen, 
   } finally {
     for (const pid of frozen) process.kill(pid, 'SIGCONT');
   }
-  await until('it is ready again', async () => (await ready()).status === 200);
+  await until('the server is ready again', async () => (await ready()).status === 200);
 });

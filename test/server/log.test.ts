@@ -41,7 +41,7 @@ test('logs one line per request with method, path, status, user, duration and st
   await server.signedIn(token).get('/workout/?comment=anything');
   await server.anyone.query('{ viewer { name } }');
   const requested = () => lines().filter(({ msg }) => msg === 'request');
-  await until('both are logged', () => requested().length === 2);
+  await until('both requests are logged', () => requested().length === 2);
   const requests = requested();
   expect(requests).toEqual([
     expect.objectContaining({
@@ -72,7 +72,7 @@ test('logs no secret and no body, for successful and failed requests', async () 
   expect((await server.anyone.query(login, { password: PASSWORD })).data.login.token).toBe(token);
   expect((await ann.query(`mutation { createWorkout(input: { name: "${WRITTEN}" }) { errors { path } } }`)).errors).toBeUndefined();
   expect((await ann.query(`mutation { createWorkout(input: { name: ${WRITTEN} }) { errors { path } } }`)).status).toBe(400);
-  await until('all are logged', () => lines().length >= 12);
+  await until('all requests are logged', () => lines().length >= 12);
   expectNoSecrets();
 });
 
@@ -93,7 +93,7 @@ test('logs an unexpected error with its id and stack trace but without user cont
   await client.end();
   await release();
 
-  await until('both are logged', () => lines().filter(({ msg }) => msg === 'unexpected error').length === 2);
+  await until('both errors are logged', () => lines().filter(({ msg }) => msg === 'unexpected error').length === 2);
   const errors = lines().filter(({ msg }) => msg === 'unexpected error');
   for (const { err } of errors) {
     expect(err.message).toContain('unforeseen');

@@ -55,7 +55,7 @@ interface Line {
 
 test('logs shed requests under their X-Request-Id and without the query string', async () => {
   const shedStatusById = new Map<string, number>();
-  await until('some are refused', async () => {
+  await until('some requests are shed', async () => {
     await overloadServer();
     const requests = Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`));
     const answers = await Promise.all(requests);
@@ -89,7 +89,7 @@ test('counts each shed request once in the metrics', async () => {
 
 /** Waits until requests are no longer shed. */
 const waitUntilIdle = () =>
-  until('nobody is refused any more', async () => {
+  until('no requests are shed', async () => {
     await sleep(200);
     const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anyone.get('/muscle/')));
     return answers.every(({ status }) => status === 200);
@@ -98,7 +98,7 @@ const waitUntilIdle = () =>
 test('closes the connection of a shed request without waiting for its body', async () => {
   const port = Number(new URL(fitgraph.url).port);
   const shedConnections: Dripping[] = [];
-  await until('some are refused', async () => {
+  await until('some requests are shed', async () => {
     await overloadServer();
     const connections = Array.from({ length: 50 }, () => dripping(port));
     await sleep(200);
@@ -108,7 +108,7 @@ test('closes the connection of a shed request without waiting for its body', asy
     return shedConnections.length > 10;
   });
   // The server must close these connections, because the clients would never stop sending.
-  await until('the server has ended them', () => shedConnections.every((one) => one.isOver()));
+  await until('the server has closed the connections', () => shedConnections.every((one) => one.isOver()));
   for (const one of shedConnections) one.leave();
   await waitUntilIdle();
 });

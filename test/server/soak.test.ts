@@ -190,7 +190,7 @@ test.each(Object.entries(KINDS))(seeded('releases all resources after traffic of
   const before = await heldResources();
   expect(await attack(random, kind, SECONDS)).toBeGreaterThan(10);
   expect(serving()).toBe(worker);
-  await until('nothing is left behind', async () => {
+  await until('all resources are released', async () => {
     const after = await heldResources();
     const isBack = Object.entries(after.counts).every(([metric, value]) => value <= (before.counts[metric] ?? 0));
     return isBack && after.incoming === 0 && after.descriptors <= before.descriptors + 5;

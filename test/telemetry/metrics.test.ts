@@ -152,7 +152,7 @@ test('sums all workers, including a crashed one', async () => {
     await workers(2);
     const requests = 'fitgraph_http_requests_total{method="GET",status="200",route="/api/v2/language/"}';
     for (let number = 0; number < 20; number += 1) await server.anyone.sending({ Connection: 'close' }).get('/language/');
-    await until('all are counted', async () => valuesOf(await scrape()).get(requests) === 20);
+    await until('all requests are counted', async () => valuesOf(await scrape()).get(requests) === 20);
     expect(valuesOf(await scrape()).get('fitgraph_listener_connected')).toBe(2);
 
     process.kill(server.workers[0]!, 'SIGKILL');
@@ -162,7 +162,7 @@ test('sums all workers, including a crashed one', async () => {
     expect(valuesOf(text).get(requests)).toBe(20);
     // Scraping has not started a server: each of the three workers has logged `ready` once, and only the first start has printed the URLs.
     const ready = () => server.stdout.match(/"msg":"ready"/g)?.length;
-    await until('the replacement has said that it is ready', () => (ready() ?? 0) >= 3);
+    await until('the replacement has reported that it is ready', () => (ready() ?? 0) >= 3);
     expect(ready()).toBe(3);
     expect(server.stdout.match(/Playground/g)).toHaveLength(1);
     // Without METRICS_TOKEN, the service port returns no metrics. The metrics port returns nothing else.
@@ -178,7 +178,7 @@ test('serves the metrics of all workers on the service port with METRICS_TOKEN',
   try {
     const server = await installation.start();
     const page = () => server.anyone.sending({ Authorization: `Bearer ${TOKEN}` }).send('GET', '/metrics');
-    await until('both workers are told of', async () => valuesOf((await page()).text).get('fitgraph_workers') === 2);
+    await until('the metrics include both workers', async () => valuesOf((await page()).text).get('fitgraph_workers') === 2);
     expect((await server.anyone.send('GET', '/metrics')).status).toBe(401);
   } finally {
     await installation.remove();

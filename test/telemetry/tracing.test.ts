@@ -54,7 +54,7 @@ beforeAll(async () => {
   // The server exports pending spans when it stops.
   server.process.kill('SIGTERM');
   await server.ended;
-  await until('the last trace has come', () => received.some(({ name }) => name === 'GET /api/v2/day/'));
+  await until('the last trace is received', () => received.some(({ name }) => name === 'GET /api/v2/day/'));
 });
 afterAll(async () => {
   await installation.remove();

@@ -117,20 +117,20 @@ describe('a backup of a running server', () => {
     await fitgraph.sql('TRUNCATE "weight_entry"');
     fs.writeFileSync(path.join(fitgraph.mediaFolder, image.image), 'wrecked');
     for (const name of Object.keys(files(fitgraph))) if (/200x200/.test(name)) fs.rmSync(path.join(fitgraph.mediaFolder, name));
-    await until('it is seen', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name === 'Wrecked');
+    await until('the changed name is visible', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name === 'Wrecked');
     expect((await ann.get('/workout/')).status).toBe(403);
 
     await restore(fitgraph);
 
     expect(await rows(fitgraph)).toEqual(before.rows);
-    await until('the orphan is gone', async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
+    await until('the orphaned file is deleted', async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
     expect(files(fitgraph)).toEqual(before.files);
     // Tokens, passwords and cached tables are those of the backup.
     expect((await ann.get('/workout/')).body.count).toBe(1);
     expect((await other.get('/workout/')).body).toEqual({ detail: 'Invalid token.' });
     const login = await fitgraph.anyone.post('/login/', { username: 'ann', password: 'a good password' });
     expect(login.body).toEqual({ token: ann.token });
-    await until('it is restored', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
+    await until('the original name is visible', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
     expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
     // All earlier cursors have expired; new ones work.
     for (const old of [early, late]) expect((await since(ann, old)).code).toBe('CURSOR_EXPIRED');

@@ -40,7 +40,7 @@ test('accepts anonymous WebSockets again after others were closed', async () => 
     const close = () => {
       while (opened.length) opened.pop()!();
     };
-    await until('there is room for all', async () => {
+    await until('new WebSockets are accepted', async () => {
       const answers = await all();
       if (answers.every((answer) => answer === 'connection_ack')) return true;
       close();

@@ -77,7 +77,7 @@ test('delivers every change to each subscriber once when one of two instances is
   const urls = [one!.url, two!.url];
   const subscribers = Array.from({ length: SUBSCRIBERS }, (_, index) => new Subscriber(index % 2 ? [...urls] : [...urls].reverse()));
   const following = subscribers.map((subscriber) => subscriber.follow());
-  await until('all have a cursor', () => subscribers.every(({ cursor }) => cursor !== undefined));
+  await until('all subscribers have a cursor', () => subscribers.every(({ cursor }) => cursor !== undefined));
   const start = subscribers[0]!.cursor!;
 
   let writing = true;
@@ -95,10 +95,10 @@ test('delivers every change to each subscriber once when one of two instances is
     }
   };
   const writers = Array.from({ length: WRITERS }, (_, index) => write(index));
-  await until('some is written', () => written > 60);
+  await until('some rows are written', () => written > 60);
   one!.process.kill('SIGKILL');
   const before = written;
-  await until('more is written', () => written > before + 60);
+  await until('more rows are written after the kill', () => written > before + 60);
   writing = false;
   await Promise.all(writers);
 
@@ -114,7 +114,7 @@ test('delivers every change to each subscriber once when one of two instances is
     more = changes.hasMore;
   }
   expect(all.length).toBeGreaterThan(150);
-  await until('all are told', () => subscribers.every(({ received }) => received.length >= all.length));
+  await until('all subscribers have received all changes', () => subscribers.every(({ received }) => received.length >= all.length));
   for (const subscriber of subscribers) subscriber.end();
   await Promise.all(following);
   // Sorted, because changes of different rows arrive in the order of the commits, which may differ from that of their numbers in the log.

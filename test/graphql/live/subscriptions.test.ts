@@ -219,7 +219,10 @@ test('reads the change log only for subscribers of the changed catalogue type', 
     const { notificationCount } = one.services.listener;
     const count = () => querySpy.mock.calls.filter(([text]) => text.includes('change_log')).length;
     await act();
-    await until('the change is known and read', () => one.services.listener.notificationCount > notificationCount && count() >= expected);
+    await until(
+      'the change notification is received and the change log is read',
+      () => one.services.listener.notificationCount > notificationCount && count() >= expected,
+    );
     await settled();
     return count();
   };

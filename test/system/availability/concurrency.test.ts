@@ -73,13 +73,13 @@ async function expectOthersServed(
     async () => {
       for (let number = 0; number < BLOCKED_REQUESTS; number += 1)
         blockedRequests.push(measureRequest(sendBlocked).then((reply) => reply.answer.status === 503 && rejected.push(reply)));
-      await until('the crowd waits', async () => (await countLockWaits()) >= 2);
+      await until('requests wait for the lock', async () => (await countLockWaits()) >= 2);
       for (const other of others)
         for (let time = 0; time < 5; time += 1) {
           const answer = await other();
           expect([answer.status, answer.body.errors]).toEqual([answer.status < 300 ? answer.status : 200, undefined]);
         }
-      await until('all are refused that do not run', () => rejected.length > BLOCKED_REQUESTS - 10);
+      await until('excess requests are rejected', () => rejected.length > BLOCKED_REQUESTS - 10);
       // The running statements still hold their slots.
       expect(await countLockWaits()).toBeGreaterThanOrEqual(2);
     },
@@ -141,14 +141,14 @@ test('serves reads, and writes of other users, while writes of one user are bloc
         rejected += Number(answer.status === 503);
         return answer;
       });
-      await until('the crowd waits', async () => (await countLockWaits()) >= 2);
+      await until('requests wait for the lock', async () => (await countLockWaits()) >= 2);
       for (const other of [
         () => ann.get('/weightentry/'),
         () => fitgraph.anyone.get('/exercise/'),
         () => bea.post('/workout/', { name: 'Mine' }),
       ])
         expect([200, 201]).toContain((await other()).status);
-      await until('all are refused that do not run', () => rejected > BLOCKED_REQUESTS - 10);
+      await until('excess requests are rejected', () => rejected > BLOCKED_REQUESTS - 10);
       expect(await countLockWaits()).toBeGreaterThanOrEqual(2);
     },
     'SHARE',
@@ -186,7 +186,7 @@ test('ends an operation at the first timeout when all of its fields are blocked'
 test('returns 503 with Retry-After when database connections are lost', async () => {
   const lost = withLockedTable('exercise', async () => {
     const requests = [limited.anyone.get('/exercise/'), limited.anyone.query('{ exercises { totalCount } }')];
-    await until('they wait', async () => (await countLockWaits()) >= 2);
+    await until('both requests wait for the lock', async () => (await countLockWaits()) >= 2);
     await blocker.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
     );

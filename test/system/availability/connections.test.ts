@@ -201,8 +201,8 @@ test('closes connections that read no responses and keeps those that read slowly
     slow.pause();
     setTimeout(() => slow.resume(), 10);
   });
-  await until('all are connected', () => countOpenConnections([...stuck, slow]) === 4);
-  await until('those that do not read are closed', () => countOpenConnections(stuck) === 0);
+  await until('all clients are connected', () => countOpenConnections([...stuck, slow]) === 4);
+  await until('connections of clients that do not read are closed', () => countOpenConnections(stuck) === 0);
   expect(countOpenConnections([slow])).toBe(1);
   expect(read).toBeGreaterThan(0);
   for (const socket of [...stuck, slow]) socket.destroy();
@@ -214,7 +214,7 @@ test('answers pipelined requests in order', async () => {
   const { socket } = connection(ahead.join(''), { reading: false });
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  await until('all are answered', () => text.split('HTTP/1.1 ').length > 20);
+  await until('all requests are answered', () => text.split('HTTP/1.1 ').length > 20);
   socket.destroy();
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
   expect(statuses).toEqual(ahead.map((_, index) => (index % 2 ? 200 : 404)));

@@ -81,7 +81,7 @@ const READS: [string, () => () => void][] = [
 test.each(READS)('cancels the reads of %s when the client disconnects', async (name, ask) => {
   await withLockedTable(name === 'server-sent events' ? 'change_log' : 'exercise', async () => {
     const leave = [ask(), ask()];
-    await until('both wait', async () => (await countLockWaits()) >= 2);
+    await until('both statements wait for the lock', async () => (await countLockWaits()) >= 2);
     for (const go of leave) go();
     await waitUntilCancelled();
   });
@@ -97,7 +97,7 @@ test('cancels the reads of a WebSocket subscription when the client disconnects'
     socket.send(
       JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'subscription { changed(types: [EXERCISE]) { cursor } }' } }),
     );
-    await until('it waits', async () => (await countLockWaits()) === 1);
+    await until('the statement waits for the lock', async () => (await countLockWaits()) === 1);
     socket.terminate();
     await waitUntilCancelled();
   });
@@ -107,7 +107,7 @@ test('serves other clients on connections whose earlier statements are cancelled
   const answers = await withLockedTable('exercise', async () => {
     for (let round = 0; round < 20; round += 1) {
       const leave = Array.from({ length: 4 }, () => sendRequest('GET', `/api/v2/exercise/?limit=${round + 1}`));
-      await until('some wait', async () => (await countLockWaits()) >= 1);
+      await until('a statement waits for the lock', async () => (await countLockWaits()) >= 1);
       const otherRequests = Array.from({ length: 10 }, () => fitgraph.anyone.get('/ingredient/'));
       for (const go of leave) go();
       for (const { status } of await Promise.all(otherRequests)) expect(status).toBe(200);
@@ -129,7 +129,7 @@ test('drops a write during validation and completes one in its transaction when 
   // The client disconnects during validation, before the transaction.
   await withLockedTable('weight_entry', async () => {
     const leave = sendRequest('POST', '/graphql', many, token(ann));
-    await until('it waits', async () => (await countLockWaits()) === 1);
+    await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
     leave();
     await waitUntilCancelled();
   });
@@ -141,14 +141,14 @@ test('drops a write during validation and completes one in its transaction when 
     'weight_entry',
     async () => {
       const leave = sendRequest('POST', '/graphql', many, token(ann));
-      await until('it waits', async () => (await countLockWaits()) === 1);
+      await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
       leave();
       await sleep(300);
       expect(await countLockWaits()).toBe(1);
     },
     'SHARE',
   );
-  await until('it is made', async () => (await countEntries()) > 0);
+  await until('the entry is created', async () => (await countEntries()) > 0);
   expect(await countEntries()).toBe(50);
 });
 
@@ -158,11 +158,11 @@ test('completes a write with an Idempotency-Key and keeps its response when the 
   const headers = { 'Idempotency-Key': 'gone' };
   await withLockedTable('weight_entry', async () => {
     const leave = sendRequest('POST', '/api/v2/weightentry/', entry, { ...token(bea), ...headers });
-    await until('it waits', async () => (await countLockWaits()) === 1);
+    await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
     leave();
     await sleep(100);
   });
-  await until('it is made', async () => (await bea.get('/weightentry/')).body.count === 1);
-  await until('its answer is kept', async () => (await bea.sending(headers).post('/weightentry/', entry)).status === 201);
+  await until('the entry is created', async () => (await bea.get('/weightentry/')).body.count === 1);
+  await until('the response is stored', async () => (await bea.sending(headers).post('/weightentry/', entry)).status === 201);
   expect((await bea.get('/weightentry/')).body.count).toBe(1);
 });

@@ -123,7 +123,7 @@ test('rejects subscriptions of a network beyond 100 and accepts one of another n
     }
     const other = subscription(networkHeaders('192.0.2.3'), 'EXERCISE');
     streams.push(other);
-    await until('each has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
+    await until('each stream has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
     expect(streams.filter(isRejected)).toHaveLength(5);
     expect(isRejected(other)).toBe(false);
   } finally {
@@ -138,7 +138,7 @@ test('serves other clients while 100 subscriptions of a user receive large write
       streams.push(subscription(attacker(), 'TRAINING_DAY'));
       await sleep(20);
     }
-    await until('each has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
+    await until('each stream has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
     expect(streams.filter(isRejected)).toHaveLength(5);
     const before = streams.reduce((sum, { received }) => sum + events(received()), 0);
     await expectOthersServed(async (isOver) => {
@@ -147,7 +147,7 @@ test('serves other clients while 100 subscriptions of a user receive large write
         await sleep(100);
       }
     });
-    await until('they receive changes', () => streams.reduce((sum, { received }) => sum + events(received()), 0) > before);
+    await until('the streams receive changes', () => streams.reduce((sum, { received }) => sum + events(received()), 0) > before);
   } finally {
     for (const { end } of streams) end();
   }

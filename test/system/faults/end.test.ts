@@ -47,7 +47,7 @@ test('resets no connection and loses no write in a shutdown under load', async (
     )
       .read(6)
       .write(4);
-    await until('all goes well', () => traffic.counted(200) > 50);
+    await until('reads succeed', () => traffic.counted(200) > 50);
     const delays = delaysOf(server.process.pid!, ...server.workers);
     const took = await timeOf(() => ended(server), server.process.pid!, ...server.workers);
     const instantMs = INSTANT_MS + delays();
@@ -76,7 +76,7 @@ test('reports not ready before it closes, and ends subscriptions so that clients
   await new Promise((resolve) => socket.once('open', resolve));
   await sleep(300);
   server.process.kill('SIGTERM');
-  await until('it is not ready', async () => (await server.anyone.send('GET', '/health/ready')).status === 503);
+  await until('the server is not ready', async () => (await server.anyone.send('GET', '/health/ready')).status === 503);
   const ready = await server.anyone.send('GET', '/health/ready');
   expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is shutting down' }]);
   // It still answers requests, but closes each connection.

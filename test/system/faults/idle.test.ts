@@ -27,11 +27,11 @@ test('ends an idle transaction, releases its locks and returns 503 with Retry-Af
     await holder.query('SELECT FROM "workout" WHERE "id" = $1 FOR UPDATE', [id]);
     const asked = ann.patch(`/workout/${id}/`, { comment: 'lost' });
     let pid = 0;
-    await until('the change waits', async () => (pid = (await waiting())[0] ?? 0) > 0);
+    await until('the update waits for the lock', async () => (pid = (await waiting())[0] ?? 0) > 0);
     scene.proxy.freeze();
     // The waiting statement proceeds, but PostgreSQL receives no further statement.
     await holder.query('COMMIT');
-    await until('it is ended', async () => !(await lives(pid)));
+    await until('the idle transaction is ended', async () => !(await lives(pid)));
     // The row lock has been released.
     await holder.query('UPDATE "workout" SET "comment" = $2 WHERE "id" = $1', [id, 'other']);
     scene.proxy.thaw();
@@ -42,5 +42,5 @@ test('ends an idle transaction, releases its locks and returns 503 with Retry-Af
     holder.release();
   }
   expect((await ann.get(`/workout/${id}/`)).body.comment).toBe('other');
-  await until('it can be changed', async () => (await ann.patch(`/workout/${id}/`, { comment: 'after' })).status === 200);
+  await until('the row can be updated', async () => (await ann.patch(`/workout/${id}/`, { comment: 'after' })).status === 200);
 });

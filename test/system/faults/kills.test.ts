@@ -33,7 +33,7 @@ test(`loses no acknowledged write in ${KILLS} kills of the server and ${DATABASE
       const victim = ofDatabase ? serverPidIfAny(path.join(installation.dataDir, 'postgres')) : server.workers[0];
       if (victim === undefined) throw new Error('PostgreSQL does not run');
       process.kill(victim, 'SIGKILL');
-      await until('it is gone', () => !isRunning(victim));
+      await until('the killed process has ended', () => !isRunning(victim));
       await worksAgain();
       if (kill % 50 === 0) process.stdout.write(`${kill} kills, ${traffic.acknowledgedSoFar} acknowledged writes\n`);
     }

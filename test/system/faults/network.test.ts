@@ -26,12 +26,12 @@ test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))(
   'loses no write and recovers when the network %s',
   async (name, fail) => {
     const traffic = scene.traffic().read(6).write(4);
-    await until('all goes well', () => traffic.counted(201) > 5);
+    await until('writes succeed', () => traffic.counted(201) > 5);
     fail();
     await sleep(BROKEN_MS);
     scene.proxy.heal();
     const healed = traffic.counted(200) + traffic.counted(201);
-    await until('it goes on', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
+    await until('requests succeed again', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
     await scene.judge(name, traffic);
   },
 );
@@ -42,12 +42,12 @@ test('reports not ready within 4 s when the network drops packets, and detects m
     (await anyone.query('{ exercises(first: 1) { nodes { category { id name } } } }')).data?.exercises.nodes[0].category;
   const { id } = await category();
   scene.proxy.blackHole();
-  const notReady = () => until('it is not ready', async () => (await anyone.send('GET', '/health/ready')).status === 503);
+  const notReady = () => until('the server is not ready', async () => (await anyone.send('GET', '/health/ready')).status === 503);
   expect(await timeOf(notReady, ...scene.server.workers)).toBeLessThan(4_000);
   await scene.database.pool.query(`UPDATE "exercise_category" SET "name" = 'Heard of later' WHERE "id" = $1`, [id]);
   scene.proxy.heal();
-  await until('it is ready again', async () => (await anyone.send('GET', '/health/ready')).status === 200);
-  await until('the change is known', async () => (await category())?.name === 'Heard of later');
+  await until('the server is ready again', async () => (await anyone.send('GET', '/health/ready')).status === 200);
+  await until('the change is visible', async () => (await category())?.name === 'Heard of later');
 });
 
 test('returns 503 with the id of a logged cause for every request while the database is unreachable', async () => {
@@ -92,5 +92,5 @@ test('returns 503 with the id of a logged cause for every request while the data
   } finally {
     scene.proxy.heal();
   }
-  await until('it is ready again', async () => (await fetch(`${url}/health/ready`)).status === 200);
+  await until('the server is ready again', async () => (await fetch(`${url}/health/ready`)).status === 200);
 });

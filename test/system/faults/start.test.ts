@@ -29,7 +29,7 @@ test('starts with damaged ingredients, and names a damaged reference table when 
     const stop = async ({ process, ended }: typeof first) => {
       process.kill('SIGTERM');
       expect(await ended).toBe(0);
-      await until('the database has ended too', () => installation.processes.length === 0);
+      await until('the database has ended', () => installation.processes.length === 0);
     };
     const damage = (file: string) => {
       const damaged = fs.openSync(path.join(installation.dataDir, 'postgres', file), 'r+');
@@ -63,7 +63,7 @@ test('does not listen before a slow start is complete', async () => {
     const port = await choosePort('127.0.0.1');
     const starting = installation.start({ PORT: String(port) });
     const waits = `SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "query" LIKE '%pg_try_advisory_lock%'`;
-    await until('it waits for the migration', async () => (await holder.query(waits)).rowCount === 1);
+    await until('the start waits for the migration', async () => (await holder.query(waits)).rowCount === 1);
     const anyone = new Person(`http://localhost:${port}`);
     await expect(anyone.send('GET', '/health/live')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
     await holder.end();

@@ -46,7 +46,7 @@ async function holding<T>(statement: string, work: () => Promise<T>): Promise<T>
 
 test('fails writes to a locked table with Retry-After and serves all other requests', async () => {
   const traffic = scene.traffic().read(3).write(4);
-  await until('all goes well', () => traffic.counted(201) > 5);
+  await until('writes succeed', () => traffic.counted(201) > 5);
   const entry = (day: number) => ann.post('/weightentry/', { date: `2024-02-${String(day).padStart(2, '0')}`, weight: '70' });
   await holding('LOCK TABLE "weight_entry" IN EXCLUSIVE MODE', async () => {
     const before = traffic.counted(201);
@@ -58,12 +58,12 @@ test('fails writes to a locked table with Retry-After and serves all other reque
     // The server knows the lock by now and fails quickly.
     const again = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
     expect(await timeOf(again, ...scene.server.workers)).toBeLessThan(4_000);
-    await until('others write', () => traffic.counted(201) > before + 20);
-    await until('it is degraded', degradedBy('a table is locked'));
+    await until('writes to other tables succeed', () => traffic.counted(201) > before + 20);
+    await until('the server is degraded', degradedBy('a table is locked'));
     expect((await scene.server.anyone.get('/exercise/')).status).toBe(200);
   });
-  await until('it is healthy again', healthy);
-  await until('it can be written to', async () => (await entry(1)).status === 201);
+  await until('the server is healthy again', healthy);
+  await until('the table can be written again', async () => (await entry(1)).status === 201);
   expect((await ann.get('/weightentry/')).body.count).toBe(1);
   await scene.judge('a locked table', traffic);
 });
@@ -73,7 +73,7 @@ test('serves reads and fails writes with Retry-After while the database is read-
   // A failover ends connections, too.
   const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
   await sql(end);
-  await until('it is degraded', degradedBy('the database is read-only'));
+  await until('the server is degraded', degradedBy('the database is read-only'));
   expect((await ann.get('/workout/')).status).toBe(200);
   const refused = await ann.post('/workout/', { comment: 'not now' });
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
@@ -83,23 +83,23 @@ test('serves reads and fails writes with Retry-After while the database is read-
   expect(mutation.text).not.toMatch(/read-only|transaction/);
   const { id } = mutation.errors![0]!.extensions;
   const logged = () => scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
-  await until('it is logged', () => logged() !== undefined);
+  await until('the rejected write is logged', () => logged() !== undefined);
   await inDatabase('RESET default_transaction_read_only');
   await sql(end);
-  await until('it is healthy again', healthy);
+  await until('the server is healthy again', healthy);
   expect((await ann.post('/workout/', { comment: 'now' })).status).toBe(201);
 });
 
 test('stays ready and reports degradation while a table is missing and while every packet takes 200 ms', async () => {
   await sql('ALTER TABLE "weight_entry" RENAME TO "elsewhere"');
-  await until('it is known', degradedBy('a table is missing'));
+  await until('the missing table is reported', degradedBy('a table is missing'));
   await sql('ALTER TABLE "elsewhere" RENAME TO "weight_entry"');
-  await until('it is healthy', healthy);
+  await until('the server is healthy', healthy);
   scene.proxy.slow(200);
-  await until('it is degraded', degradedBy('the database responds slowly'));
+  await until('the server is degraded', degradedBy('the database responds slowly'));
   expect((await scene.server.anyone.get('/exercise/')).status).toBe(200);
   scene.proxy.heal();
-  await until('it is healthy again', healthy);
+  await until('the server is healthy again', healthy);
 });
 
 // A worker with pools of one needs ten connections, and one more for health checks.
@@ -111,7 +111,7 @@ test('shrinks its pools at start when the database has few connections', async (
   try {
     expect(server.stdout).toContain('the database allows 11 connections for this role: reduced DATABASE_POOL from 10 to 1');
     const traffic = new Traffic(server, scene.token).read(12).write(6);
-    await until('much is answered', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
+    await until('many requests have succeeded', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
     judged('11 connections', await traffic.end(() => scene.comments()));
     expect(server.stdout).not.toContain('too many connections');
   } finally {
