@@ -89,7 +89,7 @@ async function serviceSuites() {
 
 // Running
 
-const noticed = ({ failed, expired, code, ended }, chosen) => failed.length > 0 || expired || (code !== 0 && ended.length < chosen.size);
+const isDetected = ({ failed, expired, code, ended }, chosen) => failed.length > 0 || expired || (code !== 0 && ended.length < chosen.size);
 const reason = ({ failed: [first], expired }, suites) =>
   first
     ? { by: first.failed, suite: suites.suiteOf(first.path), message: first.message.slice(0, 400) }
@@ -111,10 +111,10 @@ const union = (maps) => {
 };
 
 /** Finds by bisection one of the mutants that make this test fail. Returns undefined if it passes with all of them or fails without any. */
-async function culprit(suites, project, ids, { path, failed: name }) {
+async function findDetectedMutant(suites, project, ids, { path, failed: name }) {
   const chosen = new Map([[suites.suiteOf(path), new Set(suites.filesOf(suites.suiteOf(path)))]]);
   const fails = async (active) =>
-    noticed(await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }), chosen);
+    isDetected(await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }), chosen);
   if (!(await fails(ids))) return undefined;
   let left = ids;
   while (left.length > 1) {
@@ -138,7 +138,7 @@ async function tryTogether(suites, project, ids, reachedBy) {
       if (passing.has(failure.failed) || performance.now() > deadline) continue;
       const suite = suites.suiteOf(failure.path);
       const candidates = left.filter((id) => !reachedBy || reachedBy.get(id)?.has(suite));
-      const id = candidates.length > 0 ? await culprit(suites, project, candidates, failure) : undefined;
+      const id = candidates.length > 0 ? await findDetectedMutant(suites, project, candidates, failure) : undefined;
       if (id === undefined) passing.add(failure.failed);
       else note(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }, suites) });
       left = left.filter((one) => one !== id);
@@ -149,11 +149,11 @@ async function tryTogether(suites, project, ids, reachedBy) {
 }
 
 /** Checks whether the test that detected a mutant in an earlier revision detects it in this one, and returns the reason. */
-async function noticedAgain(suites, { id, by, suite }) {
+async function isDetectedAgain(suites, { id, by, suite }) {
   if (!suite || !suites.runs.service.includes(suite)) return false;
   const chosen = new Map([[suite, new Set(suites.filesOf(suite))]]);
   const run = await suites.run({ active: [id], project: 'service', chosen, name: by === '(file)' ? undefined : by, seconds: LIMIT_S });
-  return noticed(run, chosen) && reason(run, suites);
+  return isDetected(run, chosen) && reason(run, suites);
 }
 
 async function run() {
@@ -177,11 +177,11 @@ async function run() {
 
 /** Tests one mutant alone. `earlier` is its result in an earlier run. */
 async function tryOne({ id, ...mutant }, suites, reachedBy, earlier) {
-  const again = earlier?.result === 'noticed' && (await noticedAgain(suites, earlier));
+  const again = earlier?.result === 'noticed' && (await isDetectedAgain(suites, earlier));
   if (again) return note(id, { result: 'noticed', stage: 'related', ...again });
   const chosen = earlier?.result !== 'survived' && reachedBy && related(mutant, reachedBy);
   const one = chosen && (await suites.run({ active: [id], project: 'service', chosen, seconds: LIMIT_S }));
-  if (one && noticed(one, chosen)) note(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
+  if (one && isDetected(one, chosen)) note(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
   else note(id, { result: 'survived', stage: 'related' });
 }
 

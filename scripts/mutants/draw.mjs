@@ -202,13 +202,13 @@ export function draw(root, seed, count) {
   const next = generator(seed);
   const drawn = [];
   for (const [name, { mutants }] of [...folders].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const taken = [];
+    const chosenMutants = [];
     for (const mutant of shuffled(mutants, next)) {
-      if (taken.length >= quota.get(name)) break;
-      if (taken.some(({ file, line }) => file === mutant.file && line === mutant.line)) continue;
-      if (parses(replaced(readFileSync(join(root, mutant.file), 'utf8'), mutant))) taken.push(mutant);
+      if (chosenMutants.length >= quota.get(name)) break;
+      if (chosenMutants.some(({ file, line }) => file === mutant.file && line === mutant.line)) continue;
+      if (parses(replaced(readFileSync(join(root, mutant.file), 'utf8'), mutant))) chosenMutants.push(mutant);
     }
-    drawn.push(...taken);
+    drawn.push(...chosenMutants);
   }
   return shuffled(drawn, next).map((mutant, index) => {
     const typeError = errorIn(mutant.file, replaced(readFileSync(join(root, mutant.file), 'utf8'), mutant));

@@ -87,7 +87,7 @@ const HOSTILE = [
 export const isGood = ({ status }) => status >= 200 && status < 300;
 
 const network = () => ({ 'x-forwarded-for': `10.${below(NETWORKS)}.0.1` });
-const from = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
+const fromRandomNetwork = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
 
 export class Load {
   constructor({ base, tokens }) {
@@ -95,16 +95,16 @@ export class Load {
     this.base = base;
     this.tokens = tokens;
     this.written = tokens.map(() => []);
-    const own = (request) => from({ ...request, headers: { ...request.headers, authorization: `Token ${pick(tokens)}` } });
+    const asUser = (request) => fromRandomNetwork({ ...request, headers: { ...request.headers, authorization: `Token ${pick(tokens)}` } });
     /** Kinds of requests, each with its share in percent. */
     this.kinds = [
-      ['strangers, REST', 30, () => from(pick(PUBLIC))],
-      ['strangers, GraphQL', 20, () => from(pick(PUBLIC_GRAPHQL))],
-      ['users, REST', 15, () => own(get(pick(OWN)))],
-      ['users, GraphQL', 10, () => own(graphql(pick(OWN_GRAPHQL)))],
-      ['writes', 12, () => from(this.write())],
-      ['logins', 3, () => from({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: next() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
-      ['hostile', 10, () => from(pick(HOSTILE))],
+      ['strangers, REST', 30, () => fromRandomNetwork(pick(PUBLIC))],
+      ['strangers, GraphQL', 20, () => fromRandomNetwork(pick(PUBLIC_GRAPHQL))],
+      ['users, REST', 15, () => asUser(get(pick(OWN)))],
+      ['users, GraphQL', 10, () => asUser(graphql(pick(OWN_GRAPHQL)))],
+      ['writes', 12, () => fromRandomNetwork(this.write())],
+      ['logins', 3, () => fromRandomNetwork({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: next() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
+      ['hostile', 10, () => fromRandomNetwork(pick(HOSTILE))],
     ];
   }
 
@@ -115,8 +115,8 @@ export class Load {
     const written = this.written[user];
     if (written.length > MAX_ROWS / this.tokens.length || (written.length && next() < 0.3))
       return { method: 'DELETE', path: `/api/v2/workout/${written.shift()}/`, headers };
-    const made = (text) => written.push(JSON.parse(text).id);
-    return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), made };
+    const rememberCreated = (text) => written.push(JSON.parse(text).id);
+    return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), made: rememberCreated };
   }
 
   /** Sends one request. With `calm` it is of an ordinary kind. */

@@ -40,9 +40,9 @@ export async function startService() {
     tokens,
     pid: child.pid,
     async stop() {
-      const ended = new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve()));
+      const exited = new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve()));
       child.kill('SIGTERM');
-      await Promise.race([ended, sleep(STOPPED_MS, undefined, { ref: false })]);
+      await Promise.race([exited, sleep(STOPPED_MS, undefined, { ref: false })]);
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -34,14 +34,14 @@ function probe(base, agent) {
 }
 
 if (!isMainThread) {
-  const taken = [];
+  const durations = [];
   let isStopped = false;
   parentPort.once('message', () => (isStopped = true));
   const agent = new http.Agent({ keepAlive: true });
   while (!isStopped) {
-    taken.push(await probe(workerData, agent));
+    durations.push(await probe(workerData, agent));
     await sleep(EVERY_MS);
   }
   agent.destroy();
-  parentPort.postMessage(taken);
+  parentPort.postMessage(durations);
 }

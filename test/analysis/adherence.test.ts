@@ -17,19 +17,19 @@ interface Planned {
   sets: [rounds: number, ...settings: [exercise: number, reps: number][]][];
 }
 
-async function made(person: Person, path: string, body: object): Promise<number> {
+async function createRow(person: Person, path: string, body: object): Promise<number> {
   const { status, body: row } = await person.post(path, body);
   if (status !== 201) throw new Error(JSON.stringify(row));
   return row.id as number;
 }
 
 async function plan(person: Person, comment: string, days: Planned[]): Promise<number> {
-  const workout = await made(person, '/workout/', { comment });
+  const workout = await createRow(person, '/workout/', { comment });
   for (const { weekdays, sets } of days) {
-    const exerciseday = await made(person, '/day/', { training: workout, description: 'd', day: weekdays });
+    const exerciseday = await createRow(person, '/day/', { training: workout, description: 'd', day: weekdays });
     for (const [rounds, ...settings] of sets) {
-      const set = await made(person, '/set/', { exerciseday, sets: rounds });
-      for (const [exercise, reps] of settings) await made(person, '/setting/', { set, exercise, reps });
+      const set = await createRow(person, '/set/', { exerciseday, sets: rounds });
+      for (const [exercise, reps] of settings) await createRow(person, '/setting/', { set, exercise, reps });
     }
   }
   return workout;
@@ -49,7 +49,7 @@ beforeAll(async () => {
     { weekdays: [5], sets: [[4, [BENCH, 8], [BENCH, 6]]] },
   ]);
   const second = await plan(ann, 'second', [{ weekdays: [1], sets: [[2, [PLANK, 1]]] }]);
-  const schedule = await made(ann, '/schedule/', { name: 's', start_date: day(0), is_active: true, is_loop: true });
+  const schedule = await createRow(ann, '/schedule/', { name: 's', start_date: day(0), is_active: true, is_loop: true });
   // REST cannot set the order of steps.
   for (const [workout, order] of [
     [second, 2],
@@ -59,10 +59,10 @@ beforeAll(async () => {
       `mutation { createScheduleStep(input: { scheduleId: ${schedule}, workoutId: ${workout}, duration: 1, position: ${order} }) { scheduleStep { id } } }`,
     );
   const log = (date: string, workout: number, exercise: number, reps: number) =>
-    made(ann, '/workoutlog/', { date, workout, exercise, reps, weight: '50.00' });
+    createRow(ann, '/workoutlog/', { date, workout, exercise, reps, weight: '50.00' });
   await log(day(0), first, SQUAT, 5);
   await log(day(0), first, SQUAT, 6);
-  await made(ann, '/workoutsession/', { date: day(6), workout: first, impression: '2' });
+  await createRow(ann, '/workoutsession/', { date: day(6), workout: first, impression: '2' });
   await log(day(14), first, BENCH, 8);
   await log(day(-30), second, PLANK, 1);
 });
@@ -79,10 +79,10 @@ test('compares planned and completed training for each week of a looping schedul
   ];
   expect(scheduleAdherence).toEqual(weeks);
   // A week that overlaps the range is included as a whole.
-  const some = await ann.ask(
+  const someExercises = await ann.ask(
     `{ one: scheduleAdherence(from: "${day(6)}", until: "${day(7)}") { doneSets } last: scheduleAdherence(last: 1) { start } }`,
   );
-  expect(some).toEqual({ one: [{ doneSets: 2 }, { doneSets: 0 }], last: [{ start: day(14) }] });
+  expect(someExercises).toEqual({ one: [{ doneSets: 2 }, { doneSets: 0 }], last: [{ start: day(14) }] });
 });
 
 const exercises = async (args: string, person = ann) =>

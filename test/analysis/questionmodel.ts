@@ -13,7 +13,7 @@ import {
   inUnit,
   isHard,
   massOf,
-  most,
+  largest,
   oneRepMax,
   ordered,
   placeOf,
@@ -113,15 +113,19 @@ const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs
     return { kind: 'VOLUME', at: null, log: group[0]!, value: tonnage(group, person), isDay: true };
   });
   const rows: Row[] = [];
-  for (const rivals of groups([...sets.flatMap(of), ...days], ({ kind, at, log }) => [kind, baseOf(log.exercise), at && at.toFixed()])) {
-    const known = rivals.filter(({ value }) => value) as (Candidate & { value: Decimal })[];
-    for (const { kind, at, value, log, isDay } of known) {
-      const before = most(known.filter((one) => one.log.date < log.date).map((one) => one.value));
-      const sameDay = known.filter((one) => one.log.date === log.date);
+  for (const candidates of groups([...sets.flatMap(of), ...days], ({ kind, at, log }) => [
+    kind,
+    baseOf(log.exercise),
+    at && at.toFixed(),
+  ])) {
+    const withValue = candidates.filter(({ value }) => value) as (Candidate & { value: Decimal })[];
+    for (const { kind, at, value, log, isDay } of withValue) {
+      const before = largest(withValue.filter((one) => one.log.date < log.date).map((one) => one.value));
+      const sameDay = withValue.filter((one) => one.log.date === log.date);
       const isBest = sameDay.every((one) => one.value.lessThan(value) || (one.value.equals(value) && one.log.id >= log.id));
       if (!isBest || value.lessThanOrEqualTo(before ?? 0) || (kind === 'REPETITIONS' && !before)) continue;
       if ((kinds && !kinds.includes(kind)) || !counts(log.date)) continue;
-      if (standing && known.some((one) => one.value.greaterThan(value))) continue;
+      if (standing && withValue.some((one) => one.value.greaterThan(value))) continue;
       const formatted = (number: Decimal | null) => (kind === 'REPETITIONS' ? number && number.toFixed() : inUnit(unit, number));
       const set = isDay ? { weight: null, reps: null, logId: null } : undefined;
       rows.push({
@@ -177,13 +181,13 @@ const DOTS = {
 const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => {
   const valueOf = (log: Log) => (estimated ? oneRepMax(log, formula, person) : (repsOf(log) ?? 0) >= 1 ? massOf(log, person) : null);
   const bests = groups(logs, ({ exercise }) => baseOf(exercise)).flatMap((group) => {
-    const lifted = group.filter((log) => valueOf(log)?.greaterThan(0));
-    const best = most(lifted.map((log) => valueOf(log)!));
+    const logsWithWeight = group.filter((log) => valueOf(log)?.greaterThan(0));
+    const best = largest(logsWithWeight.map((log) => valueOf(log)!));
     return best
       ? [
           {
             best,
-            date: lifted
+            date: logsWithWeight
               .filter((log) => valueOf(log)!.equals(best))
               .map(({ date }) => date)
               .sort()[0]!,

@@ -67,14 +67,14 @@ beforeAll(async () => {
 });
 
 test('covers every analysis field of the schema', () => {
-  const own = Object.values(schema.getQueryType()!.getFields()).filter(
+  const ownedFields = Object.values(schema.getQueryType()!.getFields()).filter(
     ({ type, args }) =>
       getNamedType(type).name === 'Strength' ||
       (isListType(getNullableType(type)) &&
         !/Group$/.test(getNamedType(type).name) &&
         args.some(({ name }) => ['first', 'last'].includes(name))),
   );
-  expect(own.map(({ name }) => name).sort()).toEqual(QUESTIONS.map(([question]) => question));
+  expect(ownedFields.map(({ name }) => name).sort()).toEqual(QUESTIONS.map(([question]) => question));
 });
 
 describe.each(QUESTIONS)('%s', (question, scope) => {

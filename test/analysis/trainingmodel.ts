@@ -47,7 +47,7 @@ export const formatDecimal = (value: Decimal | null, places = 2) =>
   value && value.toDecimalPlaces(SAME_PLACES).toDecimalPlaces(places).plus(0).toFixed(places);
 export const sum = (values: readonly (Decimal | null)[]) =>
   values.reduce<Decimal>((total, one) => (one ? total.plus(one) : total), exact(0));
-export const most = (values: readonly Decimal[]) => (values.length ? Exact.max(...values) : null);
+export const largest = (values: readonly Decimal[]) => (values.length ? Exact.max(...values) : null);
 export const inUnit = (unit: string, value: Decimal | null, places = 2) =>
   formatDecimal(value && (unit === 'LB' ? value.dividedBy(POUND) : value), places);
 export const dayOf = (date: string) => Date.parse(date) / DAY_MS;
@@ -88,7 +88,7 @@ export const ordered = <T extends Row>(rows: T[], ...keys: ((row: T) => any)[]):
 /** Converts the weight of a weight entry to kilograms. */
 export const kilogramsOf = ({ weight, unit }: Athlete['weights'][number]): Decimal => exact(weight).times(unit === 'lb' ? POUND : 1);
 
-export const preferred = ({ prefersPounds }: Pick<Athlete, 'prefersPounds'>) => (prefersPounds ? POUND : 1);
+export const preferredUnit = ({ prefersPounds }: Pick<Athlete, 'prefersPounds'>) => (prefersPounds ? POUND : 1);
 
 /** Returns the body weight in kg according to the weight entry nearest to the day. */
 export function bodyOn(date: string, person: Pick<Athlete, 'prefersPounds' | 'weights'>): Decimal | null {
@@ -100,13 +100,13 @@ export function bodyOn(date: string, person: Pick<Athlete, 'prefersPounds' | 'we
 const masses = new WeakMap<Log, Decimal | null>();
 /** Returns the mass of a log in kg, cached because it is needed repeatedly. */
 export function massOf(log: Log, person: Athlete): Decimal | null {
-  if (!masses.has(log)) masses.set(log, lifted(log, person));
+  if (!masses.has(log)) masses.set(log, liftedMass(log, person));
   return masses.get(log)!;
 }
-function lifted({ weight, weightUnit, date }: Log, person: Athlete): Decimal | null {
+function liftedMass({ weight, weightUnit, date }: Log, person: Athlete): Decimal | null {
   if (weightUnit === 1) return exact(weight);
   if (weightUnit === 2) return exact(weight).times(POUND);
-  return weightUnit === 3 ? (bodyOn(date, person)?.plus(exact(weight).times(preferred(person))) ?? null) : null;
+  return weightUnit === 3 ? (bodyOn(date, person)?.plus(exact(weight).times(preferredUnit(person))) ?? null) : null;
 }
 export const repsOf = ({ repetitionUnit, reps }: Log) => (repetitionUnit <= 2 ? reps : null);
 const reserveOf = ({ rir }: Log) => (rir ? Number(rir) : null);
@@ -127,7 +127,7 @@ export function oneRepMax(log: Log, formula: Formula, person: Athlete): Decimal 
 }
 export function intensity(log: Log, formula: Formula, person: Athlete): string | null {
   const before = person.logs.filter(({ exercise, date }) => baseOf(exercise) === baseOf(log.exercise) && date <= log.date);
-  const best = most(before.flatMap((one) => oneRepMax(one, formula, person) ?? []));
+  const best = largest(before.flatMap((one) => oneRepMax(one, formula, person) ?? []));
   const mass = massOf(log, person);
   return best && mass && formatDecimal(mass.times(100).dividedBy(best), 1);
 }

@@ -92,8 +92,8 @@ describe('too many failed logins', () => {
     await fitgraph.user('bob');
     await exhaust('ann', somebody);
     expect((await login('bob', PASSWORD)).status).toBe(200);
-    const elsewhere = fitgraph.anyone.sending({ 'X-Forwarded-For': '10.9.9.9' });
-    expect((await login('ann', PASSWORD, elsewhere)).status).toBe(200);
+    const fromOtherAddress = fitgraph.anyone.sending({ 'X-Forwarded-For': '10.9.9.9' });
+    expect((await login('ann', PASSWORD, fromOtherAddress)).status).toBe(200);
   });
 
   test('are counted across all instances on a database', async () => {

@@ -147,7 +147,7 @@ describe('a row of the audit log', () => {
     await fitgraph.sql(
       `INSERT INTO "security_event" ("kind", "detail", "at") SELECT 'COMMAND', d || ' days', now() - d * interval '1 day' FROM unnest(ARRAY[29, 31, 100]) d`,
     );
-    const left = async () =>
+    const remainingEvents = async () =>
       (await fitgraph.sql(`SELECT "detail" FROM "security_event" WHERE "detail" LIKE '% days' ORDER BY "at"`)).map(({ detail }) => detail);
     const retention = (days: number) => new EventRetention(fitgraph.database, days, fitgraph.services.log);
     const prune = async (days: number) => {
@@ -155,9 +155,9 @@ describe('a row of the audit log', () => {
       await one.start().finally(() => one.stop());
     };
     await prune(90);
-    expect(await left()).toEqual(['31 days', '29 days']);
+    expect(await remainingEvents()).toEqual(['31 days', '29 days']);
     await expect(prune(10)).rejects.toThrow('stays as it is');
-    expect(await left()).toEqual(['31 days', '29 days']);
+    expect(await remainingEvents()).toEqual(['31 days', '29 days']);
     await expect(Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { AUDIT_DAYS: '29' } })).rejects.toThrow(
       'AUDIT_DAYS must be a whole number from 30',
     );

@@ -21,32 +21,32 @@ let ann: Person;
 let workoutId: number;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
-  workoutId = await made('/workout/', { comment: 'Full body' });
-  await made('/workout/', { comment: 'Empty' });
+  const createRow = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+  workoutId = await createRow('/workout/', { comment: 'Full body' });
+  await createRow('/workout/', { comment: 'Empty' });
   for (const day of [1, 3]) {
-    const training = await made('/day/', { training: workoutId, description: `Day ${day}`, day: [day, day + 1] });
-    const set = await made('/set/', { exerciseday: training, sets: day, order: 1 });
-    await made('/setting/', { set, exercise: 1, reps: 8, weight: '12.50' });
+    const training = await createRow('/day/', { training: workoutId, description: `Day ${day}`, day: [day, day + 1] });
+    const set = await createRow('/set/', { exerciseday: training, sets: day, order: 1 });
+    await createRow('/setting/', { set, exercise: 1, reps: 8, weight: '12.50' });
   }
 });
 
 const plain = (rows: readonly Model[]): any[] => rows.map((row) => row.get({ plain: true }));
-const counted = () => {
+const countStatements = () => {
   const statements: string[] = [];
   return { statements, logging: (text: string) => void statements.push(text) };
 };
 
 /** Runs `work` with Ann as the session user, so that row-level security shows only her rows. */
-async function asAnn<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+async function inTransactionOfAnn<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const session = fitgraph.database.session();
   session.setClient('users', ann.id);
   return session.transaction(work);
 }
 
 test('reads a workout with its days, set groups and planned sets in one statement', async () => {
-  const { statements, logging } = counted();
-  const found = await asAnn((transaction) =>
+  const { statements, logging } = countStatements();
+  const found = await inTransactionOfAnn((transaction) =>
     Workout.findAll({
       transaction,
       attributes: ['id', 'name'],
@@ -77,14 +77,14 @@ test('reads a workout with its days, set groups and planned sets in one statemen
 });
 
 test('includes children without explicit attributes or aliases', async () => {
-  const [found] = await asAnn((transaction) =>
+  const [found] = await inTransactionOfAnn((transaction) =>
     Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [SetGroup] }], transaction }),
   );
   expect(found!.days.map(({ setGroups }) => setGroups.map(({ sets }) => sets)).sort()).toEqual([[1], [3]]);
 });
 
 test('includes the parent and its ancestors', async () => {
-  const found = await asAnn((transaction) =>
+  const found = await inTransactionOfAnn((transaction) =>
     SetGroup.findOne({
       where: { sets: 3 },
       include: [{ model: TrainingDay, include: [{ model: Workout, include: [User] }] }],
@@ -95,7 +95,7 @@ test('includes the parent and its ancestors', async () => {
 });
 
 test('includes many-to-many links from either side', async () => {
-  const days = await asAnn((transaction) =>
+  const days = await inTransactionOfAnn((transaction) =>
     TrainingDay.findAll({
       transaction,
       attributes: ['name'],
@@ -130,7 +130,7 @@ test('includes many-to-many links from either side', async () => {
 });
 
 /** Relations without an association, because they are computed from another row or from several columns. */
-const WORKED_OUT = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.variations', 'ExerciseComment.language'];
+const COMPUTED = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.variations', 'ExerciseComment.language'];
 
 test('provides a readable association for every reference, link and child list except computed ones', async () => {
   const missing: string[] = [];
@@ -148,6 +148,6 @@ test('provides a readable association for every reference, link and child list e
       }
     }
   }
-  expect(missing.sort()).toEqual([...WORKED_OUT, 'ExerciseCategory.exercises', 'WorkoutLog.session', 'WorkoutSession.logs'].sort());
+  expect(missing.sort()).toEqual([...COMPUTED, 'ExerciseCategory.exercises', 'WorkoutLog.session', 'WorkoutSession.logs'].sort());
   expect(read).toBeGreaterThan(60);
 });

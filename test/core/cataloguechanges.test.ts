@@ -223,7 +223,7 @@ describe('a client that applies catalogue changes', () => {
     nodeId ${types.map((entity) => `... on ${entity.name} { ${leafFields(entity)} }`).join(' ')} } } } }`;
 
   /** Reads all rows that are visible to the person, page by page. */
-  async function everything(person: Person, first: number): Promise<Map<string, object>> {
+  async function readAllRows(person: Person, first: number): Promise<Map<string, object>> {
     const all = new Map<string, object>();
     for (const entity of types) {
       const { pluralName } = resourceOf(entity)!;
@@ -310,7 +310,7 @@ describe('a client that applies catalogue changes', () => {
 
     ({ cursor } = await since(null, NAMES));
     const early = Array.from({ length: 10 }, write);
-    for (const [nodeId, node] of await everything(two.anyone, 3)) keep.set(nodeId, node);
+    for (const [nodeId, node] of await readAllRows(two.anyone, 3)) keep.set(nodeId, node);
     await Promise.all(early);
     for (let round = 0; round < 10; round += 1) {
       const acts = Array.from({ length: 1 + random.int(0, 6) }, write);
@@ -319,7 +319,7 @@ describe('a client that applies catalogue changes', () => {
     }
     await sync();
 
-    const server = await everything(one.anyone, 500);
+    const server = await readAllRows(one.anyone, 500);
     // Rows that no write deletes, such as languages and units, are always left.
     expect(server.size).toBeGreaterThan(20);
     const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -174,7 +174,7 @@ describe('a client that applies changes', () => {
     const random = randomFor(`actions of client ${client}`);
     const reader = randomFor(`requests of client ${client}`);
     const person = await one.user(`client${client}`);
-    const elsewhere = new Person(two.url, { id: person.id, token: person.token });
+    const onOtherInstance = new Person(two.url, { id: person.id, token: person.token });
     const rows = new Map<Entity, number[]>(types.map((entity) => [entity, []]));
     const state = new Map<string, object>();
     let { cursor } = await since(null, person);
@@ -200,7 +200,7 @@ describe('a client that applies changes', () => {
       if (data?.made?.[name]) rows.get(entity)!.push(Number(data.made[name].id));
     };
     const act = async () => {
-      const by = random.pick([person, elsewhere]);
+      const by = random.pick([person, onOtherInstance]);
       const entity = random.pick(types);
       const { metadata } = resourceOf(entity)!;
       const id = pick(rows.get(entity)!);
@@ -218,7 +218,7 @@ describe('a client that applies changes', () => {
     };
     const sync = async () => {
       for (let more = true; more;) {
-        const { changes } = await reader.pick([person, elsewhere]).ask(FOLLOW, { since: cursor });
+        const { changes } = await reader.pick([person, onOtherInstance]).ask(FOLLOW, { since: cursor });
         for (const { rowNodeId, node } of changes.changes)
           if (node) state.set(rowNodeId, node);
           else state.delete(rowNodeId);

@@ -107,10 +107,10 @@ describe('weekdays', () => {
   const CREATE = `mutation ($input: TrainingDayInput!) { made: createTrainingDay(input: $input) { ${DAY} } }`;
   const UPDATE = `mutation ($id: ID!, $input: TrainingDayPatch!) { made: updateTrainingDay(id: $id, input: $input) { ${DAY} } }`;
   const input = (weekdays: unknown) => ({ input: { workoutId, name: 'a', weekdays } });
-  const made = async (weekdays: string[]) => (await ann.ask(CREATE, input(weekdays))).made.trainingDay;
+  const createDay = async (weekdays: string[]) => (await ann.ask(CREATE, input(weekdays))).made.trainingDay;
 
   test('are sorted enum names in GraphQL and ids in REST, and can be filtered by either', async () => {
-    const day = await made(['SUNDAY', 'MONDAY', 'SUNDAY']);
+    const day = await createDay(['SUNDAY', 'MONDAY', 'SUNDAY']);
     expect(day.weekdays).toEqual(['MONDAY', 'SUNDAY']);
     const path = `/day/${day.id}/`;
     expect((await ann.get(path)).body.day).toEqual([1, 7]);
@@ -149,7 +149,7 @@ describe('weekdays', () => {
   });
 
   test('without an enum name appear only in REST', async () => {
-    const { id } = await made(['MONDAY']);
+    const { id } = await createDay(['MONDAY']);
     await fitgraph.sql(`INSERT INTO "day_of_week" ("id", "day_of_week") VALUES (8, 'Funday')`);
     await fitgraph.reference.reload();
     expect((await ann.patch(`/day/${id}/`, { day: [8, 2] })).body.day).toEqual([2, 8]);
@@ -160,7 +160,7 @@ describe('weekdays', () => {
   });
 
   test('are part of their training day in the change log', async () => {
-    const day = await made(['MONDAY']);
+    const day = await createDay(['MONDAY']);
     const { changes } = await ann.ask('{ changes { cursor } }');
     await ann.ask(UPDATE, { id: day.id, input: { weekdays: ['SATURDAY'] } });
     const changesAfterUpdate = await ann.ask(

@@ -40,14 +40,14 @@ test('declares every constant default on its create input, and no defaults on pa
     }
   for (const { entity } of inputs)
     expect(printType(schema.getType(`${entity.name}Patch`) ?? schema.getType('Query')!)).not.toMatch(/^ {2}\w+: .* = /m);
-  const printed = inputs.map(({ type }) => printType(type)).join();
+  const printedSchema = inputs.map(({ type }) => printType(type)).join();
   for (const declaration of [
     'sets: Int! = 4',
     'isActive: Boolean! = true',
     'impression: WorkoutImpression! = NEUTRAL',
     'notes: String! = ""',
   ])
-    expect(printed).toContain(declaration);
+    expect(printedSchema).toContain(declaration);
 });
 
 test('stores the declared defaults over GraphQL and REST', async () => {

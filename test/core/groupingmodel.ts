@@ -44,9 +44,9 @@ export function groupsOf(rows: readonly Row[], keys: readonly Key[]): Map<string
   const groupAt = (values: Group['values']) => {
     const known = groups.get(tag(values));
     if (known) return known;
-    const made: Group = { values, rows: [] };
-    groups.set(tag(values), made);
-    return made;
+    const newGroup: Group = { values, rows: [] };
+    groups.set(tag(values), newGroup);
+    return newGroup;
   };
   if (!keys.length) groupAt([]);
   for (const row of rows) {
@@ -62,9 +62,9 @@ export function groupsOf(rows: readonly Row[], keys: readonly Key[]): Map<string
   const index = keys.findIndex(({ between }) => between);
   if (index >= 0) {
     const found = [...groups.values()].map(({ values }) => values);
-    const there = found.map((values) => values[index]!).filter((value) => value !== null);
-    there.sort((a, b) => (Number(a) > Number(b) || (Number.isNaN(Number(a)) && a > b) ? 1 : -1));
-    const steps = there.length ? keys[index]!.between!(there[0], there.at(-1)) : [];
+    const presentValues = found.map((values) => values[index]!).filter((value) => value !== null);
+    presentValues.sort((a, b) => (Number(a) > Number(b) || (Number.isNaN(Number(a)) && a > b) ? 1 : -1));
+    const steps = presentValues.length ? keys[index]!.between!(presentValues[0], presentValues.at(-1)) : [];
     for (const values of found) for (const step of steps) groupAt(values.map((value, at) => (at === index ? step : value)));
   }
   return groups;

@@ -66,9 +66,9 @@ describe.each(byName(listed))('id conditions of %s', (name, entity) => {
   });
 });
 
-const created = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
+const creatable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
 
-describe.each(byName(created))('id values of %s', (name, entity) => {
+describe.each(byName(creatable))('id values of %s', (name, entity) => {
   const { metadata, singularName } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.enum && !field.readOnly);
   const shown = ['id', ...references.map((field) => field.name)].join(' ');

@@ -21,7 +21,7 @@ afterAll(() => second.stop());
 const ROUNDS = 6;
 
 /** Creates a person, and returns a client of each instance for them. */
-async function twice(name: string, options?: { isSuperuser: boolean }): Promise<[Person, Person]> {
+async function onBothInstances(name: string, options?: { isSuperuser: boolean }): Promise<[Person, Person]> {
   const person = await fitgraph.user(name, options);
   return [person, new Person(second.url, { id: person.id, token: person.token })];
 }
@@ -63,7 +63,7 @@ describe('the active schedule of a user', () => {
   const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
 
   test('is unique after concurrent creates', async () => {
-    const people = await twice('creator');
+    const people = await onBothInstances('creator');
     for (let round = 0; round < ROUNDS; round += 1) {
       const writes: Write[] = [1, 2, 3, 4].flatMap((number) => [
         (person) => person.post('/schedule/', { name: `rest ${number}` }),
@@ -78,7 +78,7 @@ describe('the active schedule of a user', () => {
   });
 
   test('is unique after concurrent updates, multi-row mutations and creates', async () => {
-    const people = await twice('changer');
+    const people = await onBothInstances('changer');
     const ids = await scheduled(people[0], 8);
     for (let round = 0; round < ROUNDS; round += 1) {
       const every = (isActive: (index: number) => boolean) => ids.map((id, index) => ({ id, isActive: isActive(index) }));
@@ -103,7 +103,7 @@ describe('the active schedule of a user', () => {
   });
 
   test('is unique while other schedules are deleted', async () => {
-    const people = await twice('deleter');
+    const people = await onBothInstances('deleter');
     for (let round = 0; round < ROUNDS; round += 1) {
       const ids = await scheduled(people[0], 6);
       const keptIds = ids.slice(0, 3);
@@ -123,7 +123,7 @@ describe('the active schedule of a user', () => {
   });
 
   test('is kept unique by a database constraint', async () => {
-    const [person] = await twice('operator');
+    const [person] = await onBothInstances('operator');
     const insert = `INSERT INTO "schedule" ("name", "start_date", "user_id") VALUES ('a', '2021-01-01', $1), ('b', '2021-01-01', $1)`;
     await expect(fitgraph.sql(insert, [person.id])).rejects.toThrow(/schedule_one_is_active/);
   });
@@ -136,7 +136,7 @@ describe('the active nutrition plan of a user', () => {
     graphql(`mutation { updateNutritionPlan(id: ${id}, input: { isActive: true }) { errors { path } } }`);
 
   test('is unique after concurrent creates and updates', async () => {
-    const people = await twice('dieter');
+    const people = await onBothInstances('dieter');
     const made = await Promise.all(Array.from({ length: 5 }, (_, index) => people[0].post('/nutritionplan/', { description: `${index}` })));
     const ids = made.map(({ body }) => body.id as number);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -157,7 +157,7 @@ describe('the active nutrition plan of a user', () => {
   });
 
   test('is the last row when one SQL statement inserts several', async () => {
-    const [person] = await twice('importer');
+    const [person] = await onBothInstances('importer');
     const insert = `INSERT INTO "nutrition_plan" ("creation_date", "language_id", "user_id") VALUES ('2021-01-01', 2, $1), ('2021-01-02', 2, $1) RETURNING "id"`;
     const [, last] = await fitgraph.sql(insert, [person.id]);
     expect(await active(person)).toEqual([{ id: last!.id }]);
@@ -188,7 +188,7 @@ describe('the main image of an exercise base', () => {
     fitgraph.sql(`SELECT "status" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main"`, [exercise]);
 
   test('is unique and accepted after concurrent uploads of superusers and others', async () => {
-    const people = [...(await twice('editor', { isSuperuser: true })), ...(await twice('visitor'))];
+    const people = [...(await onBothInstances('editor', { isSuperuser: true })), ...(await onBothInstances('visitor'))];
     for (let round = 0; round < 3; round += 1) {
       // `together` assigns the 20 writes to the four people in turn, so that each of them sends each kind of upload.
       const writes = [0, 1, 2, 3].flatMap((number) => [
@@ -204,7 +204,7 @@ describe('the main image of an exercise base', () => {
   });
 
   test('is not replaced by a pending upload', async () => {
-    const [visitor] = await twice('visitor');
+    const [visitor] = await onBothInstances('visitor');
     expect(await main(1)).toEqual([{ status: '2' }]);
     for (const write of [upload(1, 'a.png', true), upload(1, 'b.png', false), uploadByGraphql(1, 'c.png', true)])
       expect(done(await write(visitor))).toBe(true);
@@ -212,14 +212,14 @@ describe('the main image of an exercise base', () => {
   });
 
   test('is a pending upload while no accepted one exists', async () => {
-    const [visitor] = await twice('visitor');
+    const [visitor] = await onBothInstances('visitor');
     const isMain = async (write: Write) => (await write(visitor)).body.is_main as boolean;
     expect(await isMain(upload(3, 'a.png', false))).toBe(true);
     expect(await isMain(upload(3, 'b.png', false))).toBe(true);
     expect(await main(3)).toEqual([{ status: '1' }, { status: '1' }]);
     expect(await isMain(upload(3, 'c.png', true))).toBe(true);
     expect(await main(3)).toEqual([{ status: '1' }]);
-    const [editor] = await twice('editor', { isSuperuser: true });
+    const [editor] = await onBothInstances('editor', { isSuperuser: true });
     expect((await upload(3, 'd.png', false)(editor)).body).toMatchObject({ is_main: true, status: '2' });
     expect(await isMain(upload(3, 'e.png', true))).toBe(false);
   });
@@ -239,7 +239,7 @@ describe.each([
   const DOUBLE = /The field date must be unique\.|The fields date, user must make a unique set\./;
 
   test('is written by exactly one of several concurrent requests; the others report a duplicate', async () => {
-    const people = await twice(table);
+    const people = await onBothInstances(table);
     const workout = (await people[0].post('/workout/', {})).body.id;
     for (let round = 1; round <= ROUNDS; round += 1) {
       const date = `2021-03-0${round}`;
@@ -272,7 +272,7 @@ describe.each([
 });
 
 test('stores the weekdays of exactly one of several concurrent updates', async () => {
-  const people = await twice('planner');
+  const people = await onBothInstances('planner');
   const training = (await people[0].post('/workout/', {})).body.id;
   const id = (await people[0].post('/day/', { training, description: 'a', day: [1] })).body.id;
   const update =

@@ -174,11 +174,11 @@ describe('concurrent writes with the same version', () => {
   afterAll(() => two.stop());
 
   test.each([1, 2, 3, 4, 5])('let exactly one update and one delete succeed (round %i)', async () => {
-    const elsewhere = new Person(two.url, { id: ann.id, token: ann.token });
+    const onOtherInstance = new Person(two.url, { id: ann.id, token: ann.token });
     const { id, version } = await entry();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => {
-        const person = index % 2 ? ann : elsewhere;
+        const person = index % 2 ? ann : onOtherInstance;
         return person.ask(UPDATE, { id, weight: `${60 + index}`, ifVersion: version });
       }),
     );
@@ -189,7 +189,9 @@ describe('concurrent writes with the same version', () => {
     expect(won[0].answer.weightEntry.weight).toBe(storedWeight);
     for (const { answer } of answers) if (!answer.weightEntry) expect(answer.conflict).toMatchObject({ id, weight: storedWeight });
     const { version: next } = await readEntry({ id } as Entry);
-    const removed = await Promise.all([ann, elsewhere, ann, elsewhere].map((person) => person.ask(DELETE, { id, ifVersion: next })));
+    const removed = await Promise.all(
+      [ann, onOtherInstance, ann, onOtherInstance].map((person) => person.ask(DELETE, { id, ifVersion: next })),
+    );
     expect(removed.filter(({ answer }) => answer.deletedIds[0] === id)).toHaveLength(1);
     for (const { answer } of removed) if (!answer.deletedIds.length) expect(answer.errors).toMatchObject(UNKNOWN);
   });

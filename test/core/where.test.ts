@@ -60,37 +60,37 @@ const mediaFolder = () => `${fitgraph.url}/media/`;
 
 function matchesOperator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
   const compared = field.kind === 'image' && ['contains', 'endsWith'].includes(name) ? row.slice(mediaFolder().length) : row;
-  const [own, compareWith] = [comparable(field, compared, insensitive), Array.isArray(value) ? null : value];
+  const [storedValue, compareWith] = [comparable(field, compared, insensitive), Array.isArray(value) ? null : value];
   const other = typeof compareWith === 'object' && compareWith !== null ? null : comparable(field, compareWith, insensitive);
-  const isIn = () => (value as any[]).some((one) => own === comparable(field, one, insensitive));
+  const isIn = () => (value as any[]).some((one) => storedValue === comparable(field, one, insensitive));
   switch (name) {
     case 'eq':
-      return own === other;
+      return storedValue === other;
     case 'ne':
-      return own !== other;
+      return storedValue !== other;
     case 'in':
       return isIn();
     case 'notIn':
       return !isIn();
     case 'isNull':
-      return (own === null) === value;
+      return (storedValue === null) === value;
   }
-  if (own === null) return false;
+  if (storedValue === null) return false;
   switch (name) {
     case 'lt':
-      return own < other;
+      return storedValue < other;
     case 'lte':
-      return own <= other;
+      return storedValue <= other;
     case 'gt':
-      return own > other;
+      return storedValue > other;
     case 'gte':
-      return own >= other;
+      return storedValue >= other;
     case 'contains':
-      return own.includes(other);
+      return storedValue.includes(other);
     case 'startsWith':
-      return own.startsWith(other);
+      return storedValue.startsWith(other);
     case 'endsWith':
-      return own.endsWith(other);
+      return storedValue.endsWith(other);
   }
   throw new Error(`no such operator: ${name}`);
 }
@@ -219,9 +219,11 @@ function filter(entity: Entity, name: string, type: GraphQLInputObjectType, dept
     if (type.name === `${target.name}Where`) return condition(target, depth - 1);
     return Object.fromEntries(some(['some', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
   }
-  const made: Where = Object.fromEntries(some(operatorsOf(type), type.isOneOf ? 1 : 2).map((key) => [key, operand(entity, field, key)]));
-  if (type.getFields().mode && random.chance(0.5)) made.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);
-  return made;
+  const operandObject: Where = Object.fromEntries(
+    some(operatorsOf(type), type.isOneOf ? 1 : 2).map((key) => [key, operand(entity, field, key)]),
+  );
+  if (type.getFields().mode && random.chance(0.5)) operandObject.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);
+  return operandObject;
 }
 
 const listed = populated().filter(hasPages);

@@ -219,10 +219,10 @@ test('has one owner when several processes open it at once or while it stops', a
 
 test('starts despite the stale lock files of a crash', async () => {
   const app = await child();
-  const made = await app.open(data());
+  const created = await app.open(data());
   const identifier = await app.query(IDENTIFIER);
   const old = serverPid(cluster());
-  const [pidFile, socketLock] = [path.join(cluster(), 'postmaster.pid'), path.join(made.connection?.host ?? '', '.s.PGSQL.5432.lock')];
+  const [pidFile, socketLock] = [path.join(cluster(), 'postmaster.pid'), path.join(created.connection?.host ?? '', '.s.PGSQL.5432.lock')];
   const remains = fs.readFileSync(pidFile, 'utf8');
   await app.release();
   // Simulates that another process has been given the old process id: the id of this test process.

@@ -9,20 +9,20 @@ import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
 import { until } from '../setup/waits';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let opened: Database[];
 
 beforeEach(async () => {
-  made = await createDatabase('nothing');
+  testDatabase = await createDatabase('nothing');
   opened = [];
 });
 afterEach(async () => {
   await Promise.all(opened.map((database) => database.close()));
-  await made.drop();
+  await testDatabase.drop();
 });
 
 function connected(): Database {
-  const database = open(made.connection);
+  const database = open(testDatabase.connection);
   opened.push(database);
   return database;
 }
@@ -39,8 +39,11 @@ test('creates the same schema again after all migrations were reverted', async (
 
   expect(await migrateDown(database, null)).toEqual([...names].reverse());
   expect(await schemaState(database)).toBe('outdated');
-  const left = await shapeOf(database.pool);
-  expect(left.filter((thing) => !/migration/.test(thing))).toEqual(['extension pg_trgm in public', 'extension plpgsql in pg_catalog']);
+  const remainingShape = await shapeOf(database.pool);
+  expect(remainingShape.filter((thing) => !/migration/.test(thing))).toEqual([
+    'extension pg_trgm in public',
+    'extension plpgsql in pg_catalog',
+  ]);
 
   expect(await migrateUp(database)).toEqual(names);
   expect(await shapeOf(database.pool)).toEqual(before);
@@ -126,7 +129,7 @@ test('reports that the database is read-only', async () => {
 /** Migrates as a role that may not create extensions. */
 async function migratedWithoutTrigrams(): Promise<Database['pool']> {
   const { pool } = connected();
-  await pool.query(`REVOKE CREATE ON DATABASE "${made.connection.database}" FROM CURRENT_USER`);
+  await pool.query(`REVOKE CREATE ON DATABASE "${testDatabase.connection.database}" FROM CURRENT_USER`);
   await migrateUp(opened[0]!);
   expect((await pool.query(`SELECT FROM pg_extension WHERE extname = 'pg_trgm'`)).rowCount).toBe(0);
   return pool;

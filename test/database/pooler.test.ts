@@ -20,7 +20,7 @@ test.each([
   ['transaction', FEW, true],
 ])('applies time zone and timeouts to every session in %s mode', async (_mode, settings, bypass) => {
   const url = await poolers.through(settings);
-  const { database, close } = await poolers.open(url, bypass ? { DATABASE_LISTEN_URL: poolers.own.url } : {});
+  const { database, close } = await poolers.open(url, bypass ? { DATABASE_LISTEN_URL: poolers.directDatabase.url } : {});
   try {
     const users = database.session();
     users.setClient('users', 1);
@@ -64,7 +64,7 @@ test.each([
   ['a pooler without prepared statements', `${FEW}\nmax_prepared_statements = 0`, 'around', /1\.21.*max_prepared_statements/],
 ])('rejects %s and names the required setting', async (_what, settings, environment, message) => {
   const url = await poolers.through(settings);
-  const opening = poolers.open(url, environment === 'around' ? { DATABASE_LISTEN_URL: poolers.own.url } : {});
+  const opening = poolers.open(url, environment === 'around' ? { DATABASE_LISTEN_URL: poolers.directDatabase.url } : {});
   await expect(opening).rejects.toThrow(ConfigError);
   await expect(opening).rejects.toThrow(message);
 });
@@ -81,8 +81,8 @@ test('rejects a DATABASE_LISTEN_URL that leads through a pooler or to another da
 });
 
 test('detects a direct connection to PostgreSQL, with and without DATABASE_LISTEN_URL', async () => {
-  for (const environment of [undefined, { DATABASE_LISTEN_URL: poolers.own.url }]) {
-    const { database, close } = await poolers.open(poolers.own.url, environment);
+  for (const environment of [undefined, { DATABASE_LISTEN_URL: poolers.directDatabase.url }]) {
+    const { database, close } = await poolers.open(poolers.directDatabase.url, environment);
     expect(database.options.pooling).toBeUndefined();
     await close();
   }

@@ -22,14 +22,14 @@ let token: string;
 beforeAll(async () => {
   build();
   poolers = await Poolers.start();
-  const database = open(poolers.own.connection);
+  const database = open(poolers.directDatabase.connection);
   const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
   token = await getOrCreateApiKey(id, database.session(), new TokenVault(SECRET_KEY));
   await database.close();
   const url = await poolers.through(SETTINGS);
   installation = new Installation({
     DATABASE_URL: url,
-    DATABASE_LISTEN_URL: poolers.own.url,
+    DATABASE_LISTEN_URL: poolers.directDatabase.url,
     SECRET_KEY,
     TIME_ZONE: 'Asia/Tokyo',
     MAX_LAG: 'off',
@@ -98,7 +98,7 @@ test('delivers the changes of another instance to a subscriber', async () => {
 
 test('ends slow statements of all clients and lock waits at their timeouts', async () => {
   const { database, close } = await poolers.open(await poolers.through(SETTINGS), {
-    DATABASE_LISTEN_URL: poolers.own.url,
+    DATABASE_LISTEN_URL: poolers.directDatabase.url,
     STATEMENT_TIMEOUT: '1s',
     ANONYMOUS_TIMEOUT: '300ms',
     LOCK_TIMEOUT: '200ms',
@@ -126,17 +126,17 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
       .catch(errorKind);
     expect(writing).toEqual({ timeout: true, locked: false });
     // The timeouts do not leak to other sessions.
-    const left = await Promise.all(
+    const leakedTimeouts = await Promise.all(
       Array.from({ length: 10 }, () => database.pool.query(`SELECT current_setting('statement_timeout') AS "timeout"`)),
     );
-    expect(left.map(({ rows }) => rows[0].timeout)).toEqual(left.map(() => '0'));
+    expect(leakedTimeouts.map(({ rows }) => rows[0].timeout)).toEqual(leakedTimeouts.map(() => '0'));
   } finally {
     await close();
   }
 });
 
 test('answers correctly after failures of prepared and new statements', async () => {
-  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.directDatabase.url });
   const session = database.session();
   session.setClient('users', 1);
   const texts = Array.from({ length: 12 }, (_, number) => `SELECT 60 / $1::int AS "quotient", ${number} AS "number"`);
@@ -157,7 +157,7 @@ test('answers correctly after failures of prepared and new statements', async ()
 });
 
 test('cancels the running statement of a client that has disconnected', async () => {
-  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.directDatabase.url });
   try {
     const running = async () =>
       Number(

@@ -186,13 +186,13 @@ describe('the viewer role', () => {
 });
 
 describe('the creation of the viewer role', () => {
-  let made: Awaited<ReturnType<typeof createDatabase>>[] = [];
+  let testDatabases: Awaited<ReturnType<typeof createDatabase>>[] = [];
   let opened: Database[] = [];
   let users: string[] = [];
 
   const database = async () => {
     const one = await createDatabase('tables');
-    made.push(one);
+    testDatabases.push(one);
     return one.connection;
   };
   const connected = (connection: PoolConfig, rowSecurity?: Config['rowSecurity']): Database => {
@@ -203,13 +203,13 @@ describe('the creation of the viewer role', () => {
 
   afterEach(async () => {
     await Promise.all(opened.map((one) => one.close()));
-    if (!made.length) return;
-    const administrator = new Client({ ...asSuperuser(made[0]!.connection), database: 'postgres' });
+    if (!testDatabases.length) return;
+    const administrator = new Client({ ...asSuperuser(testDatabases[0]!.connection), database: 'postgres' });
     await administrator.connect();
-    for (const one of made) await one.drop();
+    for (const one of testDatabases) await one.drop();
     for (const user of users) await administrator.query(`DROP ROLE IF EXISTS "${viewerRoleOf(user)}"; DROP ROLE "${user}"`);
     await administrator.end();
-    [made, opened, users] = [[], [], []];
+    [testDatabases, opened, users] = [[], [], []];
   });
 
   /** Creates a role that owns the tables of these databases. */

@@ -13,17 +13,17 @@ const FIRST_LATER = '0070-weight-units';
 const SQUASHED = migrationNames().filter((name) => name < FIRST_LATER);
 const LATER = migrationNames().filter((name) => name >= FIRST_LATER);
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 
 beforeEach(async () => {
-  made = await createDatabase('nothing');
-  database = open(made.connection);
+  testDatabase = await createDatabase('nothing');
+  database = open(testDatabase.connection);
   await createSchema02(database.pool);
 });
 afterEach(async () => {
   await database.close();
-  await made.drop();
+  await testDatabase.drop();
 });
 
 const recorded = async () => (await database.pool.query('SELECT "name", "version", "applied"::text FROM "migration" ORDER BY "name"')).rows;
@@ -65,8 +65,11 @@ test('reverts a database of 0.2 step by step to an empty one', async () => {
     steps.push(name);
   }
   expect(steps).toEqual([...SQUASHED].reverse());
-  const left = await shapeOf(database.pool);
-  expect(left.filter((thing) => !/migration/.test(thing))).toEqual(['extension pg_trgm in public', 'extension plpgsql in pg_catalog']);
+  const remainingShape = await shapeOf(database.pool);
+  expect(remainingShape.filter((thing) => !/migration/.test(thing))).toEqual([
+    'extension pg_trgm in public',
+    'extension plpgsql in pg_catalog',
+  ]);
   expect(await migrateUp(database)).toEqual(migrationNames());
   expect(await shapeOf(database.pool)).toEqual(await newShape());
 });

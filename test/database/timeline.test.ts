@@ -17,7 +17,7 @@ const copy = path.join(folder, 'copy');
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 const log = createLog('silent');
-const watched = { ownerId: 1, ownedTables: ['weight_entry'], publicTables: [] };
+const watchedTables = { ownerId: 1, ownedTables: ['weight_entry'], publicTables: [] };
 
 type Running = Awaited<ReturnType<typeof start>>;
 
@@ -40,7 +40,7 @@ async function start(promote = false) {
     /** Reads the changes after a cursor: their number and the next cursor, or the error code. */
     async since(cursor: string | null): Promise<{ told: number; cursor: string; code?: string }> {
       try {
-        const page = await changes.read(watched, cursor, 100, database.session());
+        const page = await changes.read(watchedTables, cursor, 100, database.session());
         return { told: page.changes.length, cursor: page.cursor };
       } catch (error) {
         return { told: 0, cursor: '', code: (error as { extensions: { code: string } }).extensions.code };

@@ -145,28 +145,28 @@ test('returns the remaining budget and the cost in RateLimit headers of both int
 });
 
 test('shares spent budget between instances', async () => {
-  const { one, two, ann, there } = await pair();
-  const fresh = (await rateLimitOf(there)).remaining;
+  const { one, two, ann, there: annOnTwo } = await pair();
+  const fresh = (await rateLimitOf(annOnTwo)).remaining;
   await ann.query(EXPENSIVE);
   const left = (await rateLimitOf(ann)).remaining;
   expect(left).toBeLessThan(fresh - 300);
   await one.services.costLimiter.share();
   // An instance takes part in an exchange only after spending a noticeable part of the budget itself.
-  await there.query('{ a: exercises { totalCount nodes { id } } b: __type(name: "License") { fields { name } } }');
+  await annOnTwo.query('{ a: exercises { totalCount nodes { id } } b: __type(name: "License") { fields { name } } }');
   await two.services.costLimiter.share();
-  expect(Math.abs((await rateLimitOf(there)).remaining - left)).toBeLessThan(150);
+  expect(Math.abs((await rateLimitOf(annOnTwo)).remaining - left)).toBeLessThan(150);
 });
 
 test('refunds at most the reservation on its instance when the estimate exceeds the budget', async () => {
-  const { one, two, ann, there } = await pair();
+  const { one, two, ann, there: annOnTwo } = await pair();
   const fresh = (await rateLimitOf(ann)).remaining;
   await ann.query(EXPENSIVE);
   await one.services.costLimiter.share();
   // The estimate of the search is several times the whole budget.
-  expect((await there.get('/exercise/search/?term=sq')).status).toBe(200);
-  await there.query('{ __type(name: "License") { fields { name } } }');
+  expect((await annOnTwo.get('/exercise/search/?term=sq')).status).toBe(200);
+  await annOnTwo.query('{ __type(name: "License") { fields { name } } }');
   await two.services.costLimiter.share();
-  expect(fresh - (await rateLimitOf(there)).remaining).toBeGreaterThan(300);
+  expect(fresh - (await rateLimitOf(annOnTwo)).remaining).toBeGreaterThan(300);
 });
 
 /** Returns the budget of a request that exists only in the test, which charges it directly. */

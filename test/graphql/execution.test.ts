@@ -107,20 +107,20 @@ describe('an empty operation name', () => {
     query: `mutation { createWorkout(input: { name: "${comment}" }) { workout { id } } }`,
     operationName: '',
   });
-  const made = async (comment: string) =>
+  const createWorkout = async (comment: string) =>
     (await ann.ask(`{ workouts(where: { name: { eq: "${comment}" } }) { totalCount } }`)).workouts.totalCount;
 
   test('counts as none in a POST, so that the mutation runs', async () => {
     const { status, body } = await post(create('empty name'));
     expect([status, body.errors]).toEqual([200, undefined]);
-    expect(await made('empty name')).toBe(1);
+    expect(await createWorkout('empty name')).toBe(1);
   });
 
   test('keeps the Idempotency-Key in effect, so that a repeated mutation runs once', async () => {
     const headers = { 'Idempotency-Key': 'empty-name' };
     const [one, two] = [await post(create('once'), headers), await post(create('once'), headers)];
     expect([one.status, two.text]).toEqual([200, one.text]);
-    expect(await made('once')).toBe(1);
+    expect(await createWorkout('once')).toBe(1);
   });
 
   test('counts as none in a GET', async () => {

@@ -34,7 +34,7 @@ const good = write('good/apollo.json', MANIFEST) && write('good/relay.json', REL
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 const running: Fitgraph[] = [];
-async function started(environment: Record<string, string> = {}): Promise<(body: unknown) => Promise<any>> {
+async function startServer(environment: Record<string, string> = {}): Promise<(body: unknown) => Promise<any>> {
   const fitgraph = await Fitgraph.start({ environment });
   running.push(fitgraph);
   const ann = await fitgraph.user('ann');
@@ -50,7 +50,7 @@ describe('automatic persisted queries', () => {
   const variables = { id: '1' };
 
   test('are executed by hash once the text has been sent', async () => {
-    const send = await started();
+    const send = await startServer();
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
     expect(await send({ variables, extensions: byHash(EXERCISE), query: EXERCISE })).toEqual(SQUAT);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
@@ -60,7 +60,7 @@ describe('automatic persisted queries', () => {
   });
 
   test('are rejected when the hash is that of another text or the version is unknown, without an entry in the log of errors', async () => {
-    const send = await started();
+    const send = await startServer();
     const { sha256Hash } = byHash(EXERCISE).persistedQuery;
     const invalid = [
       { query: WORKOUTS, extensions: byHash(EXERCISE) },
@@ -82,7 +82,7 @@ describe('automatic persisted queries', () => {
 });
 
 test('rejects several operations in one request', async () => {
-  const send = await started();
+  const send = await startServer();
   expect(await send([{ query: WORKOUTS }, { query: WORKOUTS }])).toEqual([400, 'BAD_REQUEST']);
 });
 
@@ -90,7 +90,7 @@ describe('trusted documents', () => {
   const variables = { id: '1' };
 
   test('are found by the ids that Apollo, Relay and other clients send', async () => {
-    const send = await started({ PERSISTED_OPERATIONS: good });
+    const send = await startServer({ PERSISTED_OPERATIONS: good });
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ variables, documentId: hashOf(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ id: 'abc123' })).toEqual({ data: { workouts: { totalCount: 0 } } });
@@ -100,14 +100,14 @@ describe('trusted documents', () => {
   });
 
   test('do not exclude other operations by default, but unknown and contradictory ids', async () => {
-    const send = await started({ PERSISTED_OPERATIONS: good });
+    const send = await startServer({ PERSISTED_OPERATIONS: good });
     expect(await send({ query: '{ exercise(id: 1) { name } }' })).toEqual(SQUAT);
     expect(await send({ documentId: 'unknown' })).toEqual([400, 'PERSISTED_QUERY_NOT_FOUND']);
     expect(await send({ query: WORKOUTS, documentId: hashOf(EXERCISE) })).toEqual([400, 'BAD_REQUEST']);
   });
 
   test('are the only operations allowed with PERSISTED_ONLY, without effect on REST', async () => {
-    const send = await started({ PERSISTED_OPERATIONS: good, PERSISTED_ONLY: 'true' });
+    const send = await startServer({ PERSISTED_OPERATIONS: good, PERSISTED_ONLY: 'true' });
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ query: WORKOUTS })).toEqual({ data: { workouts: { totalCount: 0 } } });
     const other = '{ exercise(id: 1) { name } }';
@@ -132,7 +132,7 @@ describe('trusted documents', () => {
   test('are the only subscriptions allowed with PERSISTED_ONLY', async () => {
     const changed = 'subscription Changed { changed { cursor } }';
     const PERSISTED_OPERATIONS = write('live/relay.json', { changed });
-    await started({ PERSISTED_OPERATIONS, PERSISTED_ONLY: 'true' });
+    await startServer({ PERSISTED_OPERATIONS, PERSISTED_ONLY: 'true' });
     const { url } = current();
     const { token } = await current().user('ann');
     const connectionParams = { Authorization: `Token ${token}` };

@@ -119,8 +119,8 @@ describe('the meal of a diary entry', () => {
         ...Array.from({ length: 6 }, () => log(from.id, meal)),
         ...Array.from({ length: 2 }, () => log(to.id, meal)),
       ]);
-      const apart = 'SELECT e."id" FROM "diary_entry" e JOIN "meal" m ON m."id" = e."meal_id" WHERE m."plan_id" <> e."plan_id"';
-      expect(await fitgraph.sql(apart)).toEqual([]);
+      const mismatchedEntries = 'SELECT e."id" FROM "diary_entry" e JOIN "meal" m ON m."id" = e."meal_id" WHERE m."plan_id" <> e."plan_id"';
+      expect(await fitgraph.sql(mismatchedEntries)).toEqual([]);
     }
   });
 });

@@ -4,11 +4,11 @@ import { Limiter, OverloadedError } from '../../src/platform/limiter';
 
 /** Returns a function that submits work by name (its first letter is the client), and lists of the work that was started and rejected. */
 function offering(limiter: Limiter<string>) {
-  const started: string[] = [];
+  const startedNames: string[] = [];
   const rejected: string[] = [];
   const offer = (name: string, isResumed = false) => {
     try {
-      const start = () => void started.push(name);
+      const start = () => void startedNames.push(name);
       const queued = limiter.acquire(name[0]!, isResumed, start, () => rejected.push(name));
       if (!queued) start();
       return queued;
@@ -18,26 +18,26 @@ function offering(limiter: Limiter<string>) {
       return undefined;
     }
   };
-  return { started, rejected, offer };
+  return { started: startedNames, rejected, offer };
 }
 
 test('serves clients in turn, and the work of each client in order', () => {
   const limiter = new Limiter<string>({ slots: 1 });
-  const { started, offer } = offering(limiter);
+  const { started: startedNames, offer } = offering(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) offer(name);
-  for (let turn = 0; turn < 5; turn += 1) limiter.release(started.at(-1)![0]!);
-  expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+  for (let turn = 0; turn < 5; turn += 1) limiter.release(startedNames.at(-1)![0]!);
+  expect(startedNames).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
 });
 
 test('leaves slots to others when one client has its share', () => {
   const limiter = new Limiter<string>({ slots: 3, slotsPerClient: 2 });
-  const { started, offer } = offering(limiter);
+  const { started: startedNames, offer } = offering(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1']) offer(name);
-  expect(started).toEqual(['a1', 'a2', 'b1']);
+  expect(startedNames).toEqual(['a1', 'a2', 'b1']);
   limiter.release('b');
-  expect(started).toEqual(['a1', 'a2', 'b1']);
+  expect(startedNames).toEqual(['a1', 'a2', 'b1']);
   limiter.release('a');
-  expect(started).toEqual(['a1', 'a2', 'b1', 'a3']);
+  expect(startedNames).toEqual(['a1', 'a2', 'b1', 'a3']);
   expect(limiter.state).toEqual({ slots: 3, busy: 2, queued: 0, rejected: 0 });
 });
 
@@ -59,12 +59,12 @@ test('bounds the queue of each client', () => {
 
 test('starts resumed work first and without a bound', () => {
   const limiter = new Limiter<string>({ slots: 1, maxQueued: 1 });
-  const { started, rejected, offer } = offering(limiter);
+  const { started: startedNames, rejected, offer } = offering(limiter);
   offer('a1');
   offer('b1');
   for (const name of ['c1', 'c2']) offer(name, true);
-  for (let turn = 0; turn < 3; turn += 1) limiter.release(started.at(-1)![0]!);
-  expect([started, rejected]).toEqual([['a1', 'c1', 'c2', 'b1'], []]);
+  for (let turn = 0; turn < 3; turn += 1) limiter.release(startedNames.at(-1)![0]!);
+  expect([startedNames, rejected]).toEqual([['a1', 'c1', 'c2', 'b1'], []]);
 });
 
 test('rejects work that waited too long, and cancelled work once', async () => {

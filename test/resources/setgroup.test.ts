@@ -8,14 +8,14 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+const createRow = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
 
 /** Creates a set of `sets` rounds, with settings of the exercises in this order. */
 async function setOf(sets: number, exercises: readonly number[]): Promise<number> {
-  const training = await made('/workout/', { comment: '' });
-  const exerciseday = await made('/day/', { training, description: 'Legs', day: [1] });
-  const set = await made('/set/', { exerciseday, sets });
-  for (const [index, exercise] of exercises.entries()) await made('/setting/', { set, exercise, reps: index + 1, order: index + 1 });
+  const training = await createRow('/workout/', { comment: '' });
+  const exerciseday = await createRow('/day/', { training, description: 'Legs', day: [1] });
+  const set = await createRow('/set/', { exerciseday, sets });
+  for (const [index, exercise] of exercises.entries()) await createRow('/setting/', { set, exercise, reps: index + 1, order: index + 1 });
   return set;
 }
 

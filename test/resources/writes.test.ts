@@ -30,8 +30,8 @@ const NUMBER = ['A valid number is required.'];
 const MOMENT = ['Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'];
 const ZONE = ['Invalid datetime for the timezone "Europe/Berlin".'];
 const RANGE = ['Datetime value out of range.'];
-const most = (limit: number) => [`Ensure this value is less than or equal to ${limit}.`];
-const least = (limit: number) => [`Ensure this value is greater than or equal to ${limit}.`];
+const atMost = (limit: number) => [`Ensure this value is less than or equal to ${limit}.`];
+const atLeast = (limit: number) => [`Ensure this value is greater than or equal to ${limit}.`];
 const unknown = (id: string) => [`Invalid pk "${id}" - object does not exist.`];
 const type = (name: string) => [`Incorrect type. Expected pk value, received ${name}.`];
 const NOT_YOURS = { status: 403, body: { detail: 'You are not allowed to do this' } };
@@ -47,10 +47,10 @@ const AMOUNTS: Sent[] = [
   [' 80.5 ', '80.50'],
   ['８０', '80.00'],
   ['1e2', '100.00'],
-  [0, least(1)],
-  ['0.99', least(1)],
-  [-1, least(1)],
-  ['1000.01', most(1000)],
+  [0, atLeast(1)],
+  ['0.99', atLeast(1)],
+  [-1, atLeast(1)],
+  ['1000.01', atMost(1000)],
   [10000, ['Ensure that there are no more than 4 digits before the decimal point.']],
   [1000000, ['Ensure that there are no more than 6 digits in total.']],
   ['1.234', ['Ensure that there are no more than 2 decimal places.']],
@@ -109,9 +109,9 @@ const RESOURCES: Record<string, Resource> = {
         ['5.0', 5],
         [' 5 ', 5],
         ['８', INTEGER],
-        [0, least(1)],
-        [26, most(25)],
-        [2147483648, most(25)],
+        [0, atLeast(1)],
+        [26, atMost(25)],
+        [2147483648, atMost(25)],
         [null, NULL],
         ['', INTEGER],
         [2.5, INTEGER],
@@ -170,7 +170,7 @@ describe.each(Object.entries(RESOURCES))(
     const list = `/${name}/`;
     const named = () => Object.fromEntries(parents.map((key) => [key, own[key]]));
     const body = () => ({ ...named(), ...good });
-    const made = async () => (await ann.post(list, body())).body.id as number;
+    const createOwnRow = async () => (await ann.post(list, body())).body.id as number;
     const errors = (keys: string[]) => Object.fromEntries(keys.map((key) => [key, REQUIRED]));
 
     const sent = Object.entries(fields).flatMap(([key, values]) =>
@@ -199,7 +199,7 @@ describe.each(Object.entries(RESOURCES))(
     ])('reject the body %j', async (data, message) => {
       const badRequest = { status: 400, body: { non_field_errors: [message] } };
       expect(await ann.post(list, data)).toMatchObject(badRequest);
-      expect(await ann.patch(`${list}${await made()}/`, data)).toMatchObject(badRequest);
+      expect(await ann.patch(`${list}${await createOwnRow()}/`, data)).toMatchObject(badRequest);
     });
 
     test('treat an empty form value as null or as omitted', async () => {
@@ -211,7 +211,7 @@ describe.each(Object.entries(RESOURCES))(
     });
 
     test('keep fields that PUT or PATCH omits, and return 404 to other users and after DELETE', async () => {
-      const id = await made();
+      const id = await createOwnRow();
       const path = `${list}${id}/`;
       const [field, [[first, changed]]] = Object.entries(fields)[0] as [string, Sent[] & [Sent]];
       const row = { ...named(), ...storedValues, id, [field]: changed };
@@ -229,9 +229,9 @@ describe.each(Object.entries(RESOURCES))(
     });
 
     describe.each(parents)('in the parent field %s', (key) => {
-      const everywhere = async (value: unknown, rest: object): Promise<Answer[]> => {
+      const writeAllWays = async (value: unknown, rest: object): Promise<Answer[]> => {
         const write = { ...rest, [key]: value };
-        const path = `${list}${await made()}/`;
+        const path = `${list}${await createOwnRow()}/`;
         return [
           await ann.post(list, write),
           await ann.put(path, write),
@@ -244,7 +244,7 @@ describe.each(Object.entries(RESOURCES))(
         const { [key]: id } = other;
         const foreign = [id, String(id), id! + 0.7, 999_999, '999999', 99_999_999_999, '99999999999999999999', -1, '0'];
         for (const value of foreign)
-          for (const answer of await everywhere(value, { amount: 'x', duration: 'x' })) expect(answer).toMatchObject(NOT_YOURS);
+          for (const answer of await writeAllWays(value, { amount: 'x', duration: 'x' })) expect(answer).toMatchObject(NOT_YOURS);
         expect(await ann.patch(`${list}999999/`, { [key]: id })).toMatchObject(NOT_YOURS);
         expect(await ann.post(list, `{"${key}": ${id}}`)).toMatchObject(NOT_YOURS);
       });
@@ -262,7 +262,7 @@ describe.each(Object.entries(RESOURCES))(
         [[], type('list')],
         [{ id: 1 }, type('dict')],
       ])('reject %j', async (value, messages) => {
-        for (const answer of await everywhere(value, good)) expect([answer.status, answer.body[key]]).toEqual([400, messages]);
+        for (const answer of await writeAllWays(value, good)) expect([answer.status, answer.body[key]]).toEqual([400, messages]);
       });
 
       test('accept a number, text or fraction, and another owned row', async () => {
@@ -270,7 +270,7 @@ describe.each(Object.entries(RESOURCES))(
           expect(await ann.post(list, { ...body(), [key]: value })).toMatchObject({ status: 201, body: named() });
         const further: Record<string, number> = {};
         await createParents(ann, further);
-        const moved = await ann.patch(`${list}${await made()}/`, { [key]: further[key] });
+        const moved = await ann.patch(`${list}${await createOwnRow()}/`, { [key]: further[key] });
         expect(moved).toMatchObject({ status: 200, body: { ...named(), ...storedValues, [key]: further[key] } });
       });
     });

@@ -194,8 +194,8 @@ test.each([
 
 test('doctor passes for a healthy installation and suggests fixes for problems', async () => {
   const { port } = new URL(server.url);
-  const examined = (own: Record<string, string>) => run('command', { DATA_DIR: installation.dataDir, PORT: port, ...own }, ['doctor']);
-  const healthy = await examined({});
+  const runDoctor = (own: Record<string, string>) => run('command', { DATA_DIR: installation.dataDir, PORT: port, ...own }, ['doctor']);
+  const healthy = await runDoctor({});
   expect(healthy).toMatchObject({ status: 0, stderr: '' });
   for (const about of [
     'Versions',
@@ -218,14 +218,14 @@ test('doctor passes for a healthy installation and suggests fixes for problems',
 
   const [key, aside] = [path.join(installation.dataDir, 'secret-key'), path.join(installation.folder, 'aside')];
   fs.renameSync(key, aside);
-  const ill = await examined({ DATABASE_POOL: '1000' });
+  const ill = await runDoctor({ DATABASE_POOL: '1000' });
   fs.renameSync(aside, key);
   expect(ill.status).toBe(1);
   expect(ill.stdout).toMatch(/^FAIL {2}Secret key: \S+ is missing\n {6}→ restore it/m);
   expect(ill.stdout).toMatch(/^WARN {2}Connections: 297 available, up to 2755 needed\n {6}→ lower DATABASE_POOL/m);
   expect(ill.stdout).toMatch(/1 failed, \d warnings?\.\n$/);
 
-  const nowhere = await examined({ DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: 'x'.repeat(32) });
+  const nowhere = await runDoctor({ DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: 'x'.repeat(32) });
   expect(nowhere).toMatchObject({
     status: 1,
     stdout: expect.stringMatching(/^FAIL {2}Configuration: DATABASE_URL: the database cannot be reached/m),
@@ -235,33 +235,35 @@ test('doctor passes for a healthy installation and suggests fixes for problems',
 test('restores a backup into another installation and into the running server', async () => {
   const file = path.join(installation.folder, 'backup.tar.gz');
   const token = tokenIn((await fitgraph('user', 'token', 'demo')).stdout);
-  const taken = await fitgraph('backup', file);
-  expect(taken).toMatchObject({ status: 0, stderr: '' });
-  expect(taken.stdout).toMatch(/^Backed up \d{4} rows of \d+ tables and 12 files to \S+ \(0\.\d MB\), verified\.\n$/);
+  const backup = await fitgraph('backup', file);
+  expect(backup).toMatchObject({ status: 0, stderr: '' });
+  expect(backup.stdout).toMatch(/^Backed up \d{4} rows of \d+ tables and 12 files to \S+ \(0\.\d MB\), verified\.\n$/);
   expect(fs.statSync(file).mode & 0o777).toBe(0o600);
   expect((await fitgraph('backup', file)).stderr).toMatch(/already exists\. Use --replace/);
 
-  const elsewhere = new Installation();
+  const otherInstallation = new Installation();
   try {
-    expect((await elsewhere.command('restore', file)).stdout).toMatch(/^Restored \d{4} rows and 12 files from the backup of \S+Z\.\n/);
+    expect((await otherInstallation.command('restore', file)).stdout).toMatch(
+      /^Restored \d{4} rows and 12 files from the backup of \S+Z\.\n/,
+    );
     // The token can be decrypted because the backup contains the secret key.
-    expect((await elsewhere.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
+    expect((await otherInstallation.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
     expect(
-      (await run('command', { DATA_DIR: elsewhere.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
+      (await run('command', { DATA_DIR: otherInstallation.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
     ).toMatch(/^fitgraph: SECRET_KEY differs from the key of the backup/);
     // `doctor` reports a dropped table, and a restore recreates it.
-    const { connection, release } = await openEmbedded({ dataDir: elsewhere.dataDir });
+    const { connection, release } = await openEmbedded({ dataDir: otherInstallation.dataDir });
     const database = open(connection);
     await database.pool.query('DROP TABLE "workout_log" CASCADE');
     await database.close();
     await release();
-    expect((await elsewhere.command('doctor')).stdout).toMatch(
+    expect((await otherInstallation.command('doctor')).stdout).toMatch(
       /^FAIL {2}Schema: table workout_log is missing\n {6}→ undo the change, or restore a backup: fitgraph restore FILE --replace/m,
     );
-    expect((await elsewhere.command('restore', file, '--replace')).status).toBe(0);
-    expect((await elsewhere.command('doctor')).stdout).toMatch(/^ok {4}Schema: up to date/m);
+    expect((await otherInstallation.command('restore', file, '--replace')).status).toBe(0);
+    expect((await otherInstallation.command('doctor')).stdout).toMatch(/^ok {4}Schema: up to date/m);
   } finally {
-    await elsewhere.remove();
+    await otherInstallation.remove();
   }
 
   const made = await server.signedIn(token).post('/workout/', { comment: 'after the backup' });

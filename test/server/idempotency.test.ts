@@ -161,13 +161,13 @@ describe('concurrent requests with the same Idempotency-Key', () => {
   ])('over %s are executed once and get the same response or 409 with Retry-After', async (_interface, send, status) => {
     const answers = await Promise.all(Array.from({ length: 8 }, send));
     expect(await rows()).toBe(1);
-    const good = answers.filter((answer) => answer.status === status);
-    expect(new Set(good.map(({ text }) => text)).size).toBe(1);
-    for (const answer of answers.filter((other) => !good.includes(other))) {
+    const successful = answers.filter((answer) => answer.status === status);
+    expect(new Set(successful.map(({ text }) => text)).size).toBe(1);
+    for (const answer of answers.filter((other) => !successful.includes(other))) {
       expect(answer.status).toBe(409);
       expect(answer.headers.get('retry-after')).toBe('1');
     }
-    expect(statusAndText(await send())).toEqual(statusAndText(good[0]!));
+    expect(statusAndText(await send())).toEqual(statusAndText(successful[0]!));
   });
 });
 

@@ -34,28 +34,28 @@ test.each([
 });
 
 test('exits with status 1 when PORT is in use, without creating DATA_DIR', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '0.0.0.0', resolve));
-  const { port } = taken.address() as AddressInfo;
+  const portHolder = createServer();
+  await new Promise<void>((resolve) => portHolder.listen(0, '0.0.0.0', resolve));
+  const { port } = portHolder.address() as AddressInfo;
   const { status, stderr } = await start({ PORT: String(port), LOG_LEVEL: 'silent' });
   expect(stderr).toMatch(/^fitgraph: PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
   expect(status).toBe(1);
-  await new Promise((resolve) => taken.close(resolve));
+  await new Promise((resolve) => portHolder.close(resolve));
   // Because DATA_DIR does not exist, the next start counts as the first one and prints the demo account.
   expect(fs.existsSync(installation.dataDir)).toBe(false);
 });
 
 test('exits with status 1 when METRICS_PORT is in use', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  const { port } = taken.address() as AddressInfo;
+  const portHolder = createServer();
+  await new Promise<void>((resolve) => portHolder.listen(0, '127.0.0.1', resolve));
+  const { port } = portHolder.address() as AddressInfo;
   try {
     const { status, stdout, stderr } = await start({ METRICS_PORT: String(port), LOG_LEVEL: 'silent' });
     expect(stderr).toMatch(/^fitgraph: METRICS_PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
     expect([status, stdout]).toEqual([1, '']);
     expect(installation.processes).toEqual([]);
   } finally {
-    await new Promise((resolve) => taken.close(resolve));
+    await new Promise((resolve) => portHolder.close(resolve));
   }
 });
 

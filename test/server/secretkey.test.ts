@@ -14,11 +14,16 @@ beforeAll(build);
 
 describe('a database with API keys', () => {
   const installation = new Installation();
-  let made: Awaited<ReturnType<typeof createDatabase>>;
+  let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
   let client: Client;
   const tokens = new Map<string, string>();
 
-  const environment = (key: string) => ({ DATABASE_URL: made.url, SECRET_KEY: key, DATA_DIR: installation.dataDir, LOG_LEVEL: 'silent' });
+  const environment = (key: string) => ({
+    DATABASE_URL: testDatabase.url,
+    SECRET_KEY: key,
+    DATA_DIR: installation.dataDir,
+    LOG_LEVEL: 'silent',
+  });
   const command = (key: string, ...args: string[]) => run('command', environment(key), args);
   const decryptedTokens = async (key: string) => {
     const { rows } = await client.query('SELECT "username", "sealed" FROM "token" JOIN "user_account" u ON u."id" = "user_id"');
@@ -27,10 +32,10 @@ describe('a database with API keys', () => {
   const fingerprints = async () => (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows;
 
   beforeAll(async () => {
-    made = await createDatabase('catalogue');
-    client = new Client(made.connection);
+    testDatabase = await createDatabase('catalogue');
+    client = new Client(testDatabase.connection);
     await client.connect();
-    const database = open(made.connection);
+    const database = open(testDatabase.connection);
     for (const username of ['ann', 'bob']) {
       const id = await createUser({ username, password: 'a good password' }, database.session());
       tokens.set(username, await getOrCreateApiKey(id, database.session(), new TokenVault(SECRET_KEY)));
@@ -39,7 +44,7 @@ describe('a database with API keys', () => {
   });
   afterAll(async () => {
     await client.end();
-    await made.drop();
+    await testDatabase.drop();
     await installation.remove();
   });
 
@@ -74,7 +79,7 @@ describe('a database with API keys', () => {
       /^fitgraph: SECRET_KEY: the file \S+ has 5 characters instead of/,
     );
     fs.writeFileSync(file, `${OTHER_KEY}\n`);
-    const listener = new Client({ ...made.connection, application_name: 'fitgraph listener' });
+    const listener = new Client({ ...testDatabase.connection, application_name: 'fitgraph listener' });
     await listener.connect();
     expect((await command(SECRET_KEY, 'rotate-key', file)).stderr).toMatch(/A running server uses this database and would use the old key/);
     await listener.end();

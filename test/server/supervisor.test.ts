@@ -108,8 +108,8 @@ test('replaces a worker that hangs, answers every request and applies each write
   const answers = await traffic.end();
   // No connection was reset: each request waited for the replacement or succeeded after Retry-After.
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  const made = [...(await next.end()), ...(await writes.end())];
-  expect((await comments(server, token)).sort()).toEqual(made.sort());
+  const writtenComments = [...(await next.end()), ...(await writes.end())];
+  expect((await comments(server, token)).sort()).toEqual(writtenComments.sort());
   expect(server.stdout.match(/Playground/g)).toHaveLength(1);
   expect(server.stdout).toContain('a worker hangs');
 });

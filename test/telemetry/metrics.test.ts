@@ -24,8 +24,8 @@ const sum = (values: Map<string, number>, start: string) =>
   [...values].filter(([name]) => name.startsWith(start)).reduce((total, [, value]) => total + value, 0);
 
 /** Waits until a metric has a value, because a response is counted only after its connection has accepted it. */
-async function counted(what: string, wanted: number): Promise<void> {
-  await until(`${what} is ${wanted}`, async () => (await read()).get(what) === wanted);
+async function counted(what: string, expected: number): Promise<void> {
+  await until(`${what} is ${expected}`, async () => (await read()).get(what) === expected);
 }
 
 describe('/metrics', () => {

@@ -146,10 +146,10 @@ describe('a backup of a running server', () => {
   test.each([
     ['tables', 'DROP TABLE "exercise_image", "workout_log" CASCADE; DROP TABLE "change"'],
     ['columns', 'ALTER TABLE "workout" DROP COLUMN "comment" CASCADE'],
-  ])('restores dropped %s while the server is running', async (_what, wreck) => {
+  ])('restores dropped %s while the server is running', async (_what, destroy) => {
     const { pool } = fitgraph.database;
     const shape = await shapeOf(pool);
-    await fitgraph.sql(wreck);
+    await fitgraph.sql(destroy);
     await restore(fitgraph);
     expect(await shapeOf(pool)).toEqual(shape);
     expect(await rows(fitgraph)).toEqual(before.rows);
@@ -334,11 +334,11 @@ test('publishes the files of a killed restore at start if its rows are committed
     fs.writeFileSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some', `${id}.png`), id);
   }
   await fitgraph.sql(`INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, now(), '')`, [done]);
-  const beside = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { DATA_DIR: dataDir } });
+  const otherServer = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { DATA_DIR: dataDir } });
   try {
     expect(fs.readdirSync(path.join(fitgraph.mediaFolder, 'some'))).toEqual([`${done}.png`]);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);
   } finally {
-    await beside.stop();
+    await otherServer.stop();
   }
 });

@@ -77,12 +77,12 @@ beforeAll(async () => {
   own = await createDatabase('catalogue');
   database = open(own.connection);
   await takeBackup({ file: genuine, database, media, secretKey: SECRET_KEY });
-  const former = await createDatabase('catalogue');
-  const before = open(former.connection);
+  const formerDatabase = await createDatabase('catalogue');
+  const before = open(formerDatabase.connection);
   await migrateDown(before);
   await takeBackup({ file: older, database: before, media, secretKey: SECRET_KEY });
   await before.close();
-  await former.drop();
+  await formerDatabase.drop();
 });
 afterAll(async () => {
   await database.close();
@@ -197,12 +197,12 @@ describe.each([
 ])('an archive %s', (_version, from) => {
   test.each(ATTACKS)('is rejected when it has %s', async (_what, change, message) => {
     const before = await contents();
-    const refused = await restore(await rewrite(change, from())).catch((error: Error) => error);
-    expect(refused).toBeInstanceOf(ClientError);
-    const said = (refused as Error).message;
-    expect(said).toMatch(message);
-    expect(said).toMatch(/^\S+ is not a usable backup: [^\n\r]+$/);
-    expect(said.length).toBeLessThan(700);
+    const rejection = await restore(await rewrite(change, from())).catch((error: Error) => error);
+    expect(rejection).toBeInstanceOf(ClientError);
+    const rejectionMessage = (rejection as Error).message;
+    expect(rejectionMessage).toMatch(message);
+    expect(rejectionMessage).toMatch(/^\S+ is not a usable backup: [^\n\r]+$/);
+    expect(rejectionMessage.length).toBeLessThan(700);
     expect(await contents()).toEqual(before);
     expect(fs.existsSync(proof)).toBe(false);
   });

@@ -43,16 +43,16 @@ const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
 const tableOf = (entity: Entity) => resourceOf(entity)!.table;
 
 /** Reads all imported tables. */
-async function everything(): Promise<Record<string, unknown>> {
-  const held: Record<string, unknown> = {};
+async function readEverything(): Promise<Record<string, unknown>> {
+  const rowsByTable: Record<string, unknown> = {};
   for (const table of [...[...entitiesByModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
-    held[table] = await fitgraph.sql(`SELECT * FROM "${table}" t ORDER BY t`);
-  return held;
+    rowsByTable[table] = await fitgraph.sql(`SELECT * FROM "${table}" t ORDER BY t`);
+  return rowsByTable;
 }
 
 /** Removes what differs between two imports of the same rows: tokens, which are encrypted anew, timestamps and row versions. */
-function comparable(held: Record<string, unknown>): Record<string, unknown> {
-  const tables = Object.entries(held as Record<string, Record<string, unknown>[]>).map(([table, rows]) => [
+function comparable(rowsByTable: Record<string, unknown>): Record<string, unknown> {
+  const tables = Object.entries(rowsByTable as Record<string, Record<string, unknown>[]>).map(([table, rows]) => [
     table,
     rows.map(({ created_at: _created, updated_at: _updated, version: _version, ...row }) => row),
   ]);
@@ -130,23 +130,23 @@ describe('a dump of every model', () => {
   });
 
   test('has the same result when its rows are in reverse order', async () => {
-    const before = await everything();
+    const before = await readEverything();
     await load(dump().reverse(), { replace: true });
-    expect(comparable(await everything())).toEqual(comparable(before));
+    expect(comparable(await readEverything())).toEqual(comparable(before));
   });
 
   test('is rejected without changes when it is imported twice', async () => {
-    const before = await everything();
+    const before = await readEverything();
     await expect(load(dump())).rejects.toThrow(/^[a-z]+\.[a-z]+ 31: Key \(id\)=\(31\) already exists/);
-    expect(await everything()).toEqual(before);
+    expect(await readEverything()).toEqual(before);
   });
 
   test('replaces all rows when it is imported again with replace', async () => {
-    const before = await everything();
+    const before = await readEverything();
     await owner().post('/workout/', { comment: 'to be replaced' });
     const counts = await load(dump(), { replace: true });
     expect(counts.get('manager.workout')).toBe(2);
-    expect(comparable(await everything())).toEqual(comparable(before));
+    expect(comparable(await readEverything())).toEqual(comparable(before));
   });
 
   test('keeps only the newest of several active schedules of a user active', async () => {
@@ -252,24 +252,24 @@ describe('an invalid dump', () => {
 
   test.each(cases)('is rejected without changes when it has %s', async (_what, rows, message) => {
     await load([{ model: 'core.language', pk: 7, fields: { short_name: 'fr', full_name: 'Français' } }]);
-    const before = await everything();
+    const before = await readEverything();
     const error = await Promise.resolve()
       .then(() => load(rows()))
       .catch((caught: Error) => caught);
     expect(error).toBeInstanceOf(Error);
     expect((error as Error).message).toMatch(message);
     expect((error as Error).message).not.toContain(TOKEN);
-    expect(await everything()).toEqual(before);
+    expect(await readEverything()).toEqual(before);
   });
 });
 
 test('rejects a row whose parents belong to different users', async () => {
   await load(dump());
-  const before = await everything();
+  const before = await readEverything();
   const workout = { model: 'manager.workout', pk: 50, fields: { creation_date: '2021-01-01', comment: '', user: 32 } };
   const step = { model: 'manager.schedulestep', pk: 50, fields: { schedule: 31, workout: 50, duration: 4, order: 1 } };
   await expect(load([workout, step])).rejects.toThrow(/manager\.schedulestep 50: workout refers to a row of another user/);
-  expect(await everything()).toEqual(before);
+  expect(await readEverything()).toEqual(before);
 });
 
 describe('a dump of many thousands of rows', () => {
@@ -295,11 +295,11 @@ describe('a dump of many thousands of rows', () => {
   ];
   test.each(bad)('is rejected without changes, naming the row that has %s', async (_how, fields, message) => {
     await load(dump());
-    const before = await everything();
+    const before = await readEverything();
     const rows = workouts();
     Object.assign(rows[11_234]!.fields, fields);
     await expect(load(rows)).rejects.toThrow(message);
-    expect(await everything()).toEqual(before);
+    expect(await readEverything()).toEqual(before);
     // The connection can still be used.
     await load(workouts().slice(0, 1));
   });

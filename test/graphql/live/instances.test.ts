@@ -12,23 +12,23 @@ const SUBSCRIBERS = 6;
 const WRITERS = 4;
 const CHANGED = 'subscription ($since: String) { changed(since: $since) { cursor changes { type rowId operation } } }';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let installation: Installation;
 let token: string;
 
 beforeAll(async () => {
   build();
-  made = await createDatabase('catalogue');
-  const database = open(made.connection);
+  testDatabase = await createDatabase('catalogue');
+  const database = open(testDatabase.connection);
   const session = database.session();
   const id = await createUser({ username: 'ann', password: 'a good password' }, session);
   token = await getOrCreateApiKey(id, session, new TokenVault(SECRET_KEY));
   await database.close();
-  installation = new Installation({ DATABASE_URL: made.url, SECRET_KEY });
+  installation = new Installation({ DATABASE_URL: testDatabase.url, SECRET_KEY });
 });
 afterAll(async () => {
   await installation.remove();
-  await made.drop();
+  await testDatabase.drop();
 });
 
 type Change = { type: string; rowId: string; operation: string };

@@ -69,9 +69,9 @@ const pagesOf = (endpoint: Endpoint, id: number): string[] =>
 
 test('detects injected markup in an unescaped page', () => {
   const page = (inner: string) => `<!doctype html><style>a{}</style><p>${inner}</p><textarea>${inner}</textarea><a title="${inner}">x</a>`;
-  const unharmed = MARKUP.filter((payload) => foreignElements(page(payload)).length === 0);
+  const undetected = MARKUP.filter((payload) => foreignElements(page(payload)).length === 0);
   // These add no element. They must not be used as a URL or decoded.
-  expect(unharmed).toEqual([MARKUP[4], MARKUP[5], MARKUP[7]]);
+  expect(undetected).toEqual([MARKUP[4], MARKUP[5], MARKUP[7]]);
   expect(foreignElements(`<a href="${MARKUP[4]}">x</a>`)).toHaveLength(1);
   expect(foreignElements('<a href="java\tscript:alert(1)">x</a>')).toHaveLength(1);
 });
@@ -82,13 +82,13 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('
   const entity = entityOf(endpoint);
   const rows: { id: number; texts: string[] }[] = [];
   for (const [index, payload] of MARKUP.entries()) {
-    const taken = keys.filter((field) => fits(payload, field));
-    const texts = Object.fromEntries(taken.map(({ rest: key }) => [key, payload]));
+    const chosenFields = keys.filter((field) => fits(payload, field));
+    const texts = Object.fromEntries(chosenFields.map(({ rest: key }) => [key, payload]));
     const answer = endpoint.create
       ? await ann.post(`/${rest}/`, { ...bodyOf(entity, index + 2, parentsIn(ownedRowIds)), ...texts })
       : await ann.patch(`/${rest}/${ownedRowIds.get(entity)}/`, texts);
     expect(answer).toMatchObject({ status: endpoint.create ? 201 : 200, body: texts });
-    rows.push({ id: answer.body.id, texts: taken.length ? [payload] : [] });
+    rows.push({ id: answer.body.id, texts: chosenFields.length ? [payload] : [] });
   }
   // Most payloads fit into each field.
   for (const field of keys) expect(MARKUP.filter((payload) => fits(payload, field)).length).toBeGreaterThan(8);

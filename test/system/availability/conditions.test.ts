@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => siege.end());
 
 /** A filter that no row matches, so that all rows are examined. */
-const never = (path: string): string =>
-  path === '' ? '{ id: { eq: "0" } }' : `{ ${path.split(' ')[0]}: ${never(path.split(' ').slice(1).join(' '))} }`;
+const neverMatching = (path: string): string =>
+  path === '' ? '{ id: { eq: "0" } }' : `{ ${path.split(' ')[0]}: ${neverMatching(path.split(' ').slice(1).join(' '))} }`;
 const deep = [
   'variations some category exercises none equipment none exercises some',
   'category exercises none exerciseBase translations some exerciseBase equipment some exercises none',
@@ -25,9 +25,9 @@ const shallow = ['language exercises some language ingredients some', 'comments 
 
 /** Two documents just within MAX_COST, and one of the smallest that once took ten seconds. */
 const DOCUMENTS = [
-  `{ exercises(first: 1, where: { or: [${[...deep, ...shallow.slice(0, 1)].map((path) => never(path))}] }) { totalCount } }`,
-  `{ exercises(first: 1, where: { or: [${Array.from({ length: 8 }, (_, index) => never(shallow[index % 2]!))}] }) { totalCount nodes { name } } }`,
-  `{ exercises(first: 1, where: ${never(deep[0]!)}) { totalCount } }`,
+  `{ exercises(first: 1, where: { or: [${[...deep, ...shallow.slice(0, 1)].map((path) => neverMatching(path))}] }) { totalCount } }`,
+  `{ exercises(first: 1, where: { or: [${Array.from({ length: 8 }, (_, index) => neverMatching(shallow[index % 2]!))}] }) { totalCount nodes { name } } }`,
+  `{ exercises(first: 1, where: ${neverMatching(deep[0]!)}) { totalCount } }`,
 ];
 
 const networkHeaders = (network: string) => ({ 'X-Forwarded-For': network });
@@ -68,14 +68,14 @@ test.each<[string, (attacker: number) => string]>([
   const { result, aliveMs, memoryMb } = await siege.measureDuring(async () => {
     let isOver = false;
     const attackReplies: Reply[] = [];
-    const attacking = Array.from({ length: ATTACKERS }, async (_, attacker) => {
+    const attack = Array.from({ length: ATTACKERS }, async (_, attacker) => {
       for (let run = attacker; !isOver; run += 1)
         attackReplies.push(await graphql(siege.base, DOCUMENTS[run % DOCUMENTS.length]!, undefined, networkHeaders(networkOf(attacker))));
     });
     await sleep(500);
     const found = await sendOtherRequests();
     isOver = true;
-    await Promise.all(attacking);
+    await Promise.all(attack);
     return { answered: attackReplies, ...found };
   });
   for (const { status } of result.answered) expect([200, 429, 503]).toContain(status);

@@ -18,12 +18,12 @@ async function expectHarmless(attack: () => Promise<Reply>): Promise<Reply> {
   return result;
 }
 
-const doubling = (levels: number) =>
+const doublingFragments = (levels: number) =>
   `{ viewer { ...F0 } } ${Array.from({ length: levels }, (_, i) => `fragment F${i} on User { ...F${i + 1} ...F${i + 1} }`).join(' ')} fragment F${levels} on User { id }`;
 
 test('handles 200 levels of fragments that each spread the next one twice', async () => {
-  expect(JSON.parse((await expectHarmless(() => graphql(siege.base, doubling(30)))).text)).toEqual({ data: { viewer: null } });
-  await expectHarmless(() => graphql(siege.base, doubling(200)));
+  expect(JSON.parse((await expectHarmless(() => graphql(siege.base, doublingFragments(30)))).text)).toEqual({ data: { viewer: null } });
+  await expectHarmless(() => graphql(siege.base, doublingFragments(200)));
 });
 
 test('returns a short error without suggestions for 10,000 unknown keys in a variable', async () => {
@@ -75,7 +75,9 @@ test('rejects deeply nested lists by their cost', async () => {
 
 test('rejects repeated introspection', async () => {
   const one = '{ name fields { name args { name type { name } } type { name ofType { name ofType { name } } } } }';
-  const often = (field: string) => `{ ${Array.from({ length: 40 }, (_, index) => `a${index}: ${field}`).join(' ')} }`;
-  expect((await expectHarmless(() => graphql(siege.base, often(`__schema { types ${one} }`)))).text).toContain('is allowed only once');
-  expect((await expectHarmless(() => graphql(siege.base, `{ __schema ${often(`types ${one}`)} }`))).text).toContain('COST_LIMIT');
+  const repeatedField = (field: string) => `{ ${Array.from({ length: 40 }, (_, index) => `a${index}: ${field}`).join(' ')} }`;
+  expect((await expectHarmless(() => graphql(siege.base, repeatedField(`__schema { types ${one} }`)))).text).toContain(
+    'is allowed only once',
+  );
+  expect((await expectHarmless(() => graphql(siege.base, `{ __schema ${repeatedField(`types ${one}`)} }`))).text).toContain('COST_LIMIT');
 });

@@ -80,9 +80,9 @@ const READS: [string, () => () => void][] = [
 
 test.each(READS)('cancels the reads of %s when the client disconnects', async (name, ask) => {
   await withLockedTable(name === 'server-sent events' ? 'change_log' : 'exercise', async () => {
-    const leave = [ask(), ask()];
+    const disconnects = [ask(), ask()];
     await until('both statements wait for the lock', async () => (await countLockWaits()) >= 2);
-    for (const go of leave) go();
+    for (const go of disconnects) go();
     await waitUntilCancelled();
   });
   expect((await fitgraph.anyone.get('/exercise/')).status).toBe(200);
@@ -106,10 +106,10 @@ test('cancels the reads of a WebSocket subscription when the client disconnects'
 test('serves other clients on connections whose earlier statements are cancelled', async () => {
   const answers = await withLockedTable('exercise', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const leave = Array.from({ length: 4 }, () => sendRequest('GET', `/api/v2/exercise/?limit=${round + 1}`));
+      const disconnects = Array.from({ length: 4 }, () => sendRequest('GET', `/api/v2/exercise/?limit=${round + 1}`));
       await until('a statement waits for the lock', async () => (await countLockWaits()) >= 1);
       const otherRequests = Array.from({ length: 10 }, () => fitgraph.anyone.get('/ingredient/'));
-      for (const go of leave) go();
+      for (const go of disconnects) go();
       for (const { status } of await Promise.all(otherRequests)) expect(status).toBe(200);
     }
     return fitgraph.anyone.get('/muscle/');
@@ -128,9 +128,9 @@ test('drops a write during validation and completes one in its transaction when 
 
   // The client disconnects during validation, before the transaction.
   await withLockedTable('weight_entry', async () => {
-    const leave = sendRequest('POST', '/graphql', many, token(ann));
+    const disconnect = sendRequest('POST', '/graphql', many, token(ann));
     await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
-    leave();
+    disconnect();
     await waitUntilCancelled();
   });
   await sleep(100);
@@ -140,9 +140,9 @@ test('drops a write during validation and completes one in its transaction when 
   await withLockedTable(
     'weight_entry',
     async () => {
-      const leave = sendRequest('POST', '/graphql', many, token(ann));
+      const disconnect = sendRequest('POST', '/graphql', many, token(ann));
       await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
-      leave();
+      disconnect();
       await sleep(300);
       expect(await countLockWaits()).toBe(1);
     },
@@ -157,9 +157,9 @@ test('completes a write with an Idempotency-Key and keeps its response when the 
   const entry = { date: '2024-01-01', weight: '70.00' };
   const headers = { 'Idempotency-Key': 'gone' };
   await withLockedTable('weight_entry', async () => {
-    const leave = sendRequest('POST', '/api/v2/weightentry/', entry, { ...token(bea), ...headers });
+    const disconnect = sendRequest('POST', '/api/v2/weightentry/', entry, { ...token(bea), ...headers });
     await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
-    leave();
+    disconnect();
     await sleep(100);
   });
   await until('the entry is created', async () => (await bea.get('/weightentry/')).body.count === 1);

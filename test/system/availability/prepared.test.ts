@@ -30,9 +30,9 @@ function filterOf(number: number): { where: object; id: string } {
   const ids = ['in', 'isNull'].flatMap((test) =>
     ['languageId', 'licenseId'].map((field) => ({ [field]: { [test]: test === 'in' ? ['77'] : true } })),
   );
-  const never = [...texts, ...ids, { category: { name: { eq: '#' } } }].filter((_part, bit) => (number >> bit) & 1);
+  const neverMatching = [...texts, ...ids, { category: { name: { eq: '#' } } }].filter((_part, bit) => (number >> bit) & 1);
   const id = String(1 + (number % 3));
-  return { where: { or: [...never, { id: { eq: id } }] }, id };
+  return { where: { or: [...neverMatching, { id: { eq: id } }] }, id };
 }
 
 /** Returns the results of `ask` for all connections that serve anonymous clients. */

@@ -43,7 +43,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     let person: Person;
     /** Checks a page with JavaScript only, because it looks the same without. */
     const judge = async (name: string) => {
-      if (scripts) await person.judge(name);
+      if (scripts) await person.checkPage(name);
     };
 
     beforeAll(async () => {
@@ -112,18 +112,18 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByLabel('Repetitions', { exact: true }).inputValue()).toBe('12');
       const message = (await weight.getAttribute('aria-describedby'))!.split(' ')[0]!;
       expect(await page.locator(`#${message}`).innerText()).toBe('At least 0.');
-      if (scripts) await owner.judge('form-refused');
+      if (scripts) await owner.checkPage('form-refused');
 
       await weight.fill('42.50');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Saved.');
       expect(await page.locator('.facts').innerText()).toMatch(/Repetitions\s+12\s[^]*Weight\s+42\.50/);
-      if (scripts) await owner.judge('saved');
+      if (scripts) await owner.checkPage('saved');
 
       await owner.unfold('Delete');
       await page.getByRole('button', { name: 'Delete permanently' }).click();
       expect(await page.getByRole('status').innerText()).toContain('Deleted.');
-      if (scripts) await owner.judge('deleted');
+      if (scripts) await owner.checkPage('deleted');
       expect(await owner.open(address)).toBe(404);
     });
 
@@ -136,7 +136,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await ingredient.fill('cheese');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('Ingredient: Choose one of the matches below.');
-      if (scripts) await owner.judge('form-found');
+      if (scripts) await owner.checkPage('form-found');
       await page.getByRole('radio', { name: 'Cream cheese' }).first().check();
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Saved.');
@@ -149,7 +149,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
         const list = page.locator(`#${await ingredient.getAttribute('list')}`);
         await list.locator('option[value=Cucumber]').first().waitFor({ state: 'attached' });
         await ingredient.fill('Cucumber');
-        await owner.judge('form-suggested');
+        await owner.checkPage('form-suggested');
         await page.getByRole('button', { name: 'Save', exact: true }).click();
         expect(await page.getByRole('status').innerText()).toContain('Saved.');
         expect(await ingredient.inputValue()).toBe('Cucumber');
@@ -199,7 +199,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('This workout was changed after you opened the form.');
       expect(await page.getByRole('radio', { name: 'Yours: Mine' }).isChecked()).toBe(true);
-      if (scripts) await owner.judge('form-conflict');
+      if (scripts) await owner.checkPage('form-conflict');
       await page.getByRole('radio', { name: 'Stored now: Theirs' }).check();
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Theirs');
@@ -209,7 +209,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await fetch(new URL(address, page.url()), { method: 'DELETE', headers: { Authorization: `Token ${demo.token}` } });
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('Your input is kept');
-      if (scripts) await owner.judge('form-deleted');
+      if (scripts) await owner.checkPage('form-deleted');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Kept');
       await owner.unfold('Delete');
@@ -273,7 +273,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     const { page } = person;
     await person.open('/api/v2/weightentry/?limit=2');
     await person.unfold('GraphQL');
-    await person.judge('as-graphql');
+    await person.checkPage('as-graphql');
     await page.getByRole('link', { name: 'Open in the playground' }).click();
     const run = async () => {
       await page.locator('.graphiql-query-editor').getByText('totalCount').waitFor();
@@ -290,8 +290,8 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     expect(displayedResult.map(({ weight }: { weight: string }) => weight)).toEqual(
       (await rest.json()).results.map(({ weight }: { weight: string }) => weight),
     );
-    await person.judge('playground', {
-      again: async () => {
+    await person.checkPage('playground', {
+      restore: async () => {
         await page.reload();
         await run();
       },

@@ -43,12 +43,12 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
 
     test.each(FOR_EVERYBODY)('is accessible on desktop and phone for anonymous visitors: %s', async (name, address, status = 200) => {
       expect(await anybody.open(address)).toBe(status);
-      await anybody.judge(name);
+      await anybody.checkPage(name);
     });
 
     test.each(WHEN_SIGNED_IN)('is accessible on desktop and phone for signed-in users: %s', async (name, address) => {
       expect(await demo.open(address)).toBe(200);
-      await demo.judge(name);
+      await demo.checkPage(name);
     });
 
     test('prints lists of 100 rows completely and keeps their HTML below 100 kB', async () => {
@@ -124,7 +124,7 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await page.getByRole('button', { name: 'Try it out' }).click();
       await page.getByRole('button', { name: 'Execute' }).click();
       expect(await page.locator('.live-responses-table .response-col_status').last().innerText()).toContain('201');
-      await demo.judge('reference');
+      await demo.checkPage('reference');
     });
 
     test('links the OpenAPI document from the REST reference without JavaScript', async () => {

@@ -141,7 +141,7 @@ export class Person {
    * Checks a page on a large light and a small dark screen: it does not overflow and is accessible (axe). Takes screenshots. `again` reloads pages
    * that read the colour scheme when loaded only.
    */
-  async judge(name: string, { exempt = {}, again }: { exempt?: Exemptions; again?: () => Promise<void> } = {}): Promise<void> {
+  async checkPage(name: string, { exempt = {}, restore }: { exempt?: Exemptions; restore?: () => Promise<void> } = {}): Promise<void> {
     const problems: string[] = [];
     for (const [colorScheme, viewport] of [
       ['light', DESKTOP],
@@ -149,7 +149,7 @@ export class Person {
     ] as const) {
       await this.page.emulateMedia({ colorScheme });
       await this.page.setViewportSize(viewport);
-      await again?.();
+      await restore?.();
       await this.page.evaluate(SETTLED);
       const width = await this.page.evaluate<number>('document.documentElement.scrollWidth');
       if (width > viewport.width) problems.push(`${width} pixels wide on ${viewport.width}`);

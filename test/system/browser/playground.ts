@@ -105,9 +105,9 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByLabel('Kind of chart').inputValue()).toBe('scatter');
       await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       const views = ['Chart', 'Table'].values();
-      await person.judge('playground-answer', {
+      await person.checkPage('playground-answer', {
         // The chart on desktop, the table on the phone.
-        again: async () => {
+        restore: async () => {
           await openSharedLink();
           await page.getByRole('button', { name: views.next().value, exact: true }).click();
           await page.locator('.answer').locator('.chart svg text, table tbody td').first().waitFor();

@@ -13,9 +13,9 @@ let migrated: Client;
 let drop: () => Promise<void>;
 let modelled: Record<string, ModelledTable>;
 beforeAll(async () => {
-  const made = await createDatabase('tables');
-  drop = made.drop;
-  migrated = new Client(made.connection);
+  const testDatabase = await createDatabase('tables');
+  drop = testDatabase.drop;
+  migrated = new Client(testDatabase.connection);
   await migrated.connect();
   modelled = await describeModels();
 });

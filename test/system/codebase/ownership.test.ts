@@ -33,7 +33,7 @@ const restOf = (entity: Entity) => resourceOf(entity)!.metadata.views.map(({ res
 const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
 
 /** Returns the status and text of a response. */
-const said = ({ status, text }: Answer) => ({ status, text });
+const statusAndText = ({ status, text }: Answer) => ({ status, text });
 
 function expectNothingOf(ownedRowIds: OwnedRowIds, { text }: Answer): void {
   for (const id of ownedRowIds.values()) expect(text).not.toContain(String(id));
@@ -52,7 +52,7 @@ async function missing(document: string, variables: Record<string, unknown>, pat
 /** Sends a request for a foreign and for an unknown id. Both responses must be equal. */
 async function expectUnknown(ask: (id: number) => Promise<Answer>, foreign: number, status: number): Promise<Answer> {
   const [answer, unknown] = [await ask(foreign), await ask(UNKNOWN)];
-  expect(said(answer)).toEqual(said(unknown));
+  expect(statusAndText(answer)).toEqual(statusAndText(unknown));
   expect(answer.status).toBe(status);
   return answer;
 }
@@ -72,7 +72,7 @@ describe.each(types)('%s', (_name, entity) => {
   });
   afterAll(async () => expect(await table(entity)).toEqual(before));
 
-  const asked = async (document: string, variables: Record<string, unknown>, code: string) => {
+  const expectErrorCode = async (document: string, variables: Record<string, unknown>, code: string) => {
     const answer = await ann.query(document, variables);
     expect(answer.code).toBe(code);
     return answer;
@@ -90,7 +90,11 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('does not find a foreign row by its id', async () => {
-    await expectUnknown((id) => asked(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id }, 'NOT_FOUND'), foreign(), 200);
+    await expectUnknown(
+      (id) => expectErrorCode(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id }, 'NOT_FOUND'),
+      foreign(),
+      200,
+    );
     for (const rest of restOf(entity)) {
       await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreign(), 404);
       await expectUnknown((id) => ann.head(`/${rest}/${id}/`), foreign(), 404);
@@ -99,7 +103,8 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('does not find a foreign row by its node id', async () => {
-    const ask = (id: number) => asked('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
+    const ask = (id: number) =>
+      expectErrorCode('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
     await expectUnknown(ask, foreign(), 200);
     const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, own()) });
     expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, own()) });

@@ -36,12 +36,12 @@ interface Request {
 }
 
 /** Returns all types except users and their profiles, of which each user has one. */
-const growing = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
+const growingEntities = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
 
 const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
 
 /** Returns a selection of all fields without required arguments, `depth` levels deep. */
-function everything(type: GraphQLObjectType, depth: number): string {
+function allFields(type: GraphQLObjectType, depth: number): string {
   return Object.values(type.getFields())
     .flatMap((field) => {
       const named = getNamedType(field.type);
@@ -50,7 +50,7 @@ function everything(type: GraphQLObjectType, depth: number): string {
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
-      const shown = everything((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
+      const shown = allFields((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
       // A type may have no leaf field without required arguments.
       if (!shown) return [];
       return [`${field.name} { ${nodes ? `totalCount nodes { ${shown} }` : shown} }`];
@@ -123,10 +123,10 @@ const rest = (path: string): Request => ({
   rows: ({ body }) => body.results.length,
 });
 
-const queried = () => allEntities().filter((entity) => growing().includes(entity) && isListed(entity));
+const queried = () => allEntities().filter((entity) => growingEntities().includes(entity) && isListed(entity));
 
 const requests: Request[] = [
-  ...growing().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
+  ...growingEntities().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
   ...queried().flatMap((entity) => {
     const { pluralName } = resourceOf(entity)!;
     const list = (selection: string) =>
@@ -134,8 +134,8 @@ const requests: Request[] = [
         ? `{ page: ${pluralName}(first: 1000) { totalCount nodes { ${selection} } } }`
         : `{ rows: ${pluralName} { ${selection} } }`;
     return [
-      graphql(`${pluralName} without relations`, list(everything(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
-      graphql(`${pluralName} with all relations`, list(everything(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
+      graphql(`${pluralName} without relations`, list(allFields(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
+      graphql(`${pluralName} with all relations`, list(allFields(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
     ];
   }),
   ...queried()
@@ -162,7 +162,7 @@ const requests: Request[] = [
     .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
     .map((field) => {
       const nodes = (getNamedType(field.type) as GraphQLObjectType).getFields().nodes!;
-      const selection = everything(getNamedType(nodes.type) as GraphQLObjectType, 0);
+      const selection = allFields(getNamedType(nodes.type) as GraphQLObjectType, 0);
       const document = `{ viewer { page: ${field.name}(first: 1000) { totalCount nodes { ${selection} } } } }`;
       return graphql(`viewer.${field.name}`, document, ({ viewer }) => viewer.page.nodes);
     }),
@@ -178,9 +178,9 @@ let ann: Person;
 const answers = new Map<number, Map<Request, Answer>>();
 
 /** Inserts rows into all tables. Row n references row n of each parent table, so that lists have as many related rows. */
-async function grow(from: number, to: number): Promise<void> {
+async function addRows(from: number, to: number): Promise<void> {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index + 1);
-  const rows = growing().flatMap((entity) =>
+  const rows = growingEntities().flatMap((entity) =>
     numbers.map((number) =>
       dumpRowOf(entity, number, ({ relation, target }) => {
         const id = target!() === findEntity('User') ? ann.id : number;
@@ -200,7 +200,7 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
   let size = 0;
   for (const next of SIZES) {
-    await grow(size, next);
+    await addRows(size, next);
     if (size === 0) {
       await fitgraph.sql('UPDATE "user_profile" SET "notification_language_id" = 1');
       await fitgraph.sql('DELETE FROM "language" WHERE "id" = 2');

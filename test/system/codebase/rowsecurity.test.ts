@@ -24,8 +24,8 @@ jest.mock('../../../src/core/access/access', (): Access => {
   const access: Access = jest.requireActual('../../../src/core/access/access');
   const isOwned = (entity: Entity) => jest.requireActual('../../../src/core/model/registry').resourceOf(entity).owned as boolean;
   const withoutConditions =
-    <Asker>(conditions: (entity: Entity, asker: Asker) => SqlCondition[]) =>
-    (entity: Entity, asker: Asker) =>
+    <Client>(conditions: (entity: Entity, asker: Client) => SqlCondition[]) =>
+    (entity: Entity, asker: Client) =>
       isOwned(entity) ? [] : conditions(entity, asker);
   return {
     ...access,
@@ -33,7 +33,7 @@ jest.mock('../../../src/core/access/access', (): Access => {
     visibleRowConditions: withoutConditions(access.visibleRowConditions),
     referenceableRowConditions: withoutConditions(access.referenceableRowConditions),
     writableRowConditions: withoutConditions(access.writableRowConditions),
-    ownerIdOfChanges: (...asked) => mockReadsChangesOf ?? access.ownerIdOfChanges(...asked),
+    ownerIdOfChanges: (...args) => mockReadsChangesOf ?? access.ownerIdOfChanges(...args),
   };
 });
 

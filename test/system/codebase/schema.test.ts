@@ -49,17 +49,17 @@ test('nodes of all edges except security events implement Node', () => {
 
 test('every type, field, argument and enum value has a description', () => {
   const missing: string[] = [];
-  const look = (name: string, { description }: { description?: string | null }) => {
+  const check = (name: string, { description }: { description?: string | null }) => {
     if (!description?.trim()) missing.push(name);
   };
   for (const type of types) {
-    look(type.name, type);
-    if (isEnumType(type)) for (const value of type.getValues()) look(`${type.name}.${value.name}`, value);
-    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) look(`${type.name}.${field.name}`, field);
+    check(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) check(`${type.name}.${field.name}`, field);
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      look(`${type.name}.${field.name}`, field);
-      for (const argument of field.args) look(`${type.name}.${field.name}(${argument.name}:)`, argument);
+      check(`${type.name}.${field.name}`, field);
+      for (const argument of field.args) check(`${type.name}.${field.name}(${argument.name}:)`, argument);
     }
   }
   expect(missing).toEqual([]);
@@ -295,9 +295,9 @@ test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => 
 );
 
 /** Returns all input types reachable from an input type, except by filters on connections to rows of the viewer. */
-function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
+function inputsWithin(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
-  const asksOwn = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
+  const filtersOwnedRows = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
     edgesToOwn(schema).some(
       (edge) => input.name === `${edge.type.name}Where` && edge.field.name === name && type.name === `${edge.target}ListFilter`,
     );
@@ -305,7 +305,7 @@ function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
     if (isInputObjectType(type))
       for (const field of Object.values(type.getFields())) {
         const named = getNamedType(field.type);
-        if (!asksOwn(type, field.name, named)) seen.add(named);
+        if (!filtersOwnedRows(type, field.name, named)) seen.add(named);
       }
   return seen;
 }
@@ -320,12 +320,12 @@ test.each([
   ['GroupOrder', 1],
 ])('the %s input of public types reaches owned types by connections of the viewer only', (kind, least) => {
   const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
-  const asked = inputs(resources.filter(isPublic)).flatMap((type) => [...within(type)]);
-  expect(asked.length).toBeGreaterThan(least);
+  const usedInputs = inputs(resources.filter(isPublic)).flatMap((type) => [...inputsWithin(type)]);
+  expect(usedInputs.length).toBeGreaterThan(least);
   const ofOwned = owned.flatMap(({ name }) =>
     ['Where', 'Order', 'ListFilter', 'GroupBy', 'Having', 'GroupOrder'].flatMap((suffix) => schema.getType(name + suffix) ?? []),
   );
-  expect(ofOwned.filter((type) => asked.includes(type))).toEqual([]);
+  expect(ofOwned.filter((type) => usedInputs.includes(type))).toEqual([]);
 });
 
 test('only owned types, the viewer and user payloads have fields of type User', () => {

@@ -36,23 +36,23 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
     const back = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.many)!;
     const own = () => String(annas.get(findEntity(target)!));
     const foreign = () => String(bobs.get(findEntity(target)!));
-    const shown = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
+    const connectionField = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
     const only = (id: string) => ({ totalCount: 1, nodes: [{ id }], edges: [{ node: { id } }] });
     const none = { totalCount: 0, nodes: [], edges: [] };
 
     test('returns and counts only rows of the viewer', async () => {
       const lists = [
-        `{ a: ${singularName}(id: ${SHARED}) { ${shown()} } }`,
-        `{ a: node(nodeId: "${nodeIdOf(type.name, SHARED)}") { ... on ${type.name} { ${shown()} } } }`,
-        `{ a: ${singularName}(id: ${SHARED}) { ${shown('(first: 1, offset: 0)')} } }`,
-        `{ a: ${singularName}(id: ${SHARED}) { ${shown('(last: 5)')} } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${connectionField()} } }`,
+        `{ a: node(nodeId: "${nodeIdOf(type.name, SHARED)}") { ... on ${type.name} { ${connectionField()} } } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${connectionField('(first: 1, offset: 0)')} } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${connectionField('(last: 5)')} } }`,
       ];
       for (const document of lists) {
         expect((await ann.ask(document)).a.shown).toEqual(only(own()));
         expect((await bob.ask(document)).a.shown).toEqual(only(foreign()));
         expect((await carl.ask(document)).a.shown).toEqual(none);
       }
-      const page = `{ rows: ${pluralName}(where: { id: { eq: ${SHARED} } }) { nodes { ${shown()} } } }`;
+      const page = `{ rows: ${pluralName}(where: { id: { eq: ${SHARED} } }) { nodes { ${connectionField()} } } }`;
       expect((await ann.ask(page)).rows.nodes).toEqual([{ shown: only(own()) }]);
       expect((await carl.ask(page)).rows.nodes).toEqual([{ shown: none }]);
       for (const args of ['offset: 1', `where: { id: { eq: ${foreign()} } }`, `where: { not: { id: { eq: ${own()} } } }`])
@@ -64,7 +64,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
     test('returns only rows of the viewer when nested repeatedly', async () => {
       const object = back().object;
       const { pluralName: owns } = resourceOf(findEntity(target)!)!;
-      const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${shown()} } } } } } } }`;
+      const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${connectionField()} } } } } } } }`;
       const answer = await ann.query(document);
       expect(answer.data.rows.nodes).toEqual([{ up: { down: { totalCount: 1, nodes: [{ id: own(), up: { shown: only(own()) } }] } } }]);
       expect(answer.text).not.toContain(foreign());
@@ -111,7 +111,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
 
     test('fails as UNAUTHENTICATED for anonymous clients and keeps public fields readable', async () => {
       const { data, errors } = await fitgraph.anyone.query(
-        `{ a: ${singularName}(id: ${SHARED}) { id ${shown()} } b: ${singularName}(id: ${SHARED}) { id } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { id ${connectionField()} } b: ${singularName}(id: ${SHARED}) { id } }`,
       );
       expect(data).toEqual({ a: { id: SHARED, shown: null }, b: { id: SHARED } });
       expect(errors).toMatchObject([{ path: ['a', 'shown'], extensions: { code: 'UNAUTHENTICATED' } }]);

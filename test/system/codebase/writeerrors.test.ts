@@ -62,14 +62,14 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
   const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${ERRORS} }`;
   const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.update}(id: $id, input: $input) ${ERRORS} }`;
   const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${ERRORS} }`;
-  const made = async (number: number) => {
+  const createRows = async (number: number) => {
     const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.singularName} { id } errors`), {
       input: input(entity, number),
     });
     expect(wrong(answer)).toEqual([]);
     return answer.data.rows.row.id as string;
   };
-  const [id, other] = [await made(FREE + 10), await made(FREE + 11)];
+  const [id, other] = [await createRows(FREE + 10), await createRows(FREE + 11)];
   const rows = () => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`);
   const before = await rows();
   for (const values of mistakes(entity)) {
@@ -113,9 +113,9 @@ test.each(doubled)('%s reports over REST a missing row first, then invalid field
   const parent = fieldsOf(entity).find(({ relation, stored, readOnly }) => relation?.owned && stored && !readOnly);
   if (!parent) return;
   const foreign = { ...body(MADE), [parent.rest]: bobs.get(parent.target!()) };
-  const refused = { status: 403, body: { detail: 'You are not allowed to do this' } };
-  expect(await ann.post(path, foreign)).toMatchObject(refused);
-  expect(await ann.put(`${path}${id}/`, foreign)).toMatchObject(refused);
+  const notAllowed = { status: 403, body: { detail: 'You are not allowed to do this' } };
+  expect(await ann.post(path, foreign)).toMatchObject(notAllowed);
+  expect(await ann.put(`${path}${id}/`, foreign)).toMatchObject(notAllowed);
 });
 
 test('every writable reference has a foreign key, with the owner if the target is owned', async () => {

@@ -59,7 +59,7 @@ function valueOf(field: FieldMeta): unknown {
   }
 }
 
-interface Written {
+interface WriteInput {
   /** Values that are valid together. */
   sample: Values;
   /** Random values, each of them valid for its field; together they may be rejected. */
@@ -71,7 +71,7 @@ function written(
   sample: Values,
   key: (field: FieldMeta) => string,
   shown: (field: FieldMeta, value: unknown) => unknown,
-): Written {
+): WriteInput {
   const drawn = fieldsOf(entity).flatMap((field): [string, unknown][] => {
     if (!(key(field) in sample) || field.relation || resourceOf(entity)!.unique?.includes(field.name)) return [];
     const value = valueOf(field);
@@ -82,14 +82,14 @@ function written(
 
 /** Distinguishes the samples of one type. */
 let number: number;
-const body = (entity: Entity): Written =>
+const body = (entity: Entity): WriteInput =>
   written(
     entity,
     bodyOf(entity, (number += 1), parentsIn(annas)),
     ({ rest }) => rest,
     (_field, value) => value,
   );
-const input = (entity: Entity): Written => written(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, named);
+const input = (entity: Entity): WriteInput => written(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, named);
 
 /** Returns a random subset with at least one field. */
 const some = (values: Values): Values => Object.fromEntries(random.some(Object.entries(values), Object.keys(values).length));
@@ -99,7 +99,7 @@ const some = (values: Values): Values => Object.fromEntries(random.some(Object.e
  * sends the sample unchanged.
  */
 async function accepted<A>(
-  { sample, drawn }: Written,
+  { sample, drawn }: WriteInput,
   part: (values: Values) => Values,
   send: (values: Values) => Promise<A>,
   isAccepted: (answer: A) => boolean,
@@ -113,7 +113,7 @@ async function accepted<A>(
 
 const whole = (values: Values) => values;
 
-const shown = ({ body, headers }: Answer) => ({ body, tag: headers.get('etag') });
+const bodyAndTag = ({ body, headers }: Answer) => ({ body, tag: headers.get('etag') });
 
 const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
 
@@ -129,7 +129,7 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
     const path = `/${rest}/`;
     const compare = async (answer: Answer) => {
       if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
-      expect(shown(answer)).toEqual(shown(await ann.get(`${path}${answer.body.id}/`)));
+      expect(bodyAndTag(answer)).toEqual(bodyAndTag(await ann.get(`${path}${answer.body.id}/`)));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
       const made = metadata.create ? await accepted(body(entity), whole, (values) => ann.post(path, values), isWritten) : undefined;
@@ -148,12 +148,12 @@ function selections(entity: Entity): string[] {
     ({ args, extensions }) => !extensions.action && !args.some(({ type }) => isNonNullType(type)),
   );
   const leaves = all.filter(({ type }) => isLeafType(getNamedType(type))).map(({ name }) => name);
-  const around = all.flatMap(({ name, type }) => {
+  const relatedFields = all.flatMap(({ name, type }) => {
     const target = getNamedType(type);
     return isObjectType(target) && target.getFields().id ? [`${name} { id }`] : [];
   });
   const own = fieldsOf(entity).filter(({ column, only }) => column && only !== 'rest');
-  return ['id', own.map(({ name }) => name).join(' '), leaves.join(' '), around.join(' ') || 'id'];
+  return ['id', own.map(({ name }) => name).join(' '), leaves.join(' '), relatedFields.join(' ') || 'id'];
 }
 
 const hasRow = ({ data }: GraphQLAnswer): boolean => !!data?.made?.row;

@@ -62,9 +62,9 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for bulk writes',
   async (name, entity) => {
     const { pluralName, metadata } = resourceOf(entity)!;
-    const shown = `{ shown: ${pluralName} { id } errors { path message } }`;
-    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${shown} }`;
-    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${shown} }`;
+    const payload = `{ shown: ${pluralName} { id } errors { path message } }`;
+    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${payload} }`;
+    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${payload} }`;
     const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.removeMany}(rows: $rows) { deletedIds } }`;
     const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
     for (const size of SIZES) {
@@ -145,9 +145,9 @@ function keyStatements(entity: Entity, restName: string): number {
   return key.length > 1 && key.includes(name) ? 2 + (relation ? 1 : 0) : 0;
 }
 
-const kept = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.create);
+const restWritable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.create);
 
-test.each(kept.map((entity): [string, Entity] => [entity.name, entity]))(
+test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes four statements per REST write, plus listed exceptions',
   async (name, entity) => {
     const statements: Record<string, number> = {};

@@ -94,10 +94,10 @@ test('the migrated table matches the resource class', async () => {
 test('GraphQL creates, validates and filters rows', async () => {
   const create =
     'mutation ($input: BodyMeasurementInput!) { made: createBodyMeasurement(input: $input) { bodyMeasurement { id kind value } errors { path message } } }';
-  const made = (input: object) => ann.query(create, { input });
-  const { data } = await made({ date: '2024-01-01', kind: 'WAIST', value: '80.5' });
+  const createMeasurement = (input: object) => ann.query(create, { input });
+  const { data } = await createMeasurement({ date: '2024-01-01', kind: 'WAIST', value: '80.5' });
   expect(data.made).toEqual({ bodyMeasurement: { id: expect.any(String), kind: 'WAIST', value: '80.50' }, errors: [] });
-  const again = await made({ date: '2024-01-01', kind: 'WAIST', value: '1000' });
+  const again = await createMeasurement({ date: '2024-01-01', kind: 'WAIST', value: '1000' });
   expect(again.data.made.errors.map(({ path: at }: { path: string[] }) => at)).toEqual([['input', 'value'], ['input']]);
   const list = await ann.query('{ bodyMeasurements(where: { kind: { eq: WAIST } }) { totalCount nodes { date value } } }');
   expect(list.data.bodyMeasurements).toEqual({ totalCount: 1, nodes: [{ date: '2024-01-01', value: '80.50' }] });
@@ -165,13 +165,13 @@ test('readings of a measurement are created with it and unique within it', async
   const create = `mutation ($readings: [BodyMeasurementReadingOfMeasurementInput!]!) {
     made: createBodyMeasurement(input: { date: "2024-05-01", kind: HIP, value: "90", readings: $readings }) {
       bodyMeasurement { readings { number value } } errors { path code } } }`;
-  const made = async (...numbers: number[]) =>
+  const createWithReadings = async (...numbers: number[]) =>
     (await ann.ask(create, { readings: numbers.map((number) => ({ number, value: '90' })) })).made;
-  expect(await made(2, 1)).toEqual({
+  expect(await createWithReadings(2, 1)).toEqual({
     bodyMeasurement: { readings: [{ number: 1, value: '90.00' }, { number: 2, value: '90.00' }] }, // prettier-ignore
     errors: [],
   });
-  expect(await made(4, 3, 4)).toEqual({
+  expect(await createWithReadings(4, 3, 4)).toEqual({
     bodyMeasurement: null,
     errors: [{ path: ['input'], code: 'NOT_UNIQUE' }, { path: ['input', 'readings', '2'], code: 'NOT_UNIQUE' }], // prettier-ignore
   });

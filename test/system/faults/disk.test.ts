@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build, Installation } from '../../server/running';
-import { judged } from './scene';
+import { checkVerdict } from './scene';
 import { Traffic } from './traffic';
 import { until } from '../../setup/waits';
 
@@ -37,7 +37,7 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
     await until('writes succeed again', () => traffic.counted(201) > before + 10);
     const comments = async () =>
       ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
-    judged('a full disk', await traffic.end(comments));
+    checkVerdict('a full disk', await traffic.end(comments));
     server.process.kill('SIGTERM');
     await server.ended;
   } finally {

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { isRunning, serverPidIfAny } from '../../database/processes';
 import { build, Installation } from '../../server/running';
-import { judged } from './scene';
+import { checkVerdict } from './scene';
 import { Traffic } from './traffic';
 import { until } from '../../setup/waits';
 
@@ -45,7 +45,7 @@ test(`loses no acknowledged write in ${KILLS} kills of the server and ${DATABASE
         if (!body.next) return rows.map(({ comment }) => comment);
       }
     };
-    judged(`${KILLS} kills of the server, ${DATABASE_KILLS} of PostgreSQL`, await traffic.end(stored));
+    checkVerdict(`${KILLS} kills of the server, ${DATABASE_KILLS} of PostgreSQL`, await traffic.end(stored));
   } finally {
     await installation.remove();
   }

@@ -32,7 +32,7 @@ test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))(
     scene.proxy.heal();
     const healed = traffic.counted(200) + traffic.counted(201);
     await until('requests succeed again', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
-    await scene.judge(name, traffic);
+    await scene.endAndCheck(name, traffic);
   },
 );
 

@@ -2,7 +2,7 @@
 import { Client, type PoolClient } from 'pg';
 import type { Person } from '../../setup/person';
 import { asSuperuser } from '../../setup/databases';
-import { judged, Scene } from './scene';
+import { checkVerdict, Scene } from './scene';
 import { Traffic } from './traffic';
 import { timeOf, until } from '../../setup/waits';
 
@@ -30,9 +30,9 @@ const degradedBy = (text: string) => async () => {
   expect(status).toBe(200);
   return body.status === 'degraded' && body.degraded.includes(text);
 };
-const healthy = async () => (await probe()).body.status === 'ok';
+const isHealthy = async () => (await probe()).body.status === 'ok';
 
-async function holding<T>(statement: string, work: () => Promise<T>): Promise<T> {
+async function whileTransactionHolds<T>(statement: string, work: () => Promise<T>): Promise<T> {
   const holder: PoolClient = await scene.database.pool.connect();
   try {
     await holder.query('BEGIN');
@@ -48,7 +48,7 @@ test('fails writes to a locked table with Retry-After and serves all other reque
   const traffic = scene.traffic().read(3).write(4);
   await until('writes succeed', () => traffic.counted(201) > 5);
   const entry = (day: number) => ann.post('/weightentry/', { date: `2024-02-${String(day).padStart(2, '0')}`, weight: '70' });
-  await holding('LOCK TABLE "weight_entry" IN EXCLUSIVE MODE', async () => {
+  await whileTransactionHolds('LOCK TABLE "weight_entry" IN EXCLUSIVE MODE', async () => {
     const before = traffic.counted(201);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => entry(index + 1)));
     for (const { status, headers, body } of answers) {
@@ -56,16 +56,16 @@ test('fails writes to a locked table with Retry-After and serves all other reque
       expect(body.detail).toMatch(/Nothing was done; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server has too much to do/);
     }
     // The server knows the lock by now and fails quickly.
-    const again = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
-    expect(await timeOf(again, ...scene.server.workers)).toBeLessThan(4_000);
+    const writeAll = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
+    expect(await timeOf(writeAll, ...scene.server.workers)).toBeLessThan(4_000);
     await until('writes to other tables succeed', () => traffic.counted(201) > before + 20);
     await until('the server is degraded', degradedBy('a table is locked'));
     expect((await scene.server.anyone.get('/exercise/')).status).toBe(200);
   });
-  await until('the server is healthy again', healthy);
+  await until('the server is healthy again', isHealthy);
   await until('the table can be written again', async () => (await entry(1)).status === 201);
   expect((await ann.get('/weightentry/')).body.count).toBe(1);
-  await scene.judge('a locked table', traffic);
+  await scene.endAndCheck('a locked table', traffic);
 });
 
 test('serves reads and fails writes with Retry-After while the database is read-only', async () => {
@@ -75,8 +75,8 @@ test('serves reads and fails writes with Retry-After while the database is read-
   await sql(end);
   await until('the server is degraded', degradedBy('the database is read-only'));
   expect((await ann.get('/workout/')).status).toBe(200);
-  const refused = await ann.post('/workout/', { comment: 'not now' });
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+  const rejected = await ann.post('/workout/', { comment: 'not now' });
+  expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '2']);
   const mutation = await ann.query('mutation { createWorkout(input: {}) { workout { id } } }');
   expect([mutation.status, mutation.code, mutation.headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
   // The cause is only logged, under the id of the response.
@@ -86,7 +86,7 @@ test('serves reads and fails writes with Retry-After while the database is read-
   await until('the rejected write is logged', () => logged() !== undefined);
   await inDatabase('RESET default_transaction_read_only');
   await sql(end);
-  await until('the server is healthy again', healthy);
+  await until('the server is healthy again', isHealthy);
   expect((await ann.post('/workout/', { comment: 'now' })).status).toBe(201);
 });
 
@@ -94,12 +94,12 @@ test('stays ready and reports degradation while a table is missing and while eve
   await sql('ALTER TABLE "weight_entry" RENAME TO "elsewhere"');
   await until('the missing table is reported', degradedBy('a table is missing'));
   await sql('ALTER TABLE "elsewhere" RENAME TO "weight_entry"');
-  await until('the server is healthy', healthy);
+  await until('the server is healthy', isHealthy);
   scene.proxy.slow(200);
   await until('the server is degraded', degradedBy('the database responds slowly'));
   expect((await scene.server.anyone.get('/exercise/')).status).toBe(200);
   scene.proxy.heal();
-  await until('the server is healthy again', healthy);
+  await until('the server is healthy again', isHealthy);
 });
 
 // A worker with pools of one needs ten connections, and one more for health checks.
@@ -112,7 +112,7 @@ test('shrinks its pools at start when the database has few connections', async (
     expect(server.stdout).toContain('the database allows 11 connections for this role: reduced DATABASE_POOL from 10 to 1');
     const traffic = new Traffic(server, scene.token).read(12).write(6);
     await until('many requests have succeeded', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
-    judged('11 connections', await traffic.end(() => scene.comments()));
+    checkVerdict('11 connections', await traffic.end(() => scene.comments()));
     expect(server.stdout).not.toContain('too many connections');
   } finally {
     server.process.kill('SIGTERM');

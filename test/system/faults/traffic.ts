@@ -26,7 +26,7 @@ export interface Outcome {
   at: number;
 }
 
-interface Asked {
+interface TrafficRequest {
   method?: string;
   path: string;
   headers?: http.OutgoingHttpHeaders;
@@ -62,7 +62,7 @@ export class Traffic {
   private readonly mark = `fault ${randomUUID()}`;
   private readonly delays: SchedulingDelays;
   private readonly refreshing: NodeJS.Timeout;
-  private over = false;
+  private isStopped = false;
 
   constructor(
     private readonly server: Pick<Server, 'url' | 'workers' | 'spares'> & { readonly process: { readonly pid?: number } },
@@ -75,7 +75,7 @@ export class Traffic {
   }
 
   /** Sends a request, on a kept-alive connection or a new one. */
-  async ask(what: string, { method = 'GET', path, headers = {}, body }: Asked, fresh = false): Promise<Outcome> {
+  async ask(what: string, { method = 'GET', path, headers = {}, body }: TrafficRequest, fresh = false): Promise<Outcome> {
     const began = performance.now();
     const elapsed = this.elapsed();
     const outcome = await new Promise<Outcome>((resolve) => {
@@ -114,13 +114,13 @@ export class Traffic {
 
   /** Starts anonymous and signed-in readers over REST and GraphQL, every other one on new connections. */
   read(readers: number): this {
-    const asked: [string, Asked][] = [
+    const readRequests: [string, TrafficRequest][] = [
       ['anonymous', { path: '/api/v2/exercise/?limit=3', headers: { Authorization: '' } }],
       ['user', { path: '/api/v2/workout/?limit=1' }],
       ['GraphQL', { method: 'POST', path: '/graphql', body: { query: '{ workouts(first: 1) { nodes { id } } }' } }],
     ];
     for (let reader = 0; reader < readers; reader += 1) {
-      const [what, request] = asked[reader % asked.length]!;
+      const [what, request] = readRequests[reader % readRequests.length]!;
       this.work(async () => {
         await this.ask(what, request, reader % 2 === 1);
         await sleep(PAUSE_MS);
@@ -157,7 +157,7 @@ export class Traffic {
   private work(step: () => Promise<void>): void {
     this.working.push(
       (async () => {
-        while (!this.over) await step();
+        while (!this.isStopped) await step();
       })(),
     );
   }
@@ -165,7 +165,7 @@ export class Traffic {
   private async settle(comment: string, byGraphQL: boolean): Promise<void> {
     const headers = { 'Idempotency-Key': randomUUID() };
     const query = 'mutation ($comment: String!) { createWorkout(input: { name: $comment }) { workout { id } } }';
-    const request: Asked = byGraphQL
+    const request: TrafficRequest = byGraphQL
       ? { method: 'POST', path: '/graphql', headers, body: { query, variables: { comment } } }
       : { method: 'POST', path: '/api/v2/workout/', headers, body: { comment } };
     let heldFor: (() => number) | undefined;
@@ -201,7 +201,7 @@ export class Traffic {
 
   /** Waits for running requests and evaluates them against the stored comments of all workouts. */
   async end(stored: () => Promise<string[]>): Promise<Verdict> {
-    this.over = true;
+    this.isStopped = true;
     await Promise.all(this.working);
     clearInterval(this.refreshing);
     this.agent.destroy();

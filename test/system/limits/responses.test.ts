@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { openEmbedded } from '../../../src/database/embedded';
 import { graphql, MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
-import { unharmed } from './canary';
+import { expectCanaryServed } from './canary';
 
 const MAX_RESPONSE = 16 * 1024 ** 2;
 
@@ -35,12 +35,12 @@ beforeAll(async () => {
 });
 afterAll(() => siege.end());
 
-const own = () => ({ Authorization: `Token ${siege.token}` });
+const userHeaders = () => ({ Authorization: `Token ${siege.token}` });
 const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 /** Sends a request three times. Other clients must stay served, and responses must be bounded. */
 async function attacked(request: () => Promise<Reply>): Promise<Reply> {
-  const replies = await unharmed(siege, async () => {
+  const replies = await expectCanaryServed(siege, async () => {
     const all: Reply[] = [];
     for (let run = 0; run < 3; run += 1) all.push(await request());
     return all;
@@ -85,12 +85,14 @@ test('rejects repeated introspection at validation', async () => {
 });
 
 test('bounds responses with stored texts that exceed the current length limit', async () => {
-  const list = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: own() }));
+  const list = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: userHeaders() }));
   expect([list.status, JSON.parse(list.text)]).toEqual([400, { detail: expect.stringContaining('Ask for fewer rows') }]);
-  const one = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: own() }));
+  const one = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: userHeaders() }));
   expect([one.status, JSON.parse(one.text).results[0].notes.length]).toEqual([200, 4_800_000]);
   const aliases = repeated(50, (index) => `n${index}: notes`);
-  const reply = await attacked(() => graphql(siege.base, `{ workoutSessions(first: 1) { nodes { ${aliases} } } }`, undefined, own()));
+  const reply = await attacked(() =>
+    graphql(siege.base, `{ workoutSessions(first: 1) { nodes { ${aliases} } } }`, undefined, userHeaders()),
+  );
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
 });
 
@@ -102,7 +104,7 @@ test('serves other clients while a dozen clients ask for as many objects as the 
   const aliases = repeated(40, (index) => `d${index}: language { id }`);
   const query = `{ ingredients(first: 9900) { nodes { ${aliases} } } }`;
   const { result: replies, memoryMb } = await siege.measureDuring(() =>
-    unharmed(siege, () => Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query)))),
+    expectCanaryServed(siege, () => Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query)))),
   );
   for (const { status, text } of replies) {
     expect([200, 429, 503]).toContain(status);
@@ -114,7 +116,9 @@ test('serves other clients while a dozen clients ask for as many objects as the 
 test('serves other clients while hundreds of thousands of fields wait for the same row', async () => {
   const aliases = repeated(38, (index) => `e${index}: exercise { id }`);
   const query = `{ workoutLogs(first: 9900) { nodes { ${aliases} } } }`;
-  const { result: reply, memoryMb } = await siege.measureDuring(() => unharmed(siege, () => graphql(siege.base, query, {}, own())));
+  const { result: reply, memoryMb } = await siege.measureDuring(() =>
+    expectCanaryServed(siege, () => graphql(siege.base, query, {}, userHeaders())),
+  );
   expect(reply.status).toBe(200);
   expect(JSON.parse(reply.text).data.workoutLogs.nodes).toHaveLength(9900);
   expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
@@ -123,7 +127,7 @@ test('serves other clients while hundreds of thousands of fields wait for the sa
 test('serves other clients while a hundred thousand fields fail', async () => {
   const aliases = repeated(40, (index) => `f${index}: diaryEntries(first: 1) { nodes { id } }`);
   const { result: reply, memoryMb } = await siege.measureDuring(() =>
-    unharmed(siege, () => graphql(siege.base, `{ ingredients(first: 2300) { nodes { ${aliases} } } }`)),
+    expectCanaryServed(siege, () => graphql(siege.base, `{ ingredients(first: 2300) { nodes { ${aliases} } } }`)),
   );
   const { errors } = JSON.parse(reply.text);
   expect(errors).toHaveLength(20);

@@ -106,8 +106,8 @@ test('a migration that needs a maintenance window changes nothing at a start, no
   expect((await installation.command('doctor')).stdout).toContain(
     `older than this version; the migration ${MAINTENANCE} needs a maintenance window, so this version does not start`,
   );
-  const beside = await installation.command('migrate', '--maintenance');
-  expect(beside).toMatchObject({
+  const whileServing = await installation.command('migrate', '--maintenance');
+  expect(whileServing).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(/A running server uses this database and [^\n]+Stop it first\.\n$/),
   });
