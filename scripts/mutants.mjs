@@ -57,7 +57,7 @@ function verdicts(folder = out) {
   return new Map(lines.map((line) => JSON.parse(line)).map((line) => [line.id, line]));
 }
 
-function note(id, verdict) {
+function appendVerdict(id, verdict) {
   appendFileSync(join(out, 'results.jsonl'), `${JSON.stringify({ id, ...verdict })}\n`);
   console.log(`${id}: ${verdict.result} (${verdict.stage}) ${verdict.by ?? ''}`);
 }
@@ -104,7 +104,7 @@ function related(mutant, suites) {
   return new Map(found.length > 0 ? found : [...suites].sort((a, b) => b[1].size - a[1].size).slice(0, 1));
 }
 
-const union = (maps) => {
+const mergeMaps = (maps) => {
   const all = new Map();
   for (const map of maps) for (const [suite, files] of map) all.set(suite, new Set([...(all.get(suite) ?? []), ...files]));
   return all;
@@ -113,15 +113,15 @@ const union = (maps) => {
 /** Finds by bisection one of the mutants that make this test fail. Returns undefined if it passes with all of them or fails without any. */
 async function findDetectedMutant(suites, project, ids, { path, failed: name }) {
   const chosen = new Map([[suites.suiteOf(path), new Set(suites.filesOf(suites.suiteOf(path)))]]);
-  const fails = async (active) =>
+  const failsWith = async (active) =>
     isDetected(await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }), chosen);
-  if (!(await fails(ids))) return undefined;
+  if (!(await failsWith(ids))) return undefined;
   let left = ids;
   while (left.length > 1) {
     const half = left.slice(0, left.length >> 1);
-    left = (await fails(half)) ? half : left.slice(half.length);
+    left = (await failsWith(half)) ? half : left.slice(half.length);
   }
-  return (await fails(left)) && !(await fails([])) ? left[0] : undefined;
+  return (await failsWith(left)) && !(await failsWith([])) ? left[0] : undefined;
 }
 
 /** Tests all these mutants at once, and again without the detected ones until the tests pass. Without `reachedBy` all tests run. */
@@ -129,7 +129,7 @@ async function tryTogether(suites, project, ids, reachedBy) {
   let left = ids;
   const passing = new Set();
   while (left.length > 0 && performance.now() < deadline) {
-    const chosen = reachedBy && union(left.map((id) => reachedBy.get(id) ?? new Map()));
+    const chosen = reachedBy && mergeMaps(left.map((id) => reachedBy.get(id) ?? new Map()));
     if (chosen?.size === 0) break;
     const run = await suites.run({ active: left, project, chosen, bail: false, workers: 2, seconds: 3600 });
     console.log(`${left.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`);
@@ -140,12 +140,12 @@ async function tryTogether(suites, project, ids, reachedBy) {
       const candidates = left.filter((id) => !reachedBy || reachedBy.get(id)?.has(suite));
       const id = candidates.length > 0 ? await findDetectedMutant(suites, project, candidates, failure) : undefined;
       if (id === undefined) passing.add(failure.failed);
-      else note(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }, suites) });
+      else appendVerdict(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }, suites) });
       left = left.filter((one) => one !== id);
     }
     if (left.length === before.length) break;
   }
-  if (performance.now() < deadline) for (const id of left) note(id, { result: 'survived', stage: project });
+  if (performance.now() < deadline) for (const id of left) appendVerdict(id, { result: 'survived', stage: project });
 }
 
 /** Checks whether the test that detected a mutant in an earlier revision detects it in this one, and returns the reason. */
@@ -167,7 +167,7 @@ async function run() {
     if (performance.now() > deadline) return;
     const known = verdicts().get(mutant.id);
     if (mutant.typeError && known?.result !== 'noticed')
-      note(mutant.id, { result: 'noticed', stage: 'compiler', by: mutant.typeError.slice(0, 200) });
+      appendVerdict(mutant.id, { result: 'noticed', stage: 'compiler', by: mutant.typeError.slice(0, 200) });
     else if (requestedIds || !known) await tryOne(mutant, service, byService.get(mutant.id), earlier.get(mutant.id));
   }
   await tryAll(mutants, 'related', 'service', service, byService);
@@ -178,11 +178,11 @@ async function run() {
 /** Tests one mutant alone. `earlier` is its result in an earlier run. */
 async function tryOne({ id, ...mutant }, suites, reachedBy, earlier) {
   const again = earlier?.result === 'noticed' && (await isDetectedAgain(suites, earlier));
-  if (again) return note(id, { result: 'noticed', stage: 'related', ...again });
+  if (again) return appendVerdict(id, { result: 'noticed', stage: 'related', ...again });
   const chosen = earlier?.result !== 'survived' && reachedBy && related(mutant, reachedBy);
   const one = chosen && (await suites.run({ active: [id], project: 'service', chosen, seconds: LIMIT_S }));
-  if (one && isDetected(one, chosen)) note(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
-  else note(id, { result: 'survived', stage: 'related' });
+  if (one && isDetected(one, chosen)) appendVerdict(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
+  else appendVerdict(id, { result: 'survived', stage: 'related' });
 }
 
 /** Tests the survivors of a stage with all tests of the next one. */

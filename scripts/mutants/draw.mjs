@@ -123,9 +123,9 @@ function mutantsOf(source, checker, file) {
   return found;
 }
 
-const replaced = (text, { start, end, after }) => text.slice(0, start) + after + text.slice(end);
+const applyMutant = (text, { start, end, after }) => text.slice(0, start) + after + text.slice(end);
 
-function parses(text) {
+function isParseable(text) {
   try {
     esbuild.transformSync(text, { loader: 'ts', tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } });
     return true;
@@ -206,12 +206,12 @@ export function draw(root, seed, count) {
     for (const mutant of shuffled(mutants, next)) {
       if (chosenMutants.length >= quota.get(name)) break;
       if (chosenMutants.some(({ file, line }) => file === mutant.file && line === mutant.line)) continue;
-      if (parses(replaced(readFileSync(join(root, mutant.file), 'utf8'), mutant))) chosenMutants.push(mutant);
+      if (isParseable(applyMutant(readFileSync(join(root, mutant.file), 'utf8'), mutant))) chosenMutants.push(mutant);
     }
     drawn.push(...chosenMutants);
   }
   return shuffled(drawn, next).map((mutant, index) => {
-    const typeError = errorIn(mutant.file, replaced(readFileSync(join(root, mutant.file), 'utf8'), mutant));
+    const typeError = errorIn(mutant.file, applyMutant(readFileSync(join(root, mutant.file), 'utf8'), mutant));
     return { id: index + 1, folder: folderOf(mutant.file), ...mutant, ...(typeError && { typeError }) };
   });
 }

@@ -1,7 +1,7 @@
 // Generates load: requests of all kinds, from a fixed number of clients or at a fixed rate regardless of the responses.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { below, next, pick, shuffled } from './random.mjs';
+import { randomBelow, randomFraction, pick, shuffled } from './random.mjs';
 import { PASSWORD, USERS } from './service.mjs';
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -86,7 +86,7 @@ const HOSTILE = [
 
 export const isGood = ({ status }) => status >= 200 && status < 300;
 
-const network = () => ({ 'x-forwarded-for': `10.${below(NETWORKS)}.0.1` });
+const network = () => ({ 'x-forwarded-for': `10.${randomBelow(NETWORKS)}.0.1` });
 const fromRandomNetwork = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
 
 export class Load {
@@ -103,20 +103,20 @@ export class Load {
       ['users, REST', 15, () => asUser(get(pick(OWN)))],
       ['users, GraphQL', 10, () => asUser(graphql(pick(OWN_GRAPHQL)))],
       ['writes', 12, () => fromRandomNetwork(this.write())],
-      ['logins', 3, () => fromRandomNetwork({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: next() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
+      ['logins', 3, () => fromRandomNetwork({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: randomFraction() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
       ['hostile', 10, () => fromRandomNetwork(pick(HOSTILE))],
     ];
   }
 
   /** Returns a request that creates a workout or deletes one that was created. */
   write() {
-    const user = below(this.tokens.length);
+    const user = randomBelow(this.tokens.length);
     const headers = json({ authorization: `Token ${this.tokens[user]}` });
     const written = this.written[user];
-    if (written.length > MAX_ROWS / this.tokens.length || (written.length && next() < 0.3))
+    if (written.length > MAX_ROWS / this.tokens.length || (written.length && randomFraction() < 0.3))
       return { method: 'DELETE', path: `/api/v2/workout/${written.shift()}/`, headers };
     const rememberCreated = (text) => written.push(JSON.parse(text).id);
-    return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), made: rememberCreated };
+    return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), onCreated: rememberCreated };
   }
 
   /** Sends one request. With `calm` it is of an ordinary kind. */
@@ -132,7 +132,7 @@ export class Load {
   }
 
   /** Sends a request. Status 0 means that there was no response. */
-  send(kind, { method = 'GET', path, headers, body, made }) {
+  send(kind, { method = 'GET', path, headers, body, onCreated }) {
     const began = performance.now();
     return new Promise((resolve) => {
       const none = () => resolve({ kind, status: 0, ms: performance.now() - began });
@@ -140,18 +140,18 @@ export class Load {
       const request = http.request(`${this.base}${path}`, { method, headers: { ...headers, ...length }, agent: this.agent }, (response) => {
         const { statusCode: status, headers: responseHeaders } = response;
         const chunks = [];
-        if (made && status === 201) response.on('data', (chunk) => chunks.push(chunk));
+        if (onCreated && status === 201) response.on('data', (chunk) => chunks.push(chunk));
         else response.resume();
         response.once('error', none);
         response.once('end', () => {
-          if (chunks.length) made(Buffer.concat(chunks).toString());
+          if (chunks.length) onCreated(Buffer.concat(chunks).toString());
           resolve({ kind, status, ms: performance.now() - began, retryAfter: Number(responseHeaders['retry-after'] ?? 0) });
         });
       });
       request.setTimeout(REQUEST_TIMEOUT_MS, () => request.destroy());
       request.once('error', (error) => {
         // The service closed an idle connection when this request was sent. It was not processed, so it is sent again, as any client would do.
-        if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(kind, { method, path, headers, body, made }));
+        if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(kind, { method, path, headers, body, onCreated }));
         else none();
       });
       request.end(body);

@@ -27,7 +27,7 @@ export async function startService() {
   const child = spawn(process.execPath, [join(dist, 'index.js')], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.on('data', (data) => (output += data));
-  const base = await found(() => /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1], child);
+  const base = await waitForOutput(() => /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1], child);
   const tokens = USERS.map((name) => {
     const command = [join(dist, 'cli/index.js'), 'user', 'create', name, '--password', PASSWORD];
     const { stdout, stderr } = spawnSync(process.execPath, command, { env: environment, encoding: 'utf8' });
@@ -48,7 +48,7 @@ export async function startService() {
   };
 }
 
-async function found(what, child) {
+async function waitForOutput(what, child) {
   for (const until = Date.now() + STARTED_MS; Date.now() < until; await sleep(100)) {
     const value = what();
     if (value) return value;

@@ -51,7 +51,7 @@ export interface Eaten extends Pick<Athlete, 'prefersPounds' | 'weights'> {
 const gramsOf = ({ amount, unit }: Portion) => exact(amount).times(unit ?? 1);
 const of = (value: (name: keyof Values) => Decimal) => Object.fromEntries(NUTRIENTS.map((name) => [name, value(name)])) as Values;
 
-function contents(portions: readonly Portion[], { foods }: Eaten): Values {
+function nutrientsOf(portions: readonly Portion[], { foods }: Eaten): Values {
   return of((name) =>
     sum(
       portions.map((one) =>
@@ -89,12 +89,12 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
     ({ plan, meal, day }) => [placeOf(by, firstDay, day), plan, meal],
   ).map((group) => {
     const [{ plan, meal, day }] = group as [(typeof eaten)[number]];
-    const days = groups(group, (entry) => entry.day).map((one) => ({ ...contents(one, person), body: bodyOn(one[0]!.day, person) }));
+    const days = groups(group, (entry) => entry.day).map((one) => ({ ...nutrientsOf(one, person), body: bodyOn(one[0]!.day, person) }));
     const mean = (values: readonly Decimal[]) => (values.length ? sum(values).dividedBy(values.length) : null);
     const perKg = (name: 'protein' | 'carbohydrates' | 'fat') =>
       formatDecimal(mean(days.flatMap((one) => (one.body ? [one[name].dividedBy(one.body)] : []))));
     const planned = person.meals.filter((one) => one.plan === plan && (!perMeal || one.id === meal)).flatMap(({ items }) => items);
-    const goal = planned.length ? contents(planned, person) : null;
+    const goal = planned.length ? nutrientsOf(planned, person) : null;
     const calories = !perMeal && person.plans.find(({ id }) => id === plan)!.hasGoalCalories ? person.calories : null;
     const goalEnergy = calories === null ? (goal?.energy ?? null) : exact(calories);
     const limit = (sign: 1 | -1) => goalEnergy && goalEnergy.times(100 + sign * tolerance).dividedBy(100);
@@ -104,7 +104,7 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
       meal,
       shown: {
         days: days.length,
-        total: formatted(contents(group, person)),
+        total: formatted(nutrientsOf(group, person)),
         mean: formatted(of((name) => mean(days.map((one) => one[name]))!)),
         goal: formatted(goal),
         goalEnergy: formatDecimal(goalEnergy),
@@ -131,9 +131,9 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
 }
 
 export function topFoods({ by }: Row, entries: Entry[], person: Eaten): Row[] {
-  const all = contents(entries, person).energy;
+  const all = nutrientsOf(entries, person).energy;
   const rows = groups(entries, ({ ingredient }) => ingredient).map((group) => {
-    const [values, grams] = [contents(group, person), sum(group.map(gramsOf))];
+    const [values, grams] = [nutrientsOf(group, person), sum(group.map(gramsOf))];
     const measure = { COUNT: exact(group.length), GRAMS: grams }[by as string] ?? values[by.toLowerCase() as 'energy'];
     return {
       measure,

@@ -3,9 +3,9 @@ import type { Row } from '../core/groupingmodel';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { NUTRIENTS, nutritionIntake, plannedExercises, scheduleAdherence, topFoods, type Eaten } from './foodmodel';
-import { createAthlete, inserting, type World } from './modelled';
+import { createAthlete, inserterFor, type World } from './modelled';
 import { TRAINING } from './questionmodel';
-import { translated } from './training';
+import { insertTranslation } from './training';
 import { countsOf, dayAfter, inUnit, intensity, oneRepMax, SQUAT_IN_GERMAN, WEEKDAYS, type Athlete } from './trainingmodel';
 import { currentDate } from '../../src/core/model/clock';
 import { TIME_ZONE } from '../setup/databases';
@@ -21,7 +21,7 @@ const people: { person: Person; world: World }[] = [];
 
 beforeAll(async () => {
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
-  await translated(fitgraph, SQUAT_IN_GERMAN);
+  await insertTranslation(fitgraph, SQUAT_IN_GERMAN);
   // Results in an exercise with only a secondary muscle, one whose muscle is both primary and secondary, and one without muscles.
   await fitgraph.sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" IN (3, 4)`);
   await fitgraph.sql(
@@ -40,7 +40,7 @@ beforeAll(async () => {
     'SELECT * FROM "ingredient"',
   ))
     foods.set(id, { ...values, carbohydratesSugar, fatSaturated });
-  const insert = inserting(fitgraph);
+  const insert = inserterFor(fitgraph);
   for (let number = 0; number < PEOPLE; number += 1) {
     const person = await fitgraph.user(`user${number}`);
     people.push({ person, world: await createAthlete(person, number, insert, foods, muscles, fitgraph) });

@@ -28,7 +28,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 
 /** A function that inserts rows into a table and returns their ids. */
 export type Insert = (table: string, rows: readonly Record<string, unknown>[]) => Promise<number[]>;
-export const inserting =
+export const inserterFor =
   (fitgraph: Fitgraph): Insert =>
   async (table, rows) => {
     if (!rows.length) return [];

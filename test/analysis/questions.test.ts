@@ -181,14 +181,14 @@ describe('the range of days of a series', () => {
       eve,
       [0, 100, 190, 800].map((ago) => ({ date: day(ago), reps: 5, weight: '50.00' })),
     );
-    const starts = async (by: string) =>
+    const bucketStarts = async (by: string) =>
       (await eve.ask(`{ q: trainingVolume(by: ${by}) { bucket { start } sets } }`)).q.map(({ bucket }: any) => bucket.start);
     const startOf = (ago: number, unit: 'week' | 'month' | 'year') => DateTime.fromISO(day(ago)).startOf(unit).toISODate();
-    expect(await starts('DAY')).toEqual([day(0)]);
-    expect(await starts('WEEK')).toEqual([startOf(100, 'week'), startOf(0, 'week')]);
-    expect(await starts('WEEKDAY')).toHaveLength(new Set([0, 100].map((ago) => DateTime.fromISO(day(ago)).weekday)).size);
-    expect((await starts('MONTH')).at(-1)).toBe(startOf(0, 'month'));
-    expect((await starts('YEAR'))[0]).toBe(startOf(800, 'year'));
+    expect(await bucketStarts('DAY')).toEqual([day(0)]);
+    expect(await bucketStarts('WEEK')).toEqual([startOf(100, 'week'), startOf(0, 'week')]);
+    expect(await bucketStarts('WEEKDAY')).toHaveLength(new Set([0, 100].map((ago) => DateTime.fromISO(day(ago)).weekday)).size);
+    expect((await bucketStarts('MONTH')).at(-1)).toBe(startOf(0, 'month'));
+    expect((await bucketStarts('YEAR'))[0]).toBe(startOf(800, 'year'));
   });
 
   test('is limited to 10,000 rows, except in an export', async () => {

@@ -1,7 +1,7 @@
 /** Personal records of a user in the order in which they were set. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { BENCH, LB, SECONDS, train, translated } from './training';
+import { BENCH, LB, SECONDS, train, insertTranslation } from './training';
 
 const KNIEBEUGE = 5;
 const fitgraph = fitgraphForThisFile();
@@ -90,7 +90,7 @@ test('compares with records before `from`', async () => {
 });
 
 test('merges the logs of all translations of an exercise in every analysis per exercise', async () => {
-  await translated(fitgraph, KNIEBEUGE);
+  await insertTranslation(fitgraph, KNIEBEUGE);
   const carl = await fitgraph.user('carl');
   const logs = await train(carl, [
     { date: '2021-03-08', reps: 1, weight: '100.00' },

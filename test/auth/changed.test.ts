@@ -9,7 +9,7 @@ import type { Person } from '../setup/person';
 const fitgraph = fitgraphForThisFile();
 const NEXT = 'another good password';
 
-const imported = (password: string) =>
+const importedHash = (password: string) =>
   `pbkdf2_sha256$1000$abcdefgh$${pbkdf2Sync(password, 'abcdefgh', 1000, 32, 'sha256').toString('base64')}`;
 
 const login = (username: string, password: string) => fitgraph.anyone.post('/login/', { username, password });
@@ -35,7 +35,7 @@ async function newUser(): Promise<{ person: Person; username: string }> {
 /** Creates a user as an import does, with a hash of another kind, and gives them a token and a browser session. */
 async function importedPerson() {
   const { person, username } = await newUser();
-  await setHash(person, imported(PASSWORD));
+  await setHash(person, importedHash(PASSWORD));
   const token = await getOrCreateApiKey(person.id, fitgraph.database.session(), fitgraph.vault);
   return { person, username, token, isSignedIn: await browserOf(person) };
 }
@@ -43,7 +43,7 @@ async function importedPerson() {
 describe('the token and browser sessions of a user', () => {
   test.each<[string, (person: Person) => Promise<unknown>]>([
     ['set by an operator', ({ id }) => setPassword(id, NEXT, fitgraph.database.session())],
-    ['written into the database', (person) => setHash(person, imported(NEXT))],
+    ['written into the database', (person) => setHash(person, importedHash(NEXT))],
     [
       'changed over GraphQL with the token',
       (person) => person.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`),
@@ -87,7 +87,7 @@ describe('a login that renews an imported hash', () => {
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
     expect([await isAccepted(token), await isSignedIn()]).toEqual([true, true]);
     // Only the UPDATE of a login is exempt: any later change of the hash revokes everything.
-    await setHash(person, imported(NEXT));
+    await setHash(person, importedHash(NEXT));
     expect([await isAccepted(token), await isSignedIn()]).toEqual([false, false]);
   });
 
@@ -109,7 +109,7 @@ describe('a login that renews an imported hash', () => {
 
 test.each([
   ['argon2id hash', (person: Person) => hashOf(person)],
-  ['imported hash', async () => imported(PASSWORD)],
+  ['imported hash', async () => importedHash(PASSWORD)],
 ])('rejects a login with the old password when the password changes meanwhile (%s)', async (_kind, hash) => {
   const { person, username } = await newUser();
   await setHash(person, await hash(person));
@@ -117,7 +117,7 @@ test.each([
   let answer: ReturnType<typeof login>;
   try {
     await changing.query('BEGIN');
-    await changing.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, imported(NEXT)]);
+    await changing.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, importedHash(NEXT)]);
     answer = login(username, PASSWORD);
     const waiting = `SELECT count(*)::integer AS "count" FROM pg_stat_activity WHERE "wait_event_type" = 'Lock' AND "datname" = current_database()`;
     while ((await changing.query(waiting)).rows[0].count === 0) await new Promise((resolve) => setTimeout(resolve, 20));

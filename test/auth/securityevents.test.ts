@@ -150,13 +150,13 @@ describe('a row of the audit log', () => {
     const remainingEvents = async () =>
       (await fitgraph.sql(`SELECT "detail" FROM "security_event" WHERE "detail" LIKE '% days' ORDER BY "at"`)).map(({ detail }) => detail);
     const retention = (days: number) => new EventRetention(fitgraph.database, days, fitgraph.services.log);
-    const prune = async (days: number) => {
+    const deleteExpired = async (days: number) => {
       const one = retention(days);
       await one.start().finally(() => one.stop());
     };
-    await prune(90);
+    await deleteExpired(90);
     expect(await remainingEvents()).toEqual(['31 days', '29 days']);
-    await expect(prune(10)).rejects.toThrow('stays as it is');
+    await expect(deleteExpired(10)).rejects.toThrow('stays as it is');
     expect(await remainingEvents()).toEqual(['31 days', '29 days']);
     await expect(Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { AUDIT_DAYS: '29' } })).rejects.toThrow(
       'AUDIT_DAYS must be a whole number from 30',

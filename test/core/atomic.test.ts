@@ -16,7 +16,7 @@ const workouts = async (person = ann) =>
   );
 const weights = async () => (await ann.ask('{ weightEntries { totalCount } }')).weightEntries.totalCount as number;
 const createField = (name: string) => `createWorkout(input: { name: "${name}", days: [{ name: "a", weekdays: [MONDAY] }] })`;
-const weighed = (weight: string) => `createWeightEntry(input: { date: "2021-06-01", weight: "${weight}", unit: KG })`;
+const weightField = (weight: string) => `createWeightEntry(input: { date: "2021-06-01", weight: "${weight}", unit: KG })`;
 const ROLLED_BACK = {
   message: 'Nothing was written, because another field of the same @atomic operation failed.',
   extensions: { code: 'ROLLED_BACK' },
@@ -31,7 +31,7 @@ test('writes all fields, shows earlier writes to later fields and returns ordina
   const { data, errors } = await ann.query(`mutation @atomic {
     one: ${createField('one')} { workout { name days { name weekdays } canonicalRepresentation { days { day { name } } } } errors { message } }
     two: ${createField('two')} { workout { name } }
-    weight: ${weighed('80')} { weightEntry { weight } conflict { id } errors { message } } }`);
+    weight: ${weightField('80')} { weightEntry { weight } conflict { id } errors { message } } }`);
   expect(errors).toBeUndefined();
   expect(data).toEqual({
     one: {
@@ -64,9 +64,9 @@ test.each([
 });
 
 test('rolls back on a conflict and returns the conflicting row', async () => {
-  await ann.ask(`mutation { ${weighed('80')} { weightEntry { id } } }`);
+  await ann.ask(`mutation { ${weightField('80')} { weightEntry { id } } }`);
   const { data } = await ann.query(`mutation @atomic {
-    workout: ${createField('w')} { workout { id } } weight: ${weighed('81')} { conflict { weight } errors { code } } }`);
+    workout: ${createField('w')} { workout { id } } weight: ${weightField('81')} { conflict { weight } errors { code } } }`);
   expect(data).toEqual({ workout: null, weight: { conflict: { weight: '80.00' }, errors: [{ code: 'NOT_UNIQUE' }] } });
   expect([await workouts(), await weights()]).toEqual([[], 1]);
 });
@@ -108,7 +108,7 @@ test('commits exactly one of twenty concurrent conflicting operations', async ()
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       ann.query(
-        `mutation @atomic { w: ${createField(`w${index}`)} { workout { name } } e: ${weighed(String(60 + index))} { weightEntry { weight } errors { code } } }`,
+        `mutation @atomic { w: ${createField(`w${index}`)} { workout { name } } e: ${weightField(String(60 + index))} { weightEntry { weight } errors { code } } }`,
       ),
     ),
   );
@@ -136,13 +136,13 @@ test('needs a constant number of statements whatever the rows of a field', async
 });
 
 test('publishes its changes only when the operation commits', async () => {
-  const since = async (cursor: string | null) =>
+  const changesSince = async (cursor: string | null) =>
     (await ann.ask('query ($since: String) { changes(since: $since) { cursor changes { type operation } } }', { since: cursor })).changes;
-  const { cursor } = await since(null);
-  await ann.query(`mutation @atomic { w: ${weighed('80')} { weightEntry { id } } d: deleteWorkout(id: 999999) { errors { path } } }`);
-  expect((await since(cursor)).changes).toEqual([]);
-  await ann.query(`mutation @atomic { w: ${weighed('80')} { weightEntry { id } } x: ${createField('x')} { workout { id } } }`);
-  const changedTypes: string[] = (await since(cursor)).changes.map(({ type }: { type: string }) => type);
+  const { cursor } = await changesSince(null);
+  await ann.query(`mutation @atomic { w: ${weightField('80')} { weightEntry { id } } d: deleteWorkout(id: 999999) { errors { path } } }`);
+  expect((await changesSince(cursor)).changes).toEqual([]);
+  await ann.query(`mutation @atomic { w: ${weightField('80')} { weightEntry { id } } x: ${createField('x')} { workout { id } } }`);
+  const changedTypes: string[] = (await changesSince(cursor)).changes.map(({ type }: { type: string }) => type);
   expect([...new Set(changedTypes)]).toEqual(['WEIGHT_ENTRY', 'WORKOUT', 'TRAINING_DAY']);
 });
 

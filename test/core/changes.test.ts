@@ -32,7 +32,7 @@ interface Change {
 }
 
 /** Reads all changes since the cursor, and returns them with the next cursor. */
-async function since(cursor: string | null, person = ann, first = 100): Promise<{ cursor: string; changes: Change[] }> {
+async function changesSince(cursor: string | null, person = ann, first = 100): Promise<{ cursor: string; changes: Change[] }> {
   const all: Change[] = [];
   for (;;) {
     const { changes } = await person.ask(CHANGES, { since: cursor, first });
@@ -42,36 +42,36 @@ async function since(cursor: string | null, person = ann, first = 100): Promise<
   }
 }
 
-const short = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
+const summarize = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 
 test('returns only a cursor when `since` is omitted', async () => {
   await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' });
-  expect((await since(null)).changes).toEqual([]);
+  expect((await changesSince(null)).changes).toEqual([]);
 });
 
 test('lists creates, updates and deletes of either API and instance', async () => {
-  const { cursor } = await since(null);
+  const { cursor } = await changesSince(null);
   const { body } = await annElsewhere.post('/weightentry/', { date: '2020-02-01', weight: '80' });
   await ann.ask(`mutation ($id: ID!) { updateWeightEntry(id: $id, input: { weight: "81" }) { weightEntry { id } } }`, { id: body.id });
   await annElsewhere.delete(`/weightentry/${body.id}/`);
-  const read = await since(cursor);
-  expect(short(read.changes)).toEqual(['CREATED', 'UPDATED', 'DELETED'].map((what) => `${what} WEIGHT_ENTRY ${body.id}`));
+  const read = await changesSince(cursor);
+  expect(summarize(read.changes)).toEqual(['CREATED', 'UPDATED', 'DELETED'].map((what) => `${what} WEIGHT_ENTRY ${body.id}`));
   // The row is deleted, so its earlier changes have no node either.
   expect(read.changes.map(({ node }) => node)).toEqual([null, null, null]);
-  expect((await since(read.cursor)).changes).toEqual([]);
+  expect((await changesSince(read.cursor)).changes).toEqual([]);
 });
 
 test('reports the deletion of all rows below a deleted row', async () => {
   const ownedRowIds = await createOwnedRows(ann);
-  const { cursor } = await since(null);
-  const named = (name: string) => [...ownedRowIds].find(([entity]) => entity.name === name)![1];
-  await ann.delete(`/workout/${named('Workout')}/`);
-  const { changes } = await since(cursor);
-  expect(short(changes).sort()).toEqual(
+  const { cursor } = await changesSince(null);
+  const ownedRowIdOf = (name: string) => [...ownedRowIds].find(([entity]) => entity.name === name)![1];
+  await ann.delete(`/workout/${ownedRowIdOf('Workout')}/`);
+  const { changes } = await changesSince(cursor);
+  expect(summarize(changes).sort()).toEqual(
     ['Workout', 'TrainingDay', 'SetGroup', 'PlannedSet', 'WorkoutSession', 'WorkoutLog', 'ScheduleStep']
-      .map((name) => `DELETED ${name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${named(name)}`)
+      .map((name) => `DELETED ${name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${ownedRowIdOf(name)}`)
       // A schedule step is part of its schedule, so its deletion updates the schedule.
-      .concat(`UPDATED SCHEDULE ${named('Schedule')}`)
+      .concat(`UPDATED SCHEDULE ${ownedRowIdOf('Schedule')}`)
       .sort(),
   );
 });
@@ -79,23 +79,23 @@ test('reports the deletion of all rows below a deleted row', async () => {
 test('reports a training day as updated when its weekdays change', async () => {
   const workout = (await ann.post('/workout/', { comment: '' })).body.id;
   const day = (await ann.post('/day/', { training: workout, description: 'Legs', day: [1] })).body.id;
-  const { cursor } = await since(null);
+  const { cursor } = await changesSince(null);
   await ann.patch(`/day/${day}/`, { day: [2, 5] });
-  const { changes } = await since(cursor);
-  expect(new Set(short(changes))).toEqual(new Set([`UPDATED TRAINING_DAY ${day}`, `UPDATED WORKOUT ${workout}`]));
+  const { changes } = await changesSince(cursor);
+  expect(new Set(summarize(changes))).toEqual(new Set([`UPDATED TRAINING_DAY ${day}`, `UPDATED WORKOUT ${workout}`]));
 });
 
 test('pages through changes of the requested types, and hides those of other users', async () => {
   const eve = await one.user('eve');
-  const [{ cursor }, eves] = [await since(null), await since(null, eve)];
+  const [{ cursor }, eves] = [await changesSince(null), await changesSince(null, eve)];
   for (const day of [1, 2, 3, 4, 5]) await ann.post('/weightentry/', { date: `2020-03-0${day}`, weight: '80' });
   await ann.post('/workout/', { comment: 'a workout' });
-  expect((await since(cursor, ann, 2)).changes).toHaveLength(6);
+  expect((await changesSince(cursor, ann, 2)).changes).toHaveLength(6);
   const { changes } = await ann.ask(CHANGES, { since: cursor, types: ['WORKOUT'] });
   expect(changes.changes).toHaveLength(1);
-  expect((await since(eves.cursor, eve)).changes).toEqual([]);
+  expect((await changesSince(eves.cursor, eve)).changes).toEqual([]);
   // The cursor of another user grants no access.
-  expect((await since(cursor, eve)).changes).toEqual([]);
+  expect((await changesSince(cursor, eve)).changes).toEqual([]);
 });
 
 test('does not miss a transaction that commits after a later one was read', async () => {
@@ -105,13 +105,13 @@ test('does not miss a transaction that commits after a later one was read', asyn
     const insert = 'INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ($1, $2, $3)';
     await client.query(insert, ['2020-01-01', 'slow', ann.id]);
     await ann.post('/workout/', { comment: 'quick' });
-    const early = await since(null);
+    const early = await changesSince(null);
     await ann.post('/workout/', { comment: 'quick too' });
-    const middle = await since(early.cursor);
+    const middle = await changesSince(early.cursor);
     expect(middle.changes).toHaveLength(1);
     await client.query('COMMIT');
-    expect((await since(middle.cursor)).changes).toHaveLength(1);
-    expect((await since(early.cursor)).changes).toHaveLength(2);
+    expect((await changesSince(middle.cursor)).changes).toHaveLength(1);
+    expect((await changesSince(early.cursor)).changes).toHaveLength(2);
   } finally {
     client.release();
   }
@@ -137,7 +137,7 @@ test('limits `first` to 1 to 500 and rejects anonymous clients', async () => {
 
 test('reads a page of changes with a constant number of statements', async () => {
   const statements = async (entries: number) => {
-    const { cursor } = await since(null);
+    const { cursor } = await changesSince(null);
     await one.sql(
       `INSERT INTO "weight_entry" ("date", "weight", "user_id") SELECT date '1990-01-01' + n + (SELECT count(*)::int FROM "weight_entry"), 70, $1 FROM generate_series(1, $2) n`,
       [ann.id, entries],
@@ -177,7 +177,7 @@ describe('a client that applies changes', () => {
     const onOtherInstance = new Person(two.url, { id: person.id, token: person.token });
     const rows = new Map<Entity, number[]>(types.map((entity) => [entity, []]));
     const state = new Map<string, object>();
-    let { cursor } = await since(null, person);
+    let { cursor } = await changesSince(null, person);
     // `furnish` below creates rows with smaller numbers.
     let number = 100;
 
@@ -254,9 +254,9 @@ describe('a client that applies changes', () => {
 });
 
 test('expires cursors when a table is truncated', async () => {
-  const { cursor } = await since(null);
+  const { cursor } = await changesSince(null);
   await one.sql('TRUNCATE "weight_entry"');
   expect((await ann.query(CHANGES, { since: cursor })).code).toBe('CURSOR_EXPIRED');
-  const anew = await since(null);
-  expect((await since(anew.cursor)).changes).toEqual([]);
+  const anew = await changesSince(null);
+  expect((await changesSince(anew.cursor)).changes).toEqual([]);
 });

@@ -115,16 +115,16 @@ describe('weekdays', () => {
     const path = `/day/${day.id}/`;
     expect((await ann.get(path)).body.day).toEqual([1, 7]);
     expect((await ann.patch(path, { day: [3, 2] })).body.day).toEqual([2, 3]);
-    const found = async (where: object) => {
+    const weekdaysWhere = async (where: object) => {
       const { page } = await ann.ask('query ($where: TrainingDayWhere) { page: trainingDays(where: $where) { nodes { weekdays } } }', {
         where,
       });
       return page.nodes.map(({ weekdays }: any) => weekdays);
     };
     const days = ['TUESDAY', 'WEDNESDAY'];
-    expect(await found({ weekdays: { in: ['WEDNESDAY', 'SUNDAY'] } })).toEqual([days]);
-    expect(await found({ weekdays: { each: days } })).toEqual([days, days]);
-    expect(await found({ weekdays: { notIn: ['TUESDAY'] } })).toEqual([]);
+    expect(await weekdaysWhere({ weekdays: { in: ['WEDNESDAY', 'SUNDAY'] } })).toEqual([days]);
+    expect(await weekdaysWhere({ weekdays: { each: days } })).toEqual([days, days]);
+    expect(await weekdaysWhere({ weekdays: { notIn: ['TUESDAY'] } })).toEqual([]);
     expect((await ann.get('/day/?day=3')).body.results).toMatchObject([{ id: Number(day.id), day: [2, 3] }]);
     const update = await ann.ask(UPDATE, { id: day.id, input: { weekdays: ['FRIDAY'] } });
     expect(update.made).toMatchObject({ trainingDay: { id: day.id, weekdays: ['FRIDAY'] }, errors: [] });

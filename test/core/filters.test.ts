@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 /** Returns the values of one field in the rows that match. */
-async function matching(type: string, many: string, where: unknown, field: string): Promise<unknown[]> {
+async function matchingValues(type: string, many: string, where: unknown, field: string): Promise<unknown[]> {
   const document = `query ($where: ${type}Where) { page: ${many}(where: $where, orderBy: [{ id: ASC }]) { totalCount nodes { value: ${field} } } }`;
   const { page } = await ann.ask(document, { where });
   expect(page.totalCount).toBe(page.nodes.length);
@@ -98,7 +98,7 @@ test.each<Case>([
   ['Exercise', 'exercises', { muscles: { some: { isFront: { eq: false } } } }, 'name', ['Squat']],
   ['Ingredient', 'ingredients', { energy: { in: [52, 64] } }, 'name', ['Milk', 'Apple']],
 ])('filters %s (%s) by %j', async (type, many, where, field, expected) => {
-  expect(await matching(type, many, where, field)).toEqual(expected);
+  expect(await matchingValues(type, many, where, field)).toEqual(expected);
 });
 
 test.each([
@@ -143,12 +143,12 @@ describe('an invalid condition or order', () => {
   });
 
   test('is rejected when `some` and `none` are nested deeper than 4 levels', async () => {
-    const quantified = (kinds: string[]): object => {
+    const nestedQuantifiers = (kinds: string[]): object => {
       const [kind, ...rest] = kinds;
-      return kind ? { category: { exercises: { [kind]: quantified(rest) } } } : { id: { eq: '1' } };
+      return kind ? { category: { exercises: { [kind]: nestedQuantifiers(rest) } } } : { id: { eq: '1' } };
     };
     const path = 'where.category.exercises.some.category.exercises.none.category.exercises.none.category.exercises.some';
-    await expectRejection('Exercise', 'exercises', quantified(['some', 'none', 'none', 'some', 'none']), {
+    await expectRejection('Exercise', 'exercises', nestedQuantifiers(['some', 'none', 'none', 'some', 'none']), {
       [`${path}.category.exercises.none`]: ['`some` and `none` are nested deeper than 4 levels.'],
     });
     // A realistic condition stays within the limit.
@@ -168,14 +168,14 @@ describe('an invalid condition or order', () => {
     const deep = { where: ['Ensure that this is nested no deeper than 64 levels.'] };
     await expectRejection('Exercise', 'exercises', nested(65), deep, undefined, 400);
     const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
-    const sent = async (levels: number) => {
+    const sendNested = async (levels: number) => {
       const text = `${'{"not":'.repeat(levels)}{}${'}'.repeat(levels)}`;
       const answer = await ann.send('POST', '/graphql', `{"query":${JSON.stringify(query)},"variables":{"where":${text}}}`);
       return [answer.status, answer.body.errors[0]];
     };
-    expect(await sent(90)).toMatchObject([200, { extensions: { code: 'BAD_USER_INPUT', fields: deep } }]);
+    expect(await sendNested(90)).toMatchObject([200, { extensions: { code: 'BAD_USER_INPUT', fields: deep } }]);
     // A request body of more than 100 levels is not parsed at all.
-    expect(await sent(100_000)).toMatchObject([
+    expect(await sendNested(100_000)).toMatchObject([
       400,
       { extensions: { code: 'BAD_REQUEST' }, message: expect.stringContaining('100 levels') },
     ]);
@@ -345,16 +345,16 @@ describe('orderBy', () => {
 });
 
 describe('a time in a REST query', () => {
-  const found = async (time: string) => (await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`)).body.count;
+  const countWithStartTime = async (time: string) => (await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`)).body.count;
 
   test.each(['18:00:00.5', '18:0:0.500', ' 18:00:00.500000 '])('matches the stored time when written as %j', async (time) => {
-    expect(await found(time)).toBe(1);
+    expect(await countWithStartTime(time)).toBe(1);
   });
 
   test.each(['18:00', '18:00:00', '18:00:00.500001', '0:00', '23:59:59.999999'])(
     'does not match the stored time when it is %j',
     async (time) => {
-      expect(await found(time)).toBe(0);
+      expect(await countWithStartTime(time)).toBe(0);
     },
   );
 

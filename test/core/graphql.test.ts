@@ -32,10 +32,10 @@ describe('authentication of GraphQL requests', () => {
 
 describe('GraphQL request limits', () => {
   /** Returns a query with `depth` nested fields. */
-  const nested = (depth: number) => `{ exerciseCategory(id: 1) { ${deeper(depth - 1)} } }`;
+  const nested = (depth: number) => `{ exerciseCategory(id: 1) { ${selectionOfDepth(depth - 1)} } }`;
   const STEPS = ['exercises(first: 1)', 'nodes', 'category'];
-  const deeper = (depth: number, step = 0): string => {
-    if (depth > 1) return `${STEPS[step]} { ${deeper(depth - 1, (step + 1) % STEPS.length)} }`;
+  const selectionOfDepth = (depth: number, step = 0): string => {
+    if (depth > 1) return `${STEPS[step]} { ${selectionOfDepth(depth - 1, (step + 1) % STEPS.length)} }`;
     return step === 1 ? 'totalCount' : 'id';
   };
   const ask = async (document: string) => (await fitgraph.user('ann')).query(document);
@@ -49,10 +49,10 @@ describe('GraphQL request limits', () => {
 
   test('include the depth of fragments', async () => {
     const spread = `{ exerciseCategory(id: 1) { ...a } }
-      fragment a on ExerciseCategory { ${deeper(10)} exercises(first: 1) { nodes { category { ...b } } } }
-      fragment b on ExerciseCategory { ${deeper(19)} }`;
+      fragment a on ExerciseCategory { ${selectionOfDepth(10)} exercises(first: 1) { nodes { category { ...b } } } }
+      fragment b on ExerciseCategory { ${selectionOfDepth(19)} }`;
     expect((await ask(spread)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
-    const inline = `{ exerciseCategory(id: 1) { ... on ExerciseCategory { ${deeper(20)} } } }`;
+    const inline = `{ exerciseCategory(id: 1) { ... on ExerciseCategory { ${selectionOfDepth(20)} } } }`;
     expect((await ask(inline)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
   });
 

@@ -81,12 +81,12 @@ export interface Fields {
 
 /** Computes the expected statistics of a group, in the same form as `worked`. */
 export function computeStatistics({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
-  const present = (field: string) => rows.filter(({ row }) => row[field] !== null);
+  const rowsWithValue = (field: string) => rows.filter(({ row }) => row[field] !== null);
   const of = (fields: string[], work: (field: string) => unknown) => Object.fromEntries(fields.map((field) => [field, work(field)]));
   const sorted = new Map(
     numbers.map((field) => [
       field,
-      present(field)
+      rowsWithValue(field)
         .map(({ row }) => exact(row[field]))
         .sort((a, b) => a.comparedTo(b)),
     ]),
@@ -99,13 +99,13 @@ export function computeStatistics({ rows }: Group, { numbers, extremes, distinct
     return rounded(low.plus(place.minus(place.floor()).times(high.minus(low))));
   };
   const sum = (field: string) =>
-    present(field).reduce(
+    rowsWithValue(field).reduce(
       (total, { row, weight }) => total.plus(weight === ONE ? exact(row[field]) : weight.times(exact(row[field]))),
       new Exact(0),
     );
   const extreme = (direction: 1 | -1) => (field: string) => {
     const numeric = numbers.includes(field);
-    const values = present(field).map(({ row }) => row[field]);
+    const values = rowsWithValue(field).map(({ row }) => row[field]);
     if (!values.length) return null;
     const sign = (a: any, b: any) => (numeric ? exact(a).comparedTo(exact(b)) : a < b ? -1 : Number(a > b)) * direction;
     const found = values.reduce((a, b) => (sign(a, b) <= 0 ? a : b));
@@ -114,9 +114,9 @@ export function computeStatistics({ rows }: Group, { numbers, extremes, distinct
   return {
     count: rows.length,
     weightedCount: rows.reduce((total, { weight }) => total.plus(weight), new Exact(0)).toFixed(),
-    sum: of(numbers, (field) => (present(field).length ? sum(field).toFixed() : null)),
+    sum: of(numbers, (field) => (rowsWithValue(field).length ? sum(field).toFixed() : null)),
     avg: of(numbers, (field) => {
-      const weights = present(field).reduce((total, { weight }) => total.plus(weight), new Exact(0));
+      const weights = rowsWithValue(field).reduce((total, { weight }) => total.plus(weight), new Exact(0));
       return weights.isZero() ? null : rounded(sum(field).dividedBy(weights));
     }),
     stddev: of(numbers, (field) => {
@@ -131,7 +131,7 @@ export function computeStatistics({ rows }: Group, { numbers, extremes, distinct
     percentiles: ps.map((p) => of(numbers, percentile(p))),
     min: of(extremes, extreme(1)),
     max: of(extremes, extreme(-1)),
-    countDistinct: of(distinct, (field) => new Set(present(field).map(({ row }) => String(row[field]))).size),
+    countDistinct: of(distinct, (field) => new Set(rowsWithValue(field).map(({ row }) => String(row[field]))).size),
   };
 }
 

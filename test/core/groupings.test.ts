@@ -402,19 +402,19 @@ describe('a grouping by other keys', () => {
 
 describe('groups', () => {
   test('are filtered by their statistics with `having`', async () => {
-    const which = async (having: string) =>
+    const exercisesHaving = async (having: string) =>
       (await groups('workoutLogs', `groupBy: [{ field: EXERCISE }], having: ${having}`, 'keys { exerciseId }')).map(
         ({ keys }: any) => keys.exerciseId,
       );
-    expect(await which('[{ statistic: COUNT, is: { gte: 2 } }]')).toEqual(['1', '2']);
-    expect(await which('[{ statistic: COUNT, is: { gt: 2.5 } }]')).toEqual(['1']);
-    expect(await which('[]')).toEqual(['1', '2', '3']);
-    expect(await which('[{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-20" } }]')).toEqual(['2', '3']);
+    expect(await exercisesHaving('[{ statistic: COUNT, is: { gte: 2 } }]')).toEqual(['1', '2']);
+    expect(await exercisesHaving('[{ statistic: COUNT, is: { gt: 2.5 } }]')).toEqual(['1']);
+    expect(await exercisesHaving('[]')).toEqual(['1', '2', '3']);
+    expect(await exercisesHaving('[{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-20" } }]')).toEqual(['2', '3']);
     expect(
-      await which('[{ statistic: SUM, of: WEIGHT_KG, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: DATE, is: { eq: 1 } }]'),
+      await exercisesHaving('[{ statistic: SUM, of: WEIGHT_KG, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: DATE, is: { eq: 1 } }]'),
     ).toEqual(['3']);
-    expect(await which('[{ statistic: STDDEV, of: REPS, is: { isNull: true } }]')).toEqual(['3']);
-    expect(await which('[{ statistic: MEDIAN, of: REPS, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
+    expect(await exercisesHaving('[{ statistic: STDDEV, of: REPS, is: { isNull: true } }]')).toEqual(['3']);
+    expect(await exercisesHaving('[{ statistic: MEDIAN, of: REPS, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
   });
 
   test('are paged in a total order', async () => {

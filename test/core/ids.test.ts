@@ -19,7 +19,7 @@ beforeAll(async () => {
 const typeOf = (entity: Entity, field: FieldMeta): string => field.target?.().name ?? entity.name;
 const otherThan = (type: string): string => nodeIdOf(type === 'Muscle' ? 'Language' : 'Muscle', 1);
 const byName = (types: readonly Entity[]): [string, Entity][] => types.map((entity) => [entity.name, entity]);
-const mapped = (value: unknown, change: (id: unknown) => unknown): unknown => (Array.isArray(value) ? value.map(change) : change(value));
+const mapValues = (value: unknown, change: (id: unknown) => unknown): unknown => (Array.isArray(value) ? value.map(change) : change(value));
 
 const listed = allEntities().filter(hasPages);
 
@@ -84,10 +84,10 @@ describe.each(byName(creatable))('id values of %s', (name, entity) => {
           entity,
           references.find((reference) => reference.name === field)!,
         );
-        return [field, mapped(value, (id) => nodeIdOf(type, String(id)))];
+        return [field, mapValues(value, (id) => nodeIdOf(type, String(id)))];
       }),
     );
-    const texts = Object.fromEntries(Object.entries(ids).map(([field, value]) => [field, mapped(value, String)]));
+    const texts = Object.fromEntries(Object.entries(ids).map(([field, value]) => [field, mapValues(value, String)]));
     const made = await ann.ask(create, { input: { ...input, ...nodes } });
     expect(made.done).toMatchObject({ [singularName]: texts, errors: [] });
     const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[singularName].id), input: nodes });

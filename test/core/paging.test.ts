@@ -171,13 +171,18 @@ describe.each(ORDERS)('a random page of a list ordered by %s', (_name, terms) =>
       ({ cursor }: { cursor: string }) => cursor,
     );
     const random = randomFor('windows of pages');
-    const maybe = (limit: number) => (random.chance(0.5) ? random.below(limit) : undefined);
+    const maybeBelow = (limit: number) => (random.chance(0.5) ? random.below(limit) : undefined);
     for (let round = 0; round < 60; round += 1) {
-      const number = maybe(5);
-      const window = { [random.pick(['first', 'last'])]: number, offset: maybe(9), after: maybe(all.length), before: maybe(all.length) };
+      const number = maybeBelow(5);
+      const window = {
+        [random.pick(['first', 'last'])]: number,
+        offset: maybeBelow(9),
+        after: maybeBelow(all.length),
+        before: maybeBelow(all.length),
+      };
       const withCursors = (allCursors: string[]) => {
-        const named = (at: number | undefined) => (at === undefined ? undefined : allCursors[at]);
-        return { ...window, after: named(window.after), before: named(window.before) };
+        const cursorAt = (at: number | undefined) => (at === undefined ? undefined : allCursors[at]);
+        return { ...window, after: cursorAt(window.after), before: cursorAt(window.before) };
       };
       const { ids, hasNextPage, hasPreviousPage } = await page(withCursors(cursors), terms);
       expect({ window, ids, hasNextPage, hasPreviousPage }).toEqual({ window, ...expectedPage(all, window) });
@@ -246,8 +251,15 @@ describe('an invalid page request', () => {
   });
 
   test('with a cursor of wrong value types is rejected', async () => {
-    const forged = (...values: unknown[]) => Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
-    for (const after of [forged('x', 1), forged(1, 'x'), forged(true, 1), forged(1e99, 1), forged(1.5, 1), forged('1; SELECT 1', 1)])
+    const forgedCursor = (...values: unknown[]) => Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
+    for (const after of [
+      forgedCursor('x', 1),
+      forgedCursor(1, 'x'),
+      forgedCursor(true, 1),
+      forgedCursor(1e99, 1),
+      forgedCursor(1.5, 1),
+      forgedCursor('1; SELECT 1', 1),
+    ])
       await expectRejection({ after }, { after: ['This is not a valid cursor for this list.'] });
   });
 });

@@ -60,7 +60,7 @@ describe('the active schedule of a user', () => {
     );
     return graphql(`mutation { ${fields.join(' ')} }`);
   };
-  const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
+  const activeRows = (person: Person) => fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
 
   test('is unique after concurrent creates', async () => {
     const people = await onBothInstances('creator');
@@ -71,7 +71,7 @@ describe('the active schedule of a user', () => {
         graphql(create, { input: { name: 'inactive', isActive: false } }),
       ]);
       expect(failures(await together(people, writes))).toEqual([]);
-      expect(await active(people[0])).toHaveLength(1);
+      expect(await activeRows(people[0])).toHaveLength(1);
     }
     const { body } = await people[1].get('/schedule/?is_active=True');
     expect(body.count).toBe(1);
@@ -81,7 +81,7 @@ describe('the active schedule of a user', () => {
     const people = await onBothInstances('changer');
     const ids = await scheduled(people[0], 8);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const every = (isActive: (index: number) => boolean) => ids.map((id, index) => ({ id, isActive: isActive(index) }));
+      const changesOfAll = (isActive: (index: number) => boolean) => ids.map((id, index) => ({ id, isActive: isActive(index) }));
       const writes: Write[] = [
         ...ids.slice(0, 3).map(
           (id): Write =>
@@ -91,14 +91,14 @@ describe('the active schedule of a user', () => {
         ...ids.slice(2, 5).map((id) => graphql(update, { id, input: { isActive: true } })),
         (person) => person.put(`/schedule/${ids[5]}/`, { name: 'put', is_active: true }),
         (person) => person.post('/schedule/', { name: 'new' }),
-        changeAll(every(() => true)),
-        changeAll(every((index) => index % 2 === 0).reverse()),
-        changeAll(every((index) => index === 3)),
+        changeAll(changesOfAll(() => true)),
+        changeAll(changesOfAll((index) => index % 2 === 0).reverse()),
+        changeAll(changesOfAll((index) => index === 3)),
       ];
       expect(failures(await together(people, writes))).toEqual([]);
-      expect((await active(people[0])).length).toBeLessThanOrEqual(1);
+      expect((await activeRows(people[0])).length).toBeLessThanOrEqual(1);
       await people[0].patch(`/schedule/${ids[round]}/`, { is_active: true });
-      expect(await active(people[0])).toEqual([{ id: ids[round] }]);
+      expect(await activeRows(people[0])).toEqual([{ id: ids[round] }]);
     }
   });
 
@@ -118,7 +118,7 @@ describe('the active schedule of a user', () => {
         graphql(`mutation { a: deleteSchedule(id: ${ids[4]}) { deletedIds } b: deleteSchedule(id: ${ids[3]}) { deletedIds } }`),
       ];
       expect(failures(await together(people, writes))).toEqual([]);
-      expect(await active(people[0])).toHaveLength(1);
+      expect(await activeRows(people[0])).toHaveLength(1);
     }
   });
 
@@ -131,7 +131,8 @@ describe('the active schedule of a user', () => {
 
 describe('the active nutrition plan of a user', () => {
   const create = 'mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { errors { path } } }';
-  const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "nutrition_plan" WHERE "user_id" = $1 AND "is_active"', [person.id]);
+  const activeRows = (person: Person) =>
+    fitgraph.sql('SELECT "id" FROM "nutrition_plan" WHERE "user_id" = $1 AND "is_active"', [person.id]);
   const activate = (id: number): Write =>
     graphql(`mutation { updateNutritionPlan(id: ${id}, input: { isActive: true }) { errors { path } } }`);
 
@@ -150,9 +151,9 @@ describe('the active nutrition plan of a user', () => {
         graphql(`mutation { updateNutritionPlan(id: ${ids[1]}, input: { isActive: false }) { errors { path } } }`),
       ];
       expect(failures(await together(people, writes))).toEqual([]);
-      expect((await active(people[0])).length).toBeLessThanOrEqual(1);
+      expect((await activeRows(people[0])).length).toBeLessThanOrEqual(1);
       await people[0].query(`mutation { updateNutritionPlan(id: ${ids[2]}, input: { isActive: true }) { errors { path } } }`);
-      expect(await active(people[0])).toEqual([{ id: ids[2] }]);
+      expect(await activeRows(people[0])).toEqual([{ id: ids[2] }]);
     }
   });
 
@@ -160,7 +161,7 @@ describe('the active nutrition plan of a user', () => {
     const [person] = await onBothInstances('importer');
     const insert = `INSERT INTO "nutrition_plan" ("creation_date", "language_id", "user_id") VALUES ('2021-01-01', 2, $1), ('2021-01-02', 2, $1) RETURNING "id"`;
     const [, last] = await fitgraph.sql(insert, [person.id]);
-    expect(await active(person)).toEqual([{ id: last!.id }]);
+    expect(await activeRows(person)).toEqual([{ id: last!.id }]);
   });
 });
 

@@ -32,10 +32,10 @@ beforeAll(async () => {
   await fitgraph.sql(`INSERT INTO "exercise_base_equipment" SELECT 2, "id" FROM "equipment" WHERE "id" > 2`);
 });
 
-const ours = (names: string[]) => names.filter((name) => READ.includes(name));
+const knownNames = (names: string[]) => names.filter((name) => READ.includes(name));
 const page = async (many: string, args: string, field = 'name') => {
   const { list } = await fitgraph.anyone.ask(`{ list: ${many}(${args}) { nodes { value: ${field} } } }`);
-  return ours(list.nodes.map(({ value }: { value: string }) => value));
+  return knownNames(list.nodes.map(({ value }: { value: string }) => value));
 };
 
 test.each(['ingredients', 'exercises', 'householdUnits'])('sorts pages of %s by collation', async (many) => {
@@ -56,7 +56,7 @@ const DICTIONARIES: [many: string, field: string][] = [
 
 test.each(DICTIONARIES)('sorts the complete list of %s by collation', async (many, field) => {
   const { list } = await fitgraph.anyone.ask(`{ list: ${many} { value: ${field} } }`);
-  expect(ours(list.map(({ value }: { value: string }) => value))).toEqual(READ);
+  expect(knownNames(list.map(({ value }: { value: string }) => value))).toEqual(READ);
 });
 
 test('sorts other texts of the catalogue by collation', async () => {
@@ -102,7 +102,7 @@ test('sorts nested lists, linked rows and equal search results by collation', as
     exercises(first: 1, where: { id: { eq: 2 } }) { nodes { equipment { name } equipmentIds } }
     found: ingredients(where: { name: { search: "zebra" } }) { nodes { name } }
   }`);
-  const names = (list: { name: string }[]) => ours(list.map(({ name }) => name));
+  const names = (list: { name: string }[]) => knownNames(list.map(({ name }) => name));
   expect(names(base.muscles)).toEqual(READ);
   expect(names(category.exercises.nodes)).toEqual(READ);
   expect(names(exercises.nodes[0].equipment)).toEqual(READ);
@@ -117,15 +117,15 @@ test('sorts lists and sets of ids by bytes over REST', async () => {
     '/muscle/?limit=100',
   ]) {
     const { body } = await fitgraph.anyone.get(path);
-    expect([path, ours(body.results.map(({ name }: { name: string }) => name))]).toEqual([path, bytes(READ)]);
+    expect([path, knownNames(body.results.map(({ name }: { name: string }) => name))]).toEqual([path, bytes(READ)]);
   }
   const names = new Map((await fitgraph.sql('SELECT "id", "name" FROM "muscle"')).map(({ id, name }) => [id, name]));
   // Alternates between the APIs to detect an order that is cached for one and used for the other.
   for (let turn = 0; turn < 2; turn += 1) {
     const { body } = await fitgraph.anyone.get('/exercise/1/');
-    expect(ours(body.muscles.map((id: number) => names.get(id)))).toEqual(bytes(READ));
+    expect(knownNames(body.muscles.map((id: number) => names.get(id)))).toEqual(bytes(READ));
     const { exercise } = await fitgraph.anyone.ask('{ exercise(id: 1) { muscleIds } }');
-    expect(ours(exercise.muscleIds.map((id: string) => names.get(Number(id))))).toEqual(READ);
+    expect(knownNames(exercise.muscleIds.map((id: string) => names.get(Number(id))))).toEqual(READ);
   }
 });
 

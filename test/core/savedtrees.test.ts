@@ -150,17 +150,17 @@ test('changes the version of a row when GraphQL or REST changes its parts', asyn
   const [first] = plan.meals as [Meal];
   const before = plan.version;
   const seen = [before];
-  const another = async () => {
+  const expectNewVersion = async () => {
     const { version } = await readPlan(plan.id);
     expect(seen).not.toContain(version);
     seen.push(version);
   };
   await ann.patch(`/mealitem/${first.items[0]!.id}/`, { amount: '99' });
-  await another();
+  await expectNewVersion();
   await ann.post('/mealitem/', { meal: first.id, ingredient: 1, amount: '5' });
-  await another();
+  await expectNewVersion();
   await ann.ask(`mutation { deleteMeal(id: ${plan.meals[1]!.id}) { deletedIds } }`);
-  await another();
+  await expectNewVersion();
 
   const current = await readPlan(plan.id);
   expect((await ann.get(`/nutritionplan/${plan.id}/`)).headers.get('etag')).toBe(`"${current.version}"`);

@@ -29,7 +29,7 @@ async function stampsOf(entity: Entity): Promise<Stamps> {
   return readRow(ann, entity, ownedRowIds.get(entity)!, 'createdAt updatedAt version');
 }
 
-async function changed(entity: Entity): Promise<void> {
+async function updateRow(entity: Entity): Promise<void> {
   const { metadata } = resourceOf(entity)!;
   const input = metadata.create ? inputOf(entity, 7, parentsIn(ownedRowIds)) : { height: 180 };
   const { made } = await ann.ask(updateOf(entity, '{ errors { path } }'), { id: ownedRowIds.get(entity), input });
@@ -42,7 +42,7 @@ test.each(types)('updates updatedAt and version, but not createdAt, when a %s ch
   // The parts of a row are created after it, which updates the row.
   if (partsOf(entity).length) expect(before.updatedAt > before.createdAt).toBe(true);
   else expect(before.updatedAt).toBe(before.createdAt);
-  await changed(entity);
+  await updateRow(entity);
   const after = await stampsOf(entity);
   expect(after.createdAt).toBe(before.createdAt);
   expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));

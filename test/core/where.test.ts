@@ -6,7 +6,7 @@ import { allEntities, findEntity, resourceOf } from '../../src/core/model/regist
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { everyRow, isPublished, populate, populated, type Row } from '../setup/population';
+import { everyRow, isPublished, populate, populatedEntities, type Row } from '../setup/population';
 import { hasPages } from '../setup/lists';
 import { randomFor, seeded, type Random } from '../setup/random';
 
@@ -95,8 +95,9 @@ function matchesOperator(field: FieldMeta, name: string, row: any, value: any, i
   throw new Error(`no such operator: ${name}`);
 }
 
-const owns = (entity: Entity, row: Row) => !resourceOf(entity)!.owned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
-const isShown = (entity: Entity, row: Row) => owns(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
+const isOwnedByAnn = (entity: Entity, row: Row) =>
+  !resourceOf(entity)!.owned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
+const isShown = (entity: Entity, row: Row) => isOwnedByAnn(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
 /** Returns those related rows of a row that Ann may read. */
 function related(entity: Entity, row: Row, name: string): { target: Entity; found: Row[]; many: boolean } {
@@ -135,7 +136,7 @@ function matches(entity: Entity, where: Where, row: Row): boolean {
 }
 
 /** Picks up to `most` random items, possibly repeated. */
-function some<T>(items: readonly T[], most: number): T[] {
+function pickSome<T>(items: readonly T[], most: number): T[] {
   const count = random.int(1, most);
   return Array.from({ length: count }, () => random.pick(items as [T]));
 }
@@ -175,7 +176,7 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
       return random.chance(0.5);
     case 'in':
     case 'notIn':
-      return some([one, one], 3).map((make) => String(make())).map((value) => (field.kind === 'integer' && field.name !== 'id' ? Number(value) : value)); // prettier-ignore
+      return pickSome([one, one], 3).map((make) => String(make())).map((value) => (field.kind === 'integer' && field.name !== 'id' ? Number(value) : value)); // prettier-ignore
     case 'contains':
     case 'startsWith':
     case 'endsWith':
@@ -202,7 +203,7 @@ function condition(entity: Entity, depth: number): Where {
   const fields = Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields());
   const usable = fields.filter((field) => depth > 0 || !/Where$|ListFilter$/.test(typeOf(field).name) || SET.test(typeOf(field).name));
   const where: Where = {};
-  for (const field of some(usable, 2)) {
+  for (const field of pickSome(usable, 2)) {
     const type = typeOf(field);
     if (type.name === `${entity.name}Where` && isListType(getNullableType(field.type)))
       where[field.name] = Array.from({ length: random.int(0, 3) }, () => condition(entity, depth - 1));
@@ -217,25 +218,25 @@ function filter(entity: Entity, name: string, type: GraphQLInputObjectType, dept
   if (!field) {
     const { target } = related(entity, rows.get(entity)![0]!, name);
     if (type.name === `${target.name}Where`) return condition(target, depth - 1);
-    return Object.fromEntries(some(['some', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
+    return Object.fromEntries(pickSome(['some', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
   }
   const operandObject: Where = Object.fromEntries(
-    some(operatorsOf(type), type.isOneOf ? 1 : 2).map((key) => [key, operand(entity, field, key)]),
+    pickSome(operatorsOf(type), type.isOneOf ? 1 : 2).map((key) => [key, operand(entity, field, key)]),
   );
   if (type.getFields().mode && random.chance(0.5)) operandObject.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);
   return operandObject;
 }
 
-const listed = populated().filter(hasPages);
+const listed = populatedEntities().filter(hasPages);
 
-const meeting = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => matches(entity, where, row));
+const rowsMatching = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => matches(entity, where, row));
 
 /** Draws a condition that matches some but not all rows. */
-function distinguishing(entity: Entity): Where {
+function distinguishingCondition(entity: Entity): Where {
   const all = visibleRows.get(entity)!;
   for (let draws = 0; draws < 200; draws += 1) {
     const where = condition(entity, random.int(0, MAX_DEPTH));
-    const count = meeting(all, entity, where).length;
+    const count = rowsMatching(all, entity, where).length;
     if (count > 0 && count < all.length) return where;
   }
   return { id: { eq: String(random.pick(all).id) } };
@@ -243,7 +244,7 @@ function distinguishing(entity: Entity): Where {
 
 async function compare(entity: Entity, where: Where): Promise<void> {
   const document = `query ($where: ${entity.name}Where) { page: ${resourceOf(entity)!.pluralName}(where: $where, first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { id } } }`;
-  const expected = meeting(visibleRows.get(entity)!, entity, where).map(({ id }) => String(id));
+  const expected = rowsMatching(visibleRows.get(entity)!, entity, where).map(({ id }) => String(id));
   const { data, errors } = await ann.query(document, { where });
   expect({ where, errors, ids: data?.page.nodes.map(({ id }: any) => id) }).toEqual({ where, errors: undefined, ids: expected });
   expect(data.page.totalCount).toBe(expected.length);
@@ -254,7 +255,7 @@ test.each(listed.map((entity): [string, Entity] => [resourceOf(entity)!.pluralNa
   async (many, entity) => {
     random = randomFor(`conditions of ${many}`);
     for (let index = 0; index < TRIES; index += 1) {
-      await compare(entity, distinguishing(entity));
+      await compare(entity, distinguishingCondition(entity));
       await compare(entity, condition(entity, random.int(0, MAX_DEPTH)));
     }
   },

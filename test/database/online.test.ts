@@ -36,7 +36,7 @@ const inSchemaChange = <T>(work: (change: OnlineSchemaChange) => Promise<T>): Pr
 
 const rowsOf = async (text: string): Promise<Record<string, unknown>[]> => (await other.query(text)).rows;
 const valueOf = async (text: string): Promise<unknown> => Object.values((await rowsOf(text))[0]!)[0];
-const unfilled = () => valueOf('SELECT count(*)::int FROM "workout" WHERE "label" IS NULL');
+const countUnfilled = () => valueOf('SELECT count(*)::int FROM "workout" WHERE "label" IS NULL');
 
 /** Runs a migration with every kind of step. */
 async function addLabel(change: OnlineSchemaChange): Promise<void> {
@@ -52,7 +52,7 @@ async function addLabel(change: OnlineSchemaChange): Promise<void> {
 }
 
 /** Describes the columns, constraints and other objects that `addLabel` creates. */
-const described = async () => ({
+const describeLabelObjects = async () => ({
   columns: await rowsOf(
     `SELECT "column_name", "is_nullable", "column_default" FROM information_schema.columns WHERE "table_name" = 'workout' AND "column_name" LIKE 'l%' ORDER BY 1`,
   ),
@@ -84,7 +84,7 @@ const EXPECTED = {
 test('every step can be repeated after an interruption', async () => {
   await inSchemaChange(addLabel);
   await inSchemaChange(addLabel);
-  expect(await described()).toEqual(EXPECTED);
+  expect(await describeLabelObjects()).toEqual(EXPECTED);
   expect(await valueOf('SELECT count(*)::int FROM "workout" WHERE "label" = "comment"')).toBe(ROWS);
 });
 
@@ -98,13 +98,13 @@ test('a migration whose connection is lost is completed by the next attempt', as
     await new OnlineSchemaChange(client, () => undefined).updateRows('workout', '"label" = "comment"', '"label" IS NULL');
   });
   const failure = interrupted.catch((error: Error) => error.message);
-  await until('all other rows are filled', async () => (await unfilled()) === 1);
+  await until('all other rows are filled', async () => (await countUnfilled()) === 1);
   await other.query(`SELECT pg_terminate_backend(${pid}); COMMIT`);
   // The error depends on when the client notices the loss of the connection.
   expect(await failure).toMatch(/terminat|not queryable|EPIPE|ECONNRESET/);
-  expect(await unfilled()).toBe(1);
+  expect(await countUnfilled()).toBe(1);
   await inSchemaChange(addLabel);
-  expect(await described()).toEqual(EXPECTED);
+  expect(await describeLabelObjects()).toEqual(EXPECTED);
   expect(await valueOf('SELECT count(*)::int FROM "workout" WHERE "label" = "comment"')).toBe(ROWS);
 });
 
@@ -117,7 +117,7 @@ test('the steps run within the transaction of a restore', async () => {
     await client.query('UPDATE "workout" SET "label" = \'x\' WHERE "comment" = \'1\'');
     await client.query('COMMIT');
   });
-  expect(await described()).toEqual(EXPECTED);
+  expect(await describeLabelObjects()).toEqual(EXPECTED);
   expect(await valueOf('SELECT count(*)::int FROM "change"')).toBe(1);
 });
 
@@ -128,7 +128,7 @@ test('filled rows keep their version and time of change, and the change log is n
     await change.addColumn('workout', 'label', 'text');
     await change.updateRows('workout', '"label" = "comment"', '"label" IS NULL');
   });
-  expect(await unfilled()).toBe(0);
+  expect(await countUnfilled()).toBe(0);
   expect(await states()).toEqual(before);
   expect(await valueOf('SELECT count(*)::int FROM "change"')).toBe(0);
 });
@@ -137,7 +137,7 @@ test('rows that a transaction has locked are filled after its end, and rows that
   await inSchemaChange((change) => change.addColumn('workout', 'label', 'text'));
   await other.query('BEGIN; SELECT FROM "workout" WHERE "id" % 1000 = 7 FOR UPDATE');
   const filling = inSchemaChange((change) => change.updateRows('workout', '"label" = "comment"', '"label" IS NULL'));
-  await until('all other rows are filled', async () => (await unfilled()) === ROWS / 1000);
+  await until('all other rows are filled', async () => (await countUnfilled()) === ROWS / 1000);
   await other.query(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2024-01-01', 'late', 1); COMMIT`);
   await filling;
   expect(await rowsOf('SELECT "comment" FROM "workout" WHERE "label" IS NULL')).toEqual([{ comment: 'late' }]);
@@ -154,7 +154,7 @@ test.each<[string, (change: OnlineSchemaChange) => Promise<unknown>]>([
   await database.pool.query('UPDATE "workout" SET "comment" = \'changed\' WHERE "id" = 1');
   await other.query('COMMIT');
   await adding;
-  expect(await unfilled()).toBe(ROWS);
+  expect(await countUnfilled()).toBe(ROWS);
 });
 
 test('an index is created while another process waits for the migration lock', async () => {

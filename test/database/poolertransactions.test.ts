@@ -159,7 +159,7 @@ test('answers correctly after failures of prepared and new statements', async ()
 test('cancels the running statement of a client that has disconnected', async () => {
   const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.directDatabase.url });
   try {
-    const running = async () =>
+    const countRunning = async () =>
       Number(
         (
           await database.withoutTimeouts((client) =>
@@ -172,10 +172,10 @@ test('cancels the running statement of a client that has disconnected', async ()
     const session = database.session();
     session.setClient('users', 1);
     const query = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
-    await until('the statement runs', async () => (await running()) === 1);
+    await until('the statement runs', async () => (await countRunning()) === 1);
     session.cancelReads();
     expect(await query).toBe('the client has gone');
-    await until('the statement is cancelled', async () => (await running()) === 0);
+    await until('the statement is cancelled', async () => (await countRunning()) === 0);
   } finally {
     await close();
   }

@@ -33,7 +33,7 @@ let primary: Embedded;
 let standby: Embedded;
 let fitgraph: Fitgraph;
 /** A server that uses the same primary, but no replica. */
-let plain: Fitgraph;
+let withoutReplica: Fitgraph;
 
 const urlOf = ({ user, database, host, port }: PoolConfig) =>
   `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
@@ -89,13 +89,13 @@ beforeAll(async () => {
     sameDatabaseAs: { database },
     environment: { DATABASE_URL, DATABASE_REPLICA_URL, DATABASE_REPLICA_LAG: '2s', METRICS_TOKEN, ...patient },
   });
-  plain = await Fitgraph.start({ sameDatabaseAs: { database }, environment: patient });
+  withoutReplica = await Fitgraph.start({ sameDatabaseAs: { database }, environment: patient });
   await database.close();
 });
 
 afterAll(async () => {
   await fitgraph?.stop();
-  await plain?.stop();
+  await withoutReplica?.stop();
   await standby?.release();
   await primary?.release();
   fs.rmSync(folder, { recursive: true, force: true });
@@ -116,10 +116,10 @@ describe('public rows', () => {
       const answer = JSON.parse(text.replaceAll(one.url, '')) as { errors?: object[] };
       return JSON.stringify({ ...answer, errors: answer.errors?.map((error) => JSON.stringify(error)).sort() });
     };
-    const both = (work: (one: Fitgraph) => Promise<{ text: string }>) =>
-      Promise.all([fitgraph, plain].map(async (one) => of(one, (await work(one)).text)));
+    const onBothServers = (work: (one: Fitgraph) => Promise<{ text: string }>) =>
+      Promise.all([fitgraph, withoutReplica].map(async (one) => of(one, (await work(one)).text)));
     for (const name of LISTS) {
-      const [found, expected] = await both((one) => one.anyone.get(`/${name}/?limit=7`));
+      const [found, expected] = await onBothServers((one) => one.anyone.get(`/${name}/?limit=7`));
       expect(found).toBe(expected);
     }
     const documents = new Documents(buildGraphQLSchema(), randomFor('documents for the standby'));
@@ -130,7 +130,7 @@ describe('public rows', () => {
       // The two servers have separate budgets.
       if (kind !== 'query' || query.includes('rateLimit')) continue;
       const [count, [found, expected]] = await countReplicaReads(() =>
-        both((one) => one.anyone.send('POST', '/graphql', { query, operationName, variables })),
+        onBothServers((one) => one.anyone.send('POST', '/graphql', { query, operationName, variables })),
       );
       expect([query, found]).toEqual([query, expected]);
       there += count;
@@ -216,7 +216,7 @@ test.each([undefined, 'transaction'] as const)('applies the viewer role to reads
 
 describe('requests of anonymous clients', () => {
   /** Returns the distinct statuses of the requests that four clients send while `happening` runs. */
-  async function meanwhile(happening: () => Promise<unknown>): Promise<number[]> {
+  async function readWhile(happening: () => Promise<unknown>): Promise<number[]> {
     const statuses = new Set<number>();
     let isStopped = false;
     const reading = Array.from({ length: 4 }, async () => {
@@ -230,7 +230,7 @@ describe('requests of anonymous clients', () => {
   }
 
   test('succeed while connections to the standby are terminated', async () => {
-    const ended = await meanwhile(async () => {
+    const ended = await readWhile(async () => {
       for (let times = 0; times < 5; times += 1) {
         await ask(standby, `SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "application_name" = 'fitgraph'`);
         await sleep(100);
@@ -240,7 +240,7 @@ describe('requests of anonymous clients', () => {
   });
 
   test('succeed while the standby is stopped and started again', async () => {
-    const statuses = await meanwhile(async () => {
+    const statuses = await readWhile(async () => {
       await standby.release();
       await waitUntilUnused();
       await sleep(300);

@@ -195,7 +195,7 @@ describe('the creation of the viewer role', () => {
     testDatabases.push(one);
     return one.connection;
   };
-  const connected = (connection: PoolConfig, rowSecurity?: Config['rowSecurity']): Database => {
+  const openAs = (connection: PoolConfig, rowSecurity?: Config['rowSecurity']): Database => {
     const one = open(connection, { rowSecurity });
     opened.push(one);
     return one;
@@ -217,7 +217,7 @@ describe('the creation of the viewer role', () => {
     const user = `owner_${randomUUID().slice(0, 8)}`;
     users.push(user);
     for (const [index, connection] of databases.entries()) {
-      const { pool } = connected(asSuperuser(connection));
+      const { pool } = openAs(asSuperuser(connection));
       if (index === 0) await pool.query(`CREATE ROLE "${user}" LOGIN ${may}`);
       await pool.query(`GRANT ALL ON SCHEMA public TO "${user}"`);
       await pool.query(`DO $$ DECLARE t record; BEGIN
@@ -231,7 +231,7 @@ describe('the creation of the viewer role', () => {
   test('succeeds concurrently in several databases of one owner', async () => {
     const databases = [await database(), await database(), await database()];
     const user = await owner(databases, 'CREATEROLE');
-    const theirs = databases.map((connection) => connected({ ...connection, user }));
+    const theirs = databases.map((connection) => openAs({ ...connection, user }));
     await Promise.all(
       theirs.map(async ({ pool }) => {
         const client = await pool.connect();
@@ -244,7 +244,7 @@ describe('the creation of the viewer role', () => {
   test('reports the SQL that an administrator must run when the owner lacks CREATEROLE', async () => {
     const connection = await database();
     const user = await owner([connection]);
-    const theirs = connected({ ...connection, user });
+    const theirs = openAs({ ...connection, user });
     await migrateUp(theirs);
     const missing = await rowSecurityStatus(theirs.pool);
     expect(missing).toEqual({
@@ -260,7 +260,7 @@ describe('the creation of the viewer role', () => {
     const rolesOfPolicies = async () =>
       (await theirs.pool.query('SELECT DISTINCT "roles"::text FROM pg_policies')).rows.map(({ roles }) => roles as string);
     expect(await rolesOfPolicies()).toEqual([`{${user}}`]);
-    const requiringRowSecurity = connected({ ...connection, user }, 'required');
+    const requiringRowSecurity = openAs({ ...connection, user }, 'required');
     const rejected = useViewerRole(requiringRowSecurity, (message) => messages.push(message));
     await expect(rejected).rejects.toThrow(ConfigError);
     await expect(rejected).rejects.toThrow('ROW_SECURITY=required, but ');
@@ -277,7 +277,7 @@ describe('the creation of the viewer role', () => {
     expect(await rolesOfPolicies()).toEqual([`{${user}_viewer}`]);
     await useViewerRole(requiringRowSecurity, (message) => messages.push(message));
     expect([requiringRowSecurity.sessionUsers.role, messages.length]).toEqual([`${user}_viewer`, 1]);
-    const withoutRowSecurity = connected({ ...connection, user }, 'off');
+    const withoutRowSecurity = openAs({ ...connection, user }, 'off');
     await useViewerRole(withoutRowSecurity, (message) => messages.push(message));
     expect([withoutRowSecurity.sessionUsers.role, messages.length]).toEqual([undefined, 1]);
     // Tables that are created later need no further grants.
@@ -298,10 +298,10 @@ describe('the creation of the viewer role', () => {
     const connection = await database();
     const user = `guest_${randomUUID().slice(0, 8)}`;
     users.push(user);
-    await connected(asSuperuser(connection)).pool.query(
+    await openAs(asSuperuser(connection)).pool.query(
       `CREATE ROLE "${user}" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${user}"`,
     );
-    const theirs = connected({ ...connection, user });
+    const theirs = openAs({ ...connection, user });
     await expect(theirs.withoutTimeouts(rejectIfRowsAreHidden)).rejects.toThrow(
       /shows guest_\w+ no rows, because the tables belong to fitgraph_owner: GRANT "fitgraph_owner" TO/,
     );

@@ -95,18 +95,18 @@ test('imports the files of image rows, or nothing when a file is missing or conf
   fs.mkdirSync(media);
   fs.writeFileSync(path.join(media, 'one.png'), 'an image');
   const before = await digests();
-  const brought = (...rows: object[]) => {
+  const importRows = (...rows: object[]) => {
     fs.writeFileSync(dump, JSON.stringify(rows));
     return run('command', environmentOfCommands(), ['import', dump, '--media', media]);
   };
-  expect((await brought(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(/the file missing\.png does not exist in/);
+  expect((await importRows(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(/the file missing\.png does not exist in/);
   expect(await digests()).toEqual(before);
   expect((await ann.get('/exerciseimage/901/')).status).toBe(404);
-  expect(await brought(row(901, 'one.png'))).toMatchObject({ status: 0 });
+  expect(await importRows(row(901, 'one.png'))).toMatchObject({ status: 0 });
   expect((await ann.get('/exerciseimage/901/')).body.image).toBe(`${fitgraph.url}/media/one.png`);
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
   fs.writeFileSync(path.join(media, 'one.png'), 'another image');
-  expect((await brought(row(903, 'one.png'))).stderr).toMatch(/a different file one\.png already exists/);
+  expect((await importRows(row(903, 'one.png'))).stderr).toMatch(/a different file one\.png already exists/);
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
 });
 

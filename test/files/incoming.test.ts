@@ -29,7 +29,7 @@ beforeAll(async () => {
   base = (await fitgraph.sql('SELECT "id" FROM "exercise_base" LIMIT 1'))[0]!.id;
 });
 
-const incoming = () => {
+const incomingSizes = () => {
   const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
   // A file that disappears during the listing is skipped.
   const sizes = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [];
@@ -58,7 +58,7 @@ test(seeded('makes an upload inaccessible to other users of the machine, during 
     const { request, status } = startUpload();
     request.write(head);
     request.write(content.subarray(0, content.length >> 1));
-    await until('a part of the upload has arrived', () => incoming().some((size) => size > 0));
+    await until('a part of the upload has arrived', () => incomingSizes().some((size) => size > 0));
     const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
     expect([folder, ...readdirSync(folder).map((name) => join(folder, name))].map(modeOf)).toEqual([0o700, 0o600]);
     request.write(content.subarray(content.length >> 1));
@@ -109,20 +109,20 @@ test(seeded('writes an upload to disk while it arrives and deletes it after the 
   const { request, status } = startUpload();
   request.write(head);
   request.write(content.subarray(0, content.length >> 1));
-  await until('a large part of the upload has arrived', () => incoming().some((size) => size > content.length / 4));
+  await until('a large part of the upload has arrived', () => incomingSizes().some((size) => size > content.length / 4));
   request.write(content.subarray(content.length >> 1));
   request.end(tail());
   expect(await status).toBe(201);
-  await until('no temporary file is left', () => incoming().length === 0);
+  await until('no temporary file is left', () => incomingSizes().length === 0);
 });
 
 test(seeded('deletes a partial upload when the client disconnects'), async () => {
   const { request } = startUpload();
   request.write(head);
   request.write((await noise()).subarray(0, 100_000));
-  await until('a part of the upload has arrived', () => incoming().length > 0);
+  await until('a part of the upload has arrived', () => incomingSizes().length > 0);
   request.destroy();
-  await until('no temporary file is left', () => incoming().length === 0);
+  await until('no temporary file is left', () => incomingSizes().length === 0);
 });
 
 test.each<[string, () => Buffer]>([
@@ -136,14 +136,14 @@ test.each<[string, () => Buffer]>([
   request.write(content());
   request.end(tail());
   expect(await status).toBe(400);
-  await until('no temporary file is left', () => incoming().length === 0);
+  await until('no temporary file is left', () => incomingSizes().length === 0);
 });
 
 test('returns 400 and deletes the upload when the body ends within a file', async () => {
   const { request, status } = startUpload();
   request.end(`${head}\x89PNG`);
   expect(await status).toBe(400);
-  await until('no temporary file is left', () => incoming().length === 0);
+  await until('no temporary file is left', () => incomingSizes().length === 0);
 });
 
 test('deletes old abandoned uploads at start but keeps recent ones', async () => {

@@ -36,11 +36,11 @@ async function uploadImage(): Promise<number> {
   return id;
 }
 
-const unsettled = () => fitgraph.sql('SELECT * FROM "removed_file" WHERE NOT "settled"');
+const pendingRemovals = () => fitgraph.sql('SELECT * FROM "removed_file" WHERE NOT "settled"');
 
 async function waitUntilDeleted(): Promise<void> {
   await until('no file is left', () => files().length === 0);
-  await until('no removal is pending', async () => (await unsettled()).length === 0);
+  await until('no removal is pending', async () => (await pendingRemovals()).length === 0);
 }
 
 test('deletes an image and its thumbnails when its row is deleted', async () => {
@@ -72,7 +72,7 @@ test('keeps a file until the last row that refers to it is deleted', async () =>
     SELECT gen_random_uuid(), "exercise_base_id", "image", false, "status", "license_id" FROM "exercise_image" WHERE "id" = $1 RETURNING "id"`;
   const other = (await fitgraph.sql(copy, [id]))[0]!.id;
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
-  await until('the removal is handled', async () => (await unsettled()).length === 0);
+  await until('the removal is handled', async () => (await pendingRemovals()).length === 0);
   expect(files()).toHaveLength(11);
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [other]);
   await waitUntilDeleted();
@@ -96,7 +96,7 @@ test('deletes at start the files of removals that no server has handled', async 
   const next = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { DATA_DIR: lost } });
   try {
     expect(existsSync(join(lost, 'media/lost/a.png'))).toBe(false);
-    expect(await unsettled()).toEqual([]);
+    expect(await pendingRemovals()).toEqual([]);
   } finally {
     await next.stop();
   }

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { validateImage, imageFieldOptions } from '../../src/files/upload';
 import { uploaded } from './uploaded';
-import { animation, bomb, chunk, difference, html, located, photo, plain, svg, transparent } from './pictures';
+import { animation, bomb, chunk, difference, html, photoWithLocation, photo, plain, svg, transparent } from './pictures';
 
 const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const image = imageFieldOptions(100);
@@ -99,7 +99,7 @@ describe('a valid image', () => {
   );
 
   it('loses its EXIF data and is turned upright', async () => {
-    const content = await located();
+    const content = await photoWithLocation();
     expect((await sharp(content).metadata()).exif).toBeDefined();
     const { exif, xmp, iptc, orientation, width, height } = await sharp(await validateAndRead('a.jpg', content)).metadata();
     expect({ exif, xmp, iptc, orientation }).toEqual({});

@@ -3,7 +3,7 @@ import { auditServer } from 'graphql-http';
 import { Visitor } from '../pages/visitor';
 import { Fitgraph } from '../setup/fitgraph';
 
-async function audited(environment: Record<string, string>): Promise<{ count: string; failed: string[] }> {
+async function runAudits(environment: Record<string, string>): Promise<{ count: string; failed: string[] }> {
   const fitgraph = await Fitgraph.start({ environment });
   try {
     const results = await auditServer({ url: `${fitgraph.url}/graphql` });
@@ -17,11 +17,11 @@ async function audited(environment: Record<string, string>): Promise<{ count: st
 }
 
 test('passes every graphql-http audit with GRAPHQL_CSRF=off', async () => {
-  expect(await audited({ GRAPHQL_CSRF: 'off' })).toEqual({ count: '61/61', failed: [] });
+  expect(await runAudits({ GRAPHQL_CSRF: 'off' })).toEqual({ count: '61/61', failed: [] });
 });
 
 test('fails by default only the three audits of GET requests that other sites could send', async () => {
-  expect(await audited({})).toEqual({
+  expect(await runAudits({})).toEqual({
     count: '58/61',
     failed: [
       'MAY accept application/x-www-form-urlencoded formatted GET requests',

@@ -5,31 +5,31 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
 
-const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+const joinRepeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 describe('document limits', () => {
   test.each([
-    ['root fields', 100, (count: number) => `{ ${repeated(count, () => '__typename')} }`],
+    ['root fields', 100, (count: number) => `{ ${joinRepeated(count, () => '__typename')} }`],
     [
       'root fields in a fragment',
       100,
-      (count: number) => `{ ...F } fragment F on Query { ${repeated(count, (i) => `a${i}: __typename`)} }`,
+      (count: number) => `{ ...F } fragment F on Query { ${joinRepeated(count, (i) => `a${i}: __typename`)} }`,
     ],
-    ['parts of a selection', 500, (count: number) => `{ exercise(id: 1) { ${repeated(count, () => 'name')} } }`],
+    ['parts of a selection', 500, (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, () => 'name')} } }`],
     [
       'aliases in a document',
       500,
       (count: number) =>
-        `{ ${repeated(count / 50, (level) => `a${level}: exercise(id: 1) { ${repeated(49, (i) => `b${i}: name`)} }`)}
-          ${repeated(count % 50, (i) => `c${i}: __typename`)} }`,
+        `{ ${joinRepeated(count / 50, (level) => `a${level}: exercise(id: 1) { ${joinRepeated(49, (i) => `b${i}: name`)} }`)}
+          ${joinRepeated(count % 50, (i) => `c${i}: __typename`)} }`,
     ],
-    ['aliases in a selection', 50, (count: number) => `{ exercise(id: 1) { ${repeated(count, (i) => `a${i}: name`)} } }`],
+    ['aliases in a selection', 50, (count: number) => `{ exercise(id: 1) { ${joinRepeated(count, (i) => `a${i}: name`)} } }`],
     [
       'aliases in a selection with fragments',
       50,
       (count: number) =>
-        `{ exercise(id: 1) { ...A ...B ...A } } fragment A on Exercise { ${repeated(30, (i) => `a${i}: name`)} }
-         fragment B on Exercise { ... { ${repeated(count - 30, (i) => `b${i}: name`)} } }`,
+        `{ exercise(id: 1) { ...A ...B ...A } } fragment A on Exercise { ${joinRepeated(30, (i) => `a${i}: name`)} }
+         fragment B on Exercise { ... { ${joinRepeated(count - 30, (i) => `b${i}: name`)} } }`,
     ],
     ['characters of an alias', 64, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
     ['directives of a field', 5, (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`],
@@ -42,7 +42,7 @@ describe('document limits', () => {
   });
 
   test('report the first exceeded limit alone, without any other validation error', async () => {
-    const wrong = repeated(60, (i) => `wrong${i}`);
+    const wrong = joinRepeated(60, (i) => `wrong${i}`);
     const { errors } = await fitgraph.anyone.query(
       `{ ${'a'.repeat(65)}: __typename ${wrong} b: __typename ${'@c '.repeat(6)} ...Missing }`,
     );
@@ -67,8 +67,8 @@ describe('document limits', () => {
 
   describe('nested input values', () => {
     const TOO_DEEP = 'nested no deeper than 64 levels';
-    const written = (value: string) => fitgraph.anyone.query(`{ exercises(where: ${value}) { totalCount } }`);
-    const sent = (value: string) => {
+    const queryWithLiteral = (value: string) => fitgraph.anyone.query(`{ exercises(where: ${value}) { totalCount } }`);
+    const queryWithVariable = (value: string) => {
       const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
       return fitgraph.anyone.send('POST', '/graphql', `{"query":"${query}","variables":{"where":${value}}}`);
     };
@@ -78,12 +78,12 @@ describe('document limits', () => {
 
     test('pass with 64 levels in a document, so that the limit of conditions applies', async () => {
       for (const value of [objects(64, 'not'), pairs(32, '')])
-        expect((await written(value)).text).toContain('Conditions are nested deeper than 10 levels.');
+        expect((await queryWithLiteral(value)).text).toContain('Conditions are nested deeper than 10 levels.');
     });
 
     test('are rejected with 65 levels in a document', async () => {
       for (const value of [objects(65, 'not'), pairs(32, '{}')])
-        expect(await written(value)).toMatchObject({
+        expect(await queryWithLiteral(value)).toMatchObject({
           status: 400,
           code: 'BAD_USER_INPUT',
           errors: [{ message: expect.stringContaining(TOO_DEEP) }],
@@ -91,16 +91,16 @@ describe('document limits', () => {
     });
 
     test('are not counted as nested when they are side by side in a document', async () => {
-      const { data } = await written(`{ or: [${repeated(100, () => '{ name: { in: ["Squat"] } }')}] }`);
+      const { data } = await queryWithLiteral(`{ or: [${joinRepeated(100, () => '{ name: { in: ["Squat"] } }')}] }`);
       expect(data).toEqual({ exercises: { totalCount: 1 } });
     });
 
     test('pass with 64 levels below a variable, so that the limit of conditions applies', async () => {
-      expect((await sent(objects(65, '"not"'))).text).toContain('Conditions are nested deeper than 10 levels.');
+      expect((await queryWithVariable(objects(65, '"not"'))).text).toContain('Conditions are nested deeper than 10 levels.');
     });
 
     test('are rejected with 65 levels below a variable', async () => {
-      expect((await sent(objects(66, '"not"'))).body.errors[0].extensions).toEqual({
+      expect((await queryWithVariable(objects(66, '"not"'))).body.errors[0].extensions).toEqual({
         code: 'BAD_USER_INPUT',
         fields: { where: [expect.stringContaining(TOO_DEEP)] },
       });
@@ -123,19 +123,19 @@ describe('reported errors', () => {
   const long = 'a'.repeat(50_000);
 
   test.each([
-    ['unknown fields', `{ ${repeated(90, (i) => `wrong${i}`)} }`],
-    ['unknown fields in fragments', `{ ...F } fragment F on Query { exercise(id: 1) { ${repeated(300, (i) => `wrong${i}`)} } }`],
-    ['unknown arguments', `{ exercise(${repeated(1_000, (i) => `wrong${i}: 1`)}) { id } }`],
-    ['unused variables', `query (${repeated(1_000, (i) => `$v${i}: ID`)}) { __typename }`],
+    ['unknown fields', `{ ${joinRepeated(90, (i) => `wrong${i}`)} }`],
+    ['unknown fields in fragments', `{ ...F } fragment F on Query { exercise(id: 1) { ${joinRepeated(300, (i) => `wrong${i}`)} } }`],
+    ['unknown arguments', `{ exercise(${joinRepeated(1_000, (i) => `wrong${i}: 1`)}) { id } }`],
+    ['unused variables', `query (${joinRepeated(1_000, (i) => `$v${i}: ID`)}) { __typename }`],
     ['a long field name', `{ ${long} }`],
     ['a long argument name', `{ exercise(${long}: 1) { id } }`],
     ['a long type name', `query ($v: ${long}) { __typename }`],
     ['a long enum value', `{ exercises(orderBy: [{ name: ${long} }]) { totalCount } }`],
     ['a long number', `{ exercises(first: ${'1'.repeat(50_000)}) { totalCount } }`],
     ['a long string in place of a field', `{ exercise(id: 1) { id } ${JSON.stringify(long)} }`],
-    ['long node ids', `{ ${repeated(30, (i) => `a${i}: node(nodeId: "${'a'.repeat(1_000)}") { nodeId }`)} }`],
+    ['long node ids', `{ ${joinRepeated(30, (i) => `a${i}: node(nodeId: "${'a'.repeat(1_000)}") { nodeId }`)} }`],
     ['a long cursor', `{ exercises(after: "${long}") { totalCount } }`],
-    ['failing fields', `{ ${repeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`],
+    ['failing fields', `{ ${joinRepeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`],
   ])('are at most twenty and short for %s', async (_what, document) => expectFewShortErrors(await fitgraph.anyone.query(document)));
 
   test('are at most twenty and short for a long unknown id or operation name', async () => {
@@ -146,7 +146,7 @@ describe('reported errors', () => {
   });
 
   test('end with the number of omitted execution errors', async () => {
-    const answer = await fitgraph.anyone.query(`{ ${repeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`);
+    const answer = await fitgraph.anyone.query(`{ ${joinRepeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`);
     expect(answer.errors).toHaveLength(20);
     expect(answer.errors![19]).toMatchObject({ message: 'There are 41 more errors.', extensions: { code: 'TOO_MANY_ERRORS' } });
     expect(Object.keys(answer.data)).toHaveLength(60);
@@ -180,10 +180,10 @@ describe('reported errors', () => {
 
   test('are at most twenty and short over a WebSocket', async () => {
     const client = createClient({ url: `${fitgraph.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
-    const failed = (query: string) =>
+    const subscriptionErrors = (query: string) =>
       new Promise<any>((resolve) => client.subscribe({ query }, { next: resolve, error: resolve, complete: () => resolve(undefined) }));
-    expectFewShortErrors({ errors: await failed(`subscription { ${repeated(90, (i) => `wrong${i}`)} }`) });
-    const [unknown] = await failed('subscription { rowChange { id } }');
+    expectFewShortErrors({ errors: await subscriptionErrors(`subscription { ${joinRepeated(90, (i) => `wrong${i}`)} }`) });
+    const [unknown] = await subscriptionErrors('subscription { rowChange { id } }');
     expect(unknown.message).toMatch(/^Cannot query field/);
     expect(unknown.message).toContain('Did you mean');
     await client.dispose();
@@ -192,7 +192,7 @@ describe('reported errors', () => {
   test('are at most twenty and short over server-sent events', async () => {
     const answer = await fitgraph.anyone
       .sending({ Accept: 'text/event-stream' })
-      .send('POST', '/graphql/stream', { query: `subscription { ${repeated(90, (i) => `exercise${i}`)} }` });
+      .send('POST', '/graphql/stream', { query: `subscription { ${joinRepeated(90, (i) => `exercise${i}`)} }` });
     expectFewShortErrors(JSON.parse(/^data: (.*)$/m.exec(answer.text)![1]!));
   });
 });

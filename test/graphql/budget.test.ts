@@ -76,7 +76,7 @@ test('charges the time that a statement takes in the database, including its wai
 test('does not charge the time that a statement waits for a connection', async () => {
   const fitgraph = await startServer({});
   const ann = await fitgraph.user('ann');
-  const waits = async () => {
+  const countLockWaits = async () => {
     const waiting = await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
     return waiting.length;
   };
@@ -86,7 +86,7 @@ test('does not charge the time that a statement waits for a connection', async (
   try {
     await locker.query('BEGIN; LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
     const blocked = Array.from({ length: slots }, () => ann.query('{ weightEntries { nodes { id } } }'));
-    await until('all slots of ann are taken', async () => (await waits()) === slots);
+    await until('all slots of ann are taken', async () => (await countLockWaits()) === slots);
     const queued = ann.query(PAGE);
     await sleep(2_000);
     await locker.query('COMMIT');

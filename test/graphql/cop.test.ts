@@ -16,21 +16,21 @@ afterAll(async () => {
   await open.stop();
 });
 
-const cop = (person: Person) => person.sending({ 'User-Agent': 'graphql-cop/1.14', Accept: '*/*' });
+const asGraphqlCop = (person: Person) => person.sending({ 'User-Agent': 'graphql-cop/1.14', Accept: '*/*' });
 const query = async (person: Person, text: string) =>
-  (await cop(person).send('POST', '/graphql', { query: text, operationName: 'cop' })).body;
+  (await asGraphqlCop(person).send('POST', '/graphql', { query: text, operationName: 'cop' })).body;
 
-const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join('');
+const joinRepeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join('');
 
 /** The checks by name. Each returns whether it has found a weakness. */
 const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
   'alias overloading': async (person) => {
-    const { data } = await query(person, `query cop { ${repeated(101, (index) => `alias${index}:__typename \n`)} }`);
+    const { data } = await query(person, `query cop { ${joinRepeated(101, (index) => `alias${index}:__typename \n`)} }`);
     return Boolean(data?.alias100);
   },
   'batch queries': async (person) => {
     const one = { query: 'query cop { __typename }' };
-    const { body } = await cop(person).send('POST', '/graphql', Array<object>(10).fill(one));
+    const { body } = await asGraphqlCop(person).send('POST', '/graphql', Array<object>(10).fill(one));
     return body.length >= 10;
   },
   'directive overloading': async (person) => {
@@ -53,16 +53,16 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
     return errors[0].message.includes('Did you mean');
   },
   'mutations by GET': async (person) => {
-    const { body } = await cop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'mutation cop {__typename}' })}`);
+    const { body } = await asGraphqlCop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'mutation cop {__typename}' })}`);
     return Boolean(body.data?.__typename);
   },
   'queries by GET': async (person) => {
-    const { body } = await cop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'query cop {__typename}' })}`);
+    const { body } = await asGraphqlCop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'query cop {__typename}' })}`);
     return Boolean(body.data?.__typename);
   },
   'queries by a form': async (person) => {
     const form = new URLSearchParams({ query: 'query cop {__typename}' }).toString();
-    const sender = cop(person).sending({ 'Content-Type': 'application/x-www-form-urlencoded' });
+    const sender = asGraphqlCop(person).sending({ 'Content-Type': 'application/x-www-form-urlencoded' });
     const answers = [await sender.send('POST', '/graphql', form), await sender.send('POST', `/graphql?${form}`)];
     return answers.some(({ body }) => body.data?.__typename);
   },
@@ -71,7 +71,9 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
     return Boolean(data?.__schema?.types);
   },
   playground: async (person) => {
-    const pages = await Promise.all(['/graphiql', '/playground', '/console', '/graphql'].map((path) => cop(person).send('GET', path)));
+    const pages = await Promise.all(
+      ['/graphiql', '/playground', '/console', '/graphql'].map((path) => asGraphqlCop(person).send('GET', path)),
+    );
     // The texts that graphql-cop looks for, and those that identify Fitgraph's own playground.
     const signs = ['graphiql.min.css', 'GraphQL Playground', 'GraphiQL', 'graphql-playground', 'id="playground"', '<title>Playground'];
     return pages.some(({ text }) => signs.some((sign) => text.includes(sign)));

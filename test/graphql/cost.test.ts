@@ -109,7 +109,8 @@ describe('the estimated cost', () => {
 describe('the cost limit', () => {
   const fitgraph = fitgraphForThisFile();
   const levels = (count: number): string => (count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name');
-  const some = (count: number): string => (count ? `{ category: { exercises: { some: ${some(count - 1)} } } }` : '{ name: { eq: "x" } }');
+  const nestedCondition = (count: number): string =>
+    count ? `{ category: { exercises: { some: ${nestedCondition(count - 1)} } } }` : '{ name: { eq: "x" } }';
 
   test.each([
     ['nested pages', `{ ${levels(4)} }`, 'ExerciseCategory.exercises', 'ExerciseCategory.exercises(first:)'],
@@ -145,7 +146,7 @@ describe('the cost limit', () => {
     ],
     [
       'nested conditions',
-      `{ exercises(where: { or: [${Array(5).fill(some(3))}] }) { totalCount } }`,
+      `{ exercises(where: { or: [${Array(5).fill(nestedCondition(3))}] }) { totalCount } }`,
       'Query.exercises',
       'Query.exercises(where:)',
     ],

@@ -6,7 +6,7 @@ import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 import { growth, LINEAR } from '../setup/waits';
-import { exporterOf, read } from './exported';
+import { exporterOf, readFile } from './exported';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -160,7 +160,7 @@ describe('an exported file', () => {
   test('is returned for POST, described for HEAD and rejected for PUT', async () => {
     const headers = { 'Content-Type': 'application/json', Authorization: `Token ${ann.token}` };
     const body = JSON.stringify({ query: 'query ($n: Int) { workouts(first: $n) { nodes { name } } }', variables: { n: 1 } });
-    const sent = await read(await fetch(`${fitgraph.url}/graphql/export.csv?bom=1`, { method: 'POST', headers, body }));
+    const sent = await readFile(await fetch(`${fitgraph.url}/graphql/export.csv?bom=1`, { method: 'POST', headers, body }));
     expect([sent.status, sent.text]).toEqual([200, '\uFEFFname\r\nlogged\r\n']);
     const head = await file(ann, { query: WORKOUTS }, 'csv', { method: 'HEAD' });
     expect([head.status, head.text, head.headers.get('content-type')]).toEqual([200, '', 'text/csv; charset=utf-8; header=present']);
@@ -172,10 +172,10 @@ describe('an exported file', () => {
 describe('access to an exported file', () => {
   test('is granted to a READ token and a session, and to anonymous clients for the catalogue', async () => {
     const create = 'mutation ($s: [TokenScope!]!, $n: String!) { t: createAccessToken(name: $n, scopes: $s) { token } }';
-    const holding = async (...s: string[]) =>
+    const clientWithScopes = async (...s: string[]) =>
       new Person(fitgraph.url, { id: ann.id, token: (await ann.ask(create, { s, n: s.join() })).t.token });
-    expect((await file(await holding('READ'), { query: WORKOUTS })).records).toHaveLength(COMMENTS.length + 2);
-    expect(await file(await holding('WRITE_BODY'), { query: WORKOUTS })).toMatchObject({
+    expect((await file(await clientWithScopes('READ'), { query: WORKOUTS })).records).toHaveLength(COMMENTS.length + 2);
+    expect(await file(await clientWithScopes('WRITE_BODY'), { query: WORKOUTS })).toMatchObject({
       status: 403,
       error: { extensions: { code: 'FORBIDDEN' } },
     });
@@ -241,11 +241,11 @@ describe('an export request', () => {
   });
 
   test.each(['id', 'id @skip(if: true)'])('is rejected in linear time when nested fragments make millions of columns: %s', async (leaf) => {
-    const spread = (level: number) =>
+    const fragmentOfLevel = (level: number) =>
       `fragment F${level} on Ingredient { ${[...'abcdefgh'].map((alias) => `${alias}: units { ingredient { ...F${level + 1} } }`).join(' ')} }`;
     const ask = async (share: number) => {
       const levels = share === 1 ? 8 : 6;
-      const fragments = Array.from({ length: levels }, (_, level) => spread(level)).join(' ');
+      const fragments = Array.from({ length: levels }, (_, level) => fragmentOfLevel(level)).join(' ');
       const query = `{ ingredients(first: 1) { nodes { ...F0 } } } ${fragments} fragment F${levels} on Ingredient { ${leaf} }`;
       const { status, text } = await file(ann, { query });
       expect([status, JSON.parse(text).errors[0].message]).toEqual([
@@ -268,7 +268,7 @@ describe('an export request', () => {
         headers: { 'Content-Type': type!, Authorization },
         body,
       });
-      expect([answer.status, (await read(answer)).error!.extensions.code]).toEqual([400, 'BAD_REQUEST']);
+      expect([answer.status, (await readFile(answer)).error!.extensions.code]).toEqual([400, 'BAD_REQUEST']);
     }
   });
 });

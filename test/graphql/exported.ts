@@ -22,7 +22,7 @@ export const exportPath = (parameters: ExportRequest, format = 'csv'): string =>
   return `/graphql/export.${format}?${new URLSearchParams(definedParameters.map(([name, value]) => [name, text(value)])).toString()}`;
 };
 
-export async function read(response: Response): Promise<File> {
+export async function readFile(response: Response): Promise<File> {
   // `ignoreBOM: true` keeps the byte order mark in the text.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
   const type = response.headers.get('content-type') ?? '';
@@ -45,7 +45,7 @@ export async function read(response: Response): Promise<File> {
 export const exporterOf =
   (url: string) =>
   async (person: Person | undefined, parameters: ExportRequest, format = 'csv', init: RequestInit = {}): Promise<File> =>
-    read(
+    readFile(
       await fetch(url + exportPath(parameters, format), {
         ...init,
         headers: { ...(person && { Authorization: `Bearer ${person.token}` }), ...(init.headers as Record<string, string>) },

@@ -85,7 +85,7 @@ describe('random selections', () => {
     return /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
   };
 
-  async function paged(person: Person, list: string, args: string, nodes: string): Promise<unknown[]> {
+  async function readAllPages(person: Person, list: string, args: string, nodes: string): Promise<unknown[]> {
     const rows: unknown[] = [];
     for (let after = 'null', more = true; more;) {
       const { page } = await person.ask(
@@ -109,7 +109,7 @@ describe('random selections', () => {
       const connection = getNamedType(list.type) as GraphQLObjectType;
       const { text, columns } = selection(getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType, 2);
       const [args, nodes] = [argumentsOf(list.args), `nodes { ${text} }`];
-      const rows = await paged(ann, list.name, args, nodes);
+      const rows = await readAllPages(ann, list.name, args, nodes);
       const query = `{ ${list.name}${args && `(${args.slice(2)})`} { ${nodes} } }`;
       const lines = await file(ann, { query }, 'jsonl');
       expect([query, lines.rows]).toEqual([query, rows]);
@@ -155,7 +155,7 @@ describe('a large export', () => {
   const WIDE = `{ workouts { nodes { ${Array.from({ length: 20 }, (_, index) => `c${index}: name`).join(' ')} } } }`;
 
   /** Returns the log entries of export requests. */
-  const logged = (at: Fitgraph): { statements: number; user: number }[] =>
+  const exportLogEntries = (at: Fitgraph): { statements: number; user: number }[] =>
     at.logged.map((line) => JSON.parse(line)).filter(({ path }) => path?.startsWith('/graphql/export'));
 
   /** Sends a request and resolves with the response once its headers have arrived. */
@@ -178,35 +178,35 @@ describe('a large export', () => {
   }
 
   test('has every row once and in order, and reads one page per statement', async () => {
-    const before = logged(fitgraph).length;
+    const before = exportLogEntries(fitgraph).length;
     const { records } = await exporterOf(fitgraph.url)(ann, { query: IDS });
     const rows = await fitgraph.sql('SELECT "id" FROM "workout" WHERE "user_id" = $1 ORDER BY "creation_date" DESC, "id"', [ann.id]);
     expect(rows).toHaveLength(ROWS);
     expect(records.slice(1).map(([id]) => Number(id))).toEqual(rows.map(({ id }) => id));
-    await until('the request is logged', () => logged(fitgraph).length > before);
+    await until('the request is logged', () => exportLogEntries(fitgraph).length > before);
     // One more statement authenticates the request.
-    expect(logged(fitgraph).at(-1)!.statements).toBe(ROWS / PAGE + 1);
+    expect(exportLogEntries(fitgraph).at(-1)!.statements).toBe(ROWS / PAGE + 1);
   });
 
   test('stops reading rows when the client stalls and then disconnects', async () => {
-    const before = logged(fitgraph).length;
+    const before = exportLogEntries(fitgraph).length;
     const response = await startExport(ann, WIDE);
     await sleep(1_000);
     response.destroy();
-    await until('the request is logged', () => logged(fitgraph).length > before);
-    expect(logged(fitgraph).at(-1)!.statements).toBeLessThan(ROWS / PAGE);
+    await until('the request is logged', () => exportLogEntries(fitgraph).length > before);
+    expect(exportLogEntries(fitgraph).at(-1)!.statements).toBeLessThan(ROWS / PAGE);
   });
 
   test('cancels its running statement when the client disconnects', async () => {
-    const waiting = async () =>
+    const countLockWaits = async () =>
       (await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).length;
     const response = await startExport(ann, WIDE);
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout" IN ACCESS EXCLUSIVE MODE');
     response.resume();
-    await until('a page waits for the lock', async () => (await waiting()) === 1);
+    await until('a page waits for the lock', async () => (await countLockWaits()) === 1);
     response.destroy();
-    await until('no page waits for the lock', async () => (await waiting()) === 0);
+    await until('no page waits for the lock', async () => (await countLockWaits()) === 0);
   });
 
   test('breaks the connection when a page fails, so that the file is not taken as complete', async () => {

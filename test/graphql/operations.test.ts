@@ -44,7 +44,7 @@ async function startServer(environment: Record<string, string> = {}): Promise<(b
   };
 }
 afterEach(() => Promise.all(running.splice(0).map((fitgraph) => fitgraph.stop())));
-const current = () => running.at(-1)!;
+const currentServer = () => running.at(-1)!;
 
 describe('automatic persisted queries', () => {
   const variables = { id: '1' };
@@ -55,7 +55,7 @@ describe('automatic persisted queries', () => {
     expect(await send({ variables, extensions: byHash(EXERCISE), query: EXERCISE })).toEqual(SQUAT);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     const search = new URLSearchParams({ variables: JSON.stringify(variables), extensions: JSON.stringify(byHash(EXERCISE)) });
-    const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const get = await currentServer().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
     expect(get.body).toEqual(SQUAT);
   });
 
@@ -73,10 +73,10 @@ describe('automatic persisted queries', () => {
     for (const body of invalid) expect(await send({ variables, ...body })).toEqual([400, 'PERSISTED_QUERY_INVALID']);
     for (const query of [WORKOUTS, '']) {
       const search = new URLSearchParams({ query, extensions: JSON.stringify(byHash(EXERCISE)) });
-      const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+      const get = await currentServer().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
       expect([get.status, get.body.errors[0].extensions.code]).toEqual([400, 'PERSISTED_QUERY_INVALID']);
     }
-    expect(current().logged.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+    expect(currentServer().logged.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
   });
 });
@@ -95,7 +95,7 @@ describe('trusted documents', () => {
     expect(await send({ variables, documentId: hashOf(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ id: 'abc123' })).toEqual({ data: { workouts: { totalCount: 0 } } });
     const search = new URLSearchParams({ variables: JSON.stringify(variables), documentId: hashOf(EXERCISE) });
-    const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const get = await currentServer().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
     expect(get.body).toEqual(SQUAT);
   });
 
@@ -121,7 +121,7 @@ describe('trusted documents', () => {
     ];
     for (const body of rejected) expect(await send(body)).toEqual([400, 'PERSISTED_QUERY_ONLY']);
     expect(await send([{ query: other }])).toEqual([400, 'BAD_REQUEST']);
-    const { anyone } = current();
+    const { anyone } = currentServer();
     const preflighted = anyone.sending({ 'Apollo-Require-Preflight': 'yes' });
     for (const search of [`query=${encodeURIComponent(other)}`, `query=${encodeURIComponent(other)}&query=${encodeURIComponent(WORKOUTS)}`])
       expect((await preflighted.send('GET', `/graphql?${search}`)).status).toBe(400);
@@ -133,8 +133,8 @@ describe('trusted documents', () => {
     const changed = 'subscription Changed { changed { cursor } }';
     const PERSISTED_OPERATIONS = write('live/relay.json', { changed });
     await startServer({ PERSISTED_OPERATIONS, PERSISTED_ONLY: 'true' });
-    const { url } = current();
-    const { token } = await current().user('ann');
+    const { url } = currentServer();
+    const { token } = await currentServer().user('ann');
     const connectionParams = { Authorization: `Token ${token}` };
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
@@ -154,12 +154,12 @@ describe('trusted documents', () => {
     });
     expect(await first(other)).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_QUERY_ONLY' } }] });
     await client.dispose();
-    const events = await current().anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
+    const events = await currentServer().anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
     expect(events.text).toContain('PERSISTED_QUERY_ONLY');
   });
 
   const schema = buildGraphQLSchema();
-  const read = (PERSISTED_OPERATIONS: string) => new TrustedDocuments(readConfig({ PERSISTED_OPERATIONS }), schema);
+  const readDocuments = (PERSISTED_OPERATIONS: string) => new TrustedDocuments(readConfig({ PERSISTED_OPERATIONS }), schema);
 
   test.each([
     ['a syntax error', 'syntax.json', { one: '{ exercise(' }, /syntax\.json: operation "one": Syntax Error/],
@@ -181,14 +181,14 @@ describe('trusted documents', () => {
     ['an unsupported version', 'version.json', { ...MANIFEST, version: 2 }, /version\.json: version 2/],
   ])('are rejected with the name of their file: %s', (name, file, content, message) => {
     const PERSISTED_OPERATIONS = write(`${name}/${file}`, content);
-    expect(() => read(PERSISTED_OPERATIONS)).toThrow(message);
-    expect(() => read(PERSISTED_OPERATIONS)).toThrow(ConfigError);
+    expect(() => readDocuments(PERSISTED_OPERATIONS)).toThrow(message);
+    expect(() => readDocuments(PERSISTED_OPERATIONS)).toThrow(ConfigError);
   });
 
   test('are rejected when an id has two texts or the folder is missing', () => {
     write('twice/a.json', RELAY);
     const PERSISTED_OPERATIONS = write('twice/b.json', { abc123: EXERCISE });
-    expect(() => read(PERSISTED_OPERATIONS)).toThrow(/b\.json: operation "abc123"/);
-    expect(() => read(path.join(folder, 'nowhere'))).toThrow(/ENOENT/);
+    expect(() => readDocuments(PERSISTED_OPERATIONS)).toThrow(/b\.json: operation "abc123"/);
+    expect(() => readDocuments(path.join(folder, 'nowhere'))).toThrow(/ENOENT/);
   });
 });

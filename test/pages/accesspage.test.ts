@@ -63,14 +63,14 @@ it('revokes one access token, and all access tokens', async () => {
   const visitor = await signedIn('carl');
   const tokens: string[] = [];
   for (const name of ['one', 'two', 'three']) tokens.push(tokenIn((await createToken(visitor, name, ['read'])).text)!);
-  const works = () => Promise.all(tokens.map(async (token) => (await clientWith(token).get('/weightentry/')).status === 200));
+  const areAccepted = () => Promise.all(tokens.map(async (token) => (await clientWith(token).get('/weightentry/')).status === 200));
   const fields = await visitor.fieldsOf(PATH, /Revoke two/);
   expect((await visitor.post(PATH, fields)).text).toContain('Access revoked.');
-  expect(await works()).toEqual([true, false, true]);
+  expect(await areAccepted()).toEqual([true, false, true]);
   for (const id of [fields.id!, '', 'x', '-1']) expect((await visitor.post(PATH, { ...fields, id })).text).toContain('Nothing to revoke.');
-  expect(await works()).toEqual([true, false, true]);
+  expect(await areAccepted()).toEqual([true, false, true]);
   await visitor.post(PATH, await visitor.fieldsOf(PATH, /Revoke all access tokens/));
-  expect(await works()).toEqual([false, false, false]);
+  expect(await areAccepted()).toEqual([false, false, false]);
 });
 
 it('ends all sessions of the user', async () => {

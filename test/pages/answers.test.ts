@@ -218,11 +218,11 @@ describe('a shared link', () => {
   });
 
   test('ignores invalid parts of an edited URL', () => {
-    const read = (search: string) => parseShareUrl(new URLSearchParams(search));
-    expect(read('query={a}&view=pie&unit=stone&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
-    expect(read('query={a}&chart={')).toEqual({ query: '{a}' });
-    expect(read('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
-    expect(read('view=chart')).toBeUndefined();
+    const parseSearch = (search: string) => parseShareUrl(new URLSearchParams(search));
+    expect(parseSearch('query={a}&view=pie&unit=stone&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
+    expect(parseSearch('query={a}&chart={')).toEqual({ query: '{a}' });
+    expect(parseSearch('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
+    expect(parseSearch('view=chart')).toBeUndefined();
   });
 });
 
@@ -268,16 +268,16 @@ describe('the map of the schema', () => {
 });
 
 describe('columns with a mass', () => {
-  const masses = (query: string, variables = {}) => Object.fromEntries(massUnitsOf(schema, { query: parseQuery(query), variables }));
+  const massUnits = (query: string, variables = {}) => Object.fromEntries(massUnitsOf(schema, { query: parseQuery(query), variables }));
 
   test('are detected by the unit argument of the field or a parent, literal or variable', () => {
-    expect(masses('{ bestOneRepMaxes { oneRepMax log { max: oneRepMax(unit: LB) reps } } }')).toEqual({
+    expect(massUnits('{ bestOneRepMaxes { oneRepMax log { max: oneRepMax(unit: LB) reps } } }')).toEqual({
       'bestOneRepMaxes.oneRepMax': 'kg',
       'bestOneRepMaxes.log.max': 'lb',
     });
     const queryWithUnit = 'query ($unit: MassUnit!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolume { tonnage hardSets }';
-    expect(masses(queryWithUnit, { unit: 'LB' })).toEqual({ 'muscleVolume.tonnage': 'lb' });
-    expect(masses('{ bodyWeightTrend(unit: LB) { date weight trend ratePerWeek } }')).toEqual({
+    expect(massUnits(queryWithUnit, { unit: 'LB' })).toEqual({ 'muscleVolume.tonnage': 'lb' });
+    expect(massUnits('{ bodyWeightTrend(unit: LB) { date weight trend ratePerWeek } }')).toEqual({
       'bodyWeightTrend.weight': 'lb',
       'bodyWeightTrend.trend': 'lb',
       'bodyWeightTrend.ratePerWeek': 'lb',
@@ -286,12 +286,12 @@ describe('columns with a mass', () => {
 
   test('are detected for statistics of kilograms, but not for their counts', () => {
     const groupedQuery = '{ workoutLogsGrouped { max { weightKg weight reps } median { weightKg } countDistinct(of: WEIGHT_KG) } }';
-    expect(masses(groupedQuery)).toEqual({
+    expect(massUnits(groupedQuery)).toEqual({
       'workoutLogsGrouped.max.weightKg': 'kg',
       'workoutLogsGrouped.median.weightKg': 'kg',
     });
     // `value` is not always a mass: that depends on the kind of the record.
-    expect(masses('{ personalRecords { kind value previous weight } }')).toEqual({ 'personalRecords.weight': 'kg' });
+    expect(massUnits('{ personalRecords { kind value previous weight } }')).toEqual({ 'personalRecords.weight': 'kg' });
   });
 
   test('are converted to the selected unit, which is added to their title', () => {

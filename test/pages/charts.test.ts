@@ -107,18 +107,18 @@ const daysBelow = (text: string) =>
 
 it('labels the days of a chart in one format, with the year where it changes', async () => {
   const finn = await fitgraph.user('finn');
-  const weigh = (date: string, weight: string) => finn.post('/weightentry/', { date, weight });
+  const createEntry = (date: string, weight: string) => finn.post('/weightentry/', { date, weight });
   const days = async (query: string) => daysBelow((await finn.sending({ Accept: 'text/html' }).get(`/weightentry/?limit=1${query}`)).text);
   for (const [date, weight] of [
     ['2024-11-20', '82'],
     ['2024-12-20', '81'],
     ['2025-01-08', '80'],
   ])
-    await weigh(date!, weight!);
+    await createEntry(date!, weight!);
   expect(await days('')).toEqual(['20 Nov 2024', '27 Nov', '4 Dec', '11 Dec', '18 Dec', '25 Dec', '1 Jan 2025', '8 Jan']);
-  await weigh('2025-09-30', '79');
+  await createEntry('2025-09-30', '79');
   expect(await days('&days=365')).toEqual(['Jan 2025', 'Mar', 'May', 'Jul', 'Sep']);
-  await weigh('2020-05-01', '95');
+  await createEntry('2020-05-01', '95');
   expect(await days('&days=0')).toEqual(['2021', '2022', '2023', '2024', '2025']);
 });
 

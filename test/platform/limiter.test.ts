@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Limiter, OverloadedError } from '../../src/platform/limiter';
 
 /** Returns a function that submits work by name (its first letter is the client), and lists of the work that was started and rejected. */
-function offering(limiter: Limiter<string>) {
+function createOffer(limiter: Limiter<string>) {
   const startedNames: string[] = [];
   const rejected: string[] = [];
   const offer = (name: string, isResumed = false) => {
@@ -18,12 +18,12 @@ function offering(limiter: Limiter<string>) {
       return undefined;
     }
   };
-  return { started: startedNames, rejected, offer };
+  return { startedNames, rejected, offer };
 }
 
 test('serves clients in turn, and the work of each client in order', () => {
   const limiter = new Limiter<string>({ slots: 1 });
-  const { started: startedNames, offer } = offering(limiter);
+  const { startedNames, offer } = createOffer(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) offer(name);
   for (let turn = 0; turn < 5; turn += 1) limiter.release(startedNames.at(-1)![0]!);
   expect(startedNames).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
@@ -31,7 +31,7 @@ test('serves clients in turn, and the work of each client in order', () => {
 
 test('leaves slots to others when one client has its share', () => {
   const limiter = new Limiter<string>({ slots: 3, slotsPerClient: 2 });
-  const { started: startedNames, offer } = offering(limiter);
+  const { startedNames, offer } = createOffer(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1']) offer(name);
   expect(startedNames).toEqual(['a1', 'a2', 'b1']);
   limiter.release('b');
@@ -43,7 +43,7 @@ test('leaves slots to others when one client has its share', () => {
 
 test('sheds the newest work of the longest queue for a client with less', () => {
   const limiter = new Limiter<string>({ slots: 1, maxQueued: 4 });
-  const { rejected, offer } = offering(limiter);
+  const { rejected, offer } = createOffer(limiter);
   for (const name of ['a0', 'a1', 'a2', 'a3', 'a4', 'a5']) offer(name);
   expect(rejected).toEqual(['a5']);
   for (const name of ['b1', 'b2', 'b3', 'c1']) offer(name);
@@ -52,14 +52,14 @@ test('sheds the newest work of the longest queue for a client with less', () => 
 });
 
 test('bounds the queue of each client', () => {
-  const { rejected, offer } = offering(new Limiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }));
+  const { rejected, offer } = createOffer(new Limiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }));
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']) offer(name);
   expect(rejected).toEqual(['a3', 'b3']);
 });
 
 test('starts resumed work first and without a bound', () => {
   const limiter = new Limiter<string>({ slots: 1, maxQueued: 1 });
-  const { started: startedNames, rejected, offer } = offering(limiter);
+  const { startedNames, rejected, offer } = createOffer(limiter);
   offer('a1');
   offer('b1');
   for (const name of ['c1', 'c2']) offer(name, true);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 const FIND = 'query ($code: String!) { ingredientByBarcode(code: $code) { name code languageId } }';
-const found = async (code: string, person = fitgraph.anyone) => (await person.ask(FIND, { code })).ingredientByBarcode?.name;
+const nameByBarcode = async (code: string, person = fitgraph.anyone) => (await person.ask(FIND, { code })).ingredientByBarcode?.name;
 
 test.each([
   ['as stored', '0049000006346', 'Cola'],
@@ -37,11 +37,11 @@ test.each([
   ['none for an unreviewed ingredient', '5449000000996', undefined],
   ['none for an empty text', '', undefined],
 ])('finds an ingredient by barcode: %s (%s)', async (_what, code, name) => {
-  expect(await found(code)).toBe(name);
+  expect(await nameByBarcode(code)).toBe(name);
 });
 
 test('prefers the ingredient in the language of the request', async () => {
-  expect(await found('4006381333931', german)).toBe('Haferflocken');
+  expect(await nameByBarcode('4006381333931', german)).toBe('Haferflocken');
 });
 
 test('rejects an invalid barcode and names the argument', async () => {

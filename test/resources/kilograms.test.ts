@@ -65,11 +65,11 @@ describe('a body weight', () => {
     expect(await createEntry({ date: '2021-01-02', weight: '80' })).toMatchObject({ unit: 'LB', weightKg: '36.287' });
     const { id } = await createEntry({ date: '2021-01-03', weight: '80', unit: null });
     const UPDATE = `mutation ($id: ID!, $input: WeightEntryPatch!) { updateWeightEntry(id: $id, input: $input) { weightEntry { weight unit } errors { path } } }`;
-    const changed = async (input: object) => (await ann.ask(UPDATE, { id, input })).updateWeightEntry.weightEntry;
-    expect(await changed({ unit: 'KG' })).toEqual({ weight: '80.00', unit: 'KG' });
-    expect(await changed({ date: '2021-02-03' })).toEqual({ weight: '80.00', unit: 'KG' });
-    expect(await changed({ weight: '81', unit: 'KG' })).toEqual({ weight: '81.00', unit: 'KG' });
-    expect(await changed({ weight: '178' })).toEqual({ weight: '178.00', unit: 'LB' });
+    const updateEntry = async (input: object) => (await ann.ask(UPDATE, { id, input })).updateWeightEntry.weightEntry;
+    expect(await updateEntry({ unit: 'KG' })).toEqual({ weight: '80.00', unit: 'KG' });
+    expect(await updateEntry({ date: '2021-02-03' })).toEqual({ weight: '80.00', unit: 'KG' });
+    expect(await updateEntry({ weight: '81', unit: 'KG' })).toEqual({ weight: '81.00', unit: 'KG' });
+    expect(await updateEntry({ weight: '178' })).toEqual({ weight: '178.00', unit: 'LB' });
     const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { unit } errors { path } } }`;
     const many = await ann.ask(MANY, {
       inputs: [

@@ -20,7 +20,7 @@ async function setOf(sets: number, exercises: readonly number[]): Promise<number
 }
 
 describe('the computed settings of a set', () => {
-  const trained = async (set: number) =>
+  const computedSettings = async (set: number) =>
     (await ann.get(`/set/${set}/computed_settings/`)).body.results.map(({ exercise, reps }: any) => [exercise, reps]);
 
   test.each<[string, number, number[], number[][]]>([
@@ -59,7 +59,7 @@ describe('the computed settings of a set', () => {
     ],
   ])('are in training order: %s', async (_name, sets, exercises, expected) => {
     const set = await setOf(sets, exercises);
-    expect(await trained(set)).toEqual(expected);
+    expect(await computedSettings(set)).toEqual(expected);
     const { setGroup } = await ann.ask('query ($set: ID!) { setGroup(id: $set) { sequence { exerciseId reps } } }', { set });
     const found = setGroup.sequence as { exerciseId: string; reps: number }[];
     expect(found.map(({ exerciseId, reps }) => [Number(exerciseId), reps])).toEqual(expected);

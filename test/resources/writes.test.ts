@@ -168,8 +168,8 @@ describe.each(Object.entries(RESOURCES))(
   'REST writes of %s',
   (name, { parents, good, expected: storedValues, required, fields, ignored }) => {
     const list = `/${name}/`;
-    const named = () => Object.fromEntries(parents.map((key) => [key, own[key]]));
-    const body = () => ({ ...named(), ...good });
+    const parentIds = () => Object.fromEntries(parents.map((key) => [key, own[key]]));
+    const body = () => ({ ...parentIds(), ...good });
     const createOwnRow = async () => (await ann.post(list, body())).body.id as number;
     const errors = (keys: string[]) => Object.fromEntries(keys.map((key) => [key, REQUIRED]));
 
@@ -180,7 +180,7 @@ describe.each(Object.entries(RESOURCES))(
     test.each(sent)('validate the field %s: %j', async (key, value, back) => {
       const expectedAnswer = Array.isArray(back)
         ? { status: 400, body: { [key]: back } }
-        : { status: 201, body: { ...named(), ...storedValues, [key]: back, id: expect.any(Number) } };
+        : { status: 201, body: { ...parentIds(), ...storedValues, [key]: back, id: expect.any(Number) } };
       const { status, body: answer } = await ann.post(list, { ...body(), [key]: value });
       expect({ status, body: answer }).toEqual(expectedAnswer);
     });
@@ -188,7 +188,7 @@ describe.each(Object.entries(RESOURCES))(
     test('require mandatory fields and ignore read-only and unknown ones', async () => {
       expect(await ann.post(list, {})).toMatchObject({ status: 400, body: errors(required) });
       const { status, body: row } = await ann.post(list, { ...body(), ...ignored });
-      expect({ status, row }).toEqual({ status: 201, row: { ...named(), ...storedValues, id: expect.any(Number) } });
+      expect({ status, row }).toEqual({ status: 201, row: { ...parentIds(), ...storedValues, id: expect.any(Number) } });
       expect(row.id).not.toBe(ignored.id);
     });
 
@@ -207,14 +207,14 @@ describe.each(Object.entries(RESOURCES))(
       const form = new URLSearchParams({ ...(body() as Record<string, string>), ...Object.fromEntries(optional.map((key) => [key, ''])) });
       const answer = await ann.sending({ 'Content-Type': 'application/x-www-form-urlencoded' }).post(list, form.toString());
       const now = 'datetime' in storedValues && { datetime: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+0[12]:00$/) };
-      expect(answer).toMatchObject({ status: 201, body: { ...named(), ...storedValues, ...now } });
+      expect(answer).toMatchObject({ status: 201, body: { ...parentIds(), ...storedValues, ...now } });
     });
 
     test('keep fields that PUT or PATCH omits, and return 404 to other users and after DELETE', async () => {
       const id = await createOwnRow();
       const path = `${list}${id}/`;
       const [field, [[first, changed]]] = Object.entries(fields)[0] as [string, Sent[] & [Sent]];
-      const row = { ...named(), ...storedValues, id, [field]: changed };
+      const row = { ...parentIds(), ...storedValues, id, [field]: changed };
       expect(await ann.patch(path, { [field]: first })).toMatchObject({ status: 200, body: row });
       expect(await ann.patch(path, {})).toMatchObject({ status: 200, body: row });
       expect(await ann.put(path, {})).toMatchObject({ status: 400, body: errors(required) });
@@ -267,11 +267,11 @@ describe.each(Object.entries(RESOURCES))(
 
       test('accept a number, text or fraction, and another owned row', async () => {
         for (const value of [own[key], ` ${own[key]} `, own[key]! + 0.7])
-          expect(await ann.post(list, { ...body(), [key]: value })).toMatchObject({ status: 201, body: named() });
+          expect(await ann.post(list, { ...body(), [key]: value })).toMatchObject({ status: 201, body: parentIds() });
         const further: Record<string, number> = {};
         await createParents(ann, further);
         const moved = await ann.patch(`${list}${await createOwnRow()}/`, { [key]: further[key] });
-        expect(moved).toMatchObject({ status: 200, body: { ...named(), ...storedValues, [key]: further[key] } });
+        expect(moved).toMatchObject({ status: 200, body: { ...parentIds(), ...storedValues, [key]: further[key] } });
       });
     });
   },

@@ -7,10 +7,10 @@ import { normalizeTarget } from '../../src/server/requesttarget';
 const FORMATS = ['decimal', 'time-local', 'binary'];
 
 /** Returns the schema with additional keys of objects disallowed, in order to find keys that the document does not describe. */
-function closed(schema: any): any {
-  if (Array.isArray(schema)) return schema.map(closed);
+function withoutExtraKeys(schema: any): any {
+  if (Array.isArray(schema)) return schema.map(withoutExtraKeys);
   if (schema === null || typeof schema !== 'object') return schema;
-  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutExtraKeys(value)]));
   return inner.properties && [inner.type].flat().includes('object') ? { additionalProperties: false, ...inner } : inner;
 }
 
@@ -34,7 +34,7 @@ export class Conformance {
     for (const format of FORMATS) this.ajv.addFormat(format, true);
     const { paths, components } = document;
     this.ajv.addVocabulary(['paths', 'components']);
-    this.ajv.addSchema({ $id: 'document', ...closed({ paths, components }) });
+    this.ajv.addSchema({ $id: 'document', ...withoutExtraKeys({ paths, components }) });
   }
 
   /** Returns the differences of a JSON response from the description of a path such as `/…/{id}/`; none if it conforms. */

@@ -275,12 +275,12 @@ describe('the OpenAPI document', () => {
       ...['application/yaml', 'text/yaml'].map((type) => anyone.sending({ Accept: type }).get('/schema')),
       ...['/schema.yaml', '/schema?format=yaml', '/schema/?format=yaml'].map((way) => anyone.get(way)),
     ];
-    const texts = async (answers: Promise<Answer>[], type: RegExp) => {
+    const readTexts = async (answers: Promise<Answer>[], type: RegExp) => {
       const all = await Promise.all(answers);
       for (const { status, headers } of all) expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
       return [...new Set(all.map(({ text }) => text))];
     };
-    const written = [...(await texts(json, /^application\/json/)), ...(await texts(yaml, /^application\/yaml/))];
+    const written = [...(await readTexts(json, /^application\/json/)), ...(await readTexts(yaml, /^application\/yaml/))];
     expect(written.map((text) => parse(text) as unknown)).toEqual([document, document]);
   });
 

@@ -136,11 +136,12 @@ describe('If-Match', () => {
 
   test('keeps a 412, and a response with its ETag, for a repeated Idempotency-Key', async () => {
     const { path, tag } = await entry();
-    const keyed = (key: string, match: string) => withHeaders({ 'Idempotency-Key': key, 'If-Match': match }).patch(path, { weight: '81' });
-    expect(await keyed('k1', '"a"')).toMatchObject(REFUSED);
-    expect(await keyed('k1', '"a"')).toMatchObject(REFUSED);
-    const first = await keyed('k2', tag);
-    const again = await keyed('k2', tag);
+    const patchWithKey = (key: string, match: string) =>
+      withHeaders({ 'Idempotency-Key': key, 'If-Match': match }).patch(path, { weight: '81' });
+    expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
+    expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
+    const first = await patchWithKey('k2', tag);
+    const again = await patchWithKey('k2', tag);
     expect([again.status, tagOf(again), again.text]).toEqual([200, tagOf(first), first.text]);
   });
 });

@@ -148,11 +148,11 @@ describe('a body over the limit', () => {
   test('is rejected with 413 when it is chunked, and so has no Content-Length', async () => {
     const agent = new http.Agent();
     const [start, end] = ['{"full_name": "', '"}'];
-    const sent = (length: number) =>
+    const sendLength = (length: number) =>
       sendPieces(agent, 'POST', '/api/v2/fruit/', [start, ...Array.from({ length: length / 100 }, () => 'x'.repeat(100)), end]);
-    const large = await sent(1_000);
+    const large = await sendLength(1_000);
     expect([large.status, JSON.parse(large.text)]).toEqual([413, TOO_LARGE.body]);
-    const small = await sent(900);
+    const small = await sendLength(900);
     expect([small.status, small.text]).toEqual([400, expect.stringContaining('no more than 10 characters')]);
   });
 

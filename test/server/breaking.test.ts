@@ -35,14 +35,14 @@ it('passes before the first release', () => {
 });
 
 describe('check:breaking with released/*.graphql', () => {
-  const keep = (version: string, text: string) => {
+  const storeReleasedSchema = (version: string, text: string) => {
     fs.mkdirSync(path.join(folder, 'released'), { recursive: true });
     write(`released/${version}.graphql`, text);
   };
 
   it('compares with the newest released schema when there is no release tag', () => {
-    keep('0.9.0', 'type Query { nothing: Int }');
-    keep('0.10.0', RELEASED);
+    storeReleasedSchema('0.9.0', 'type Query { nothing: Int }');
+    storeReleasedSchema('0.10.0', RELEASED);
     version('0.10.1');
     write('schema.graphql', 'type Query { name: String }');
     expect(runCheck()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of 0.10.0: ${REMOVED}`) });
@@ -57,7 +57,7 @@ describe('check:breaking with released/*.graphql', () => {
     ['1.2.0', '1.3.0', 1],
     ['1.2.0', '2.0.0', 0],
   ])('exits, for a breaking change from version %s to %s, with status %i', (released, next, status) => {
-    keep(released, RELEASED);
+    storeReleasedSchema(released, RELEASED);
     version(next);
     write('schema.graphql', 'type Query { name: String }');
     const said = status ? expect.stringContaining(REMOVED) : `schema: 1 changes since ${released}, 1 of them breaking, as ${next} may\n`;
@@ -65,7 +65,7 @@ describe('check:breaking with released/*.graphql', () => {
   });
 
   it('compares with the release tag when there is one', () => {
-    keep('0.10.0', 'type Query { nothing: Int }');
+    storeReleasedSchema('0.10.0', 'type Query { nothing: Int }');
     git('tag', 'v1.0.0');
     expect(runCheck()).toEqual({ status: 0, said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n' });
   });

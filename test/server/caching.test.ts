@@ -79,13 +79,14 @@ describe('the Cache-Control header', () => {
 });
 
 describe('the Strict-Transport-Security header', () => {
-  const hsts = async (headers: Record<string, string>, path: string, { anyone } = fitgraph as Pick<Fitgraph, 'anyone'>) =>
+  const hstsHeader = async (headers: Record<string, string>, path: string, { anyone } = fitgraph as Pick<Fitgraph, 'anyone'>) =>
     (await anyone.sending(headers).send('GET', path)).headers.get('strict-transport-security');
 
   test('is sent only when a trusted proxy reports HTTPS', async () => {
     for (const path of ['/', '/api/v2/exercise/?limit=1', '/graphql', '/media/none.png', '/health/live']) {
-      expect([path, await hsts({ 'X-Forwarded-Proto': 'https' }, path)]).toEqual([path, 'max-age=31536000']);
-      for (const headers of [{}, { 'X-Forwarded-Proto': 'http' }]) expect(await hsts(headers as Record<string, string>, path)).toBeNull();
+      expect([path, await hstsHeader({ 'X-Forwarded-Proto': 'https' }, path)]).toEqual([path, 'max-age=31536000']);
+      for (const headers of [{}, { 'X-Forwarded-Proto': 'http' }])
+        expect(await hstsHeader(headers as Record<string, string>, path)).toBeNull();
     }
   });
 
@@ -93,7 +94,7 @@ describe('the Strict-Transport-Security header', () => {
     const other = await Fitgraph.start({ sameDatabaseAs: fitgraph });
     const without = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' } });
     try {
-      for (const instance of [other, without]) expect(await hsts({ 'X-Forwarded-Proto': 'https' }, '/', instance)).toBeNull();
+      for (const instance of [other, without]) expect(await hstsHeader({ 'X-Forwarded-Proto': 'https' }, '/', instance)).toBeNull();
     } finally {
       await other.stop();
       await without.stop();

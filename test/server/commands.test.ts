@@ -20,7 +20,7 @@ const fitgraph = (...args: string[]) => installation.command(...args);
 
 const tokenIn = (stdout: string) => /[0-9a-f]{40}/.exec(stdout)![0];
 const login = (username: string, password: string) => server.anyone.post('/login/', { username, password });
-const mine = (token: string) => server.signedIn(token).get('/workout/');
+const workoutsWith = (token: string) => server.signedIn(token).get('/workout/');
 
 const COMMANDS = [
   [],
@@ -116,26 +116,26 @@ test('creates an account, replaces its password and token, and locks and unlocks
   const created = await fitgraph('user', 'create', 'carla', '--password', 'first password', '--email', 'carla@example.com');
   expect(created).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Created user carla\. Token: [0-9a-f]{40}\n$/), stderr: '' });
   const token = tokenIn(created.stdout);
-  expect((await mine(token)).status).toBe(200);
+  expect((await workoutsWith(token)).status).toBe(200);
   expect(await login('carla', 'first password')).toMatchObject({ status: 200, body: { token } });
 
   const changed = await fitgraph('user', 'password', 'carla', '--password', 'second password');
   expect(changed.status).toBe(0);
   const second = tokenIn(changed.stdout);
-  expect([(await mine(token)).status, (await mine(second)).status]).toEqual([403, 200]);
+  expect([(await workoutsWith(token)).status, (await workoutsWith(second)).status]).toEqual([403, 200]);
   expect((await login('carla', 'first password')).status).toBe(401);
   expect(await login('carla', 'second password')).toMatchObject({ status: 200, body: { token: second } });
 
   expect((await fitgraph('user', 'token', 'carla')).stdout).toBe(`${second}\n`);
   const fresh = tokenIn((await fitgraph('user', 'token', 'carla', '--new')).stdout);
   expect(fresh).not.toBe(token);
-  expect((await mine(token)).body).toEqual({ detail: 'Invalid token.' });
-  expect((await mine(fresh)).status).toBe(200);
+  expect((await workoutsWith(token)).body).toEqual({ detail: 'Invalid token.' });
+  expect((await workoutsWith(fresh)).status).toBe(200);
 
   expect((await fitgraph('user', 'deactivate', 'carla')).status).toBe(0);
-  expect((await mine(fresh)).body).toEqual({ detail: 'User inactive or deleted.' });
+  expect((await workoutsWith(fresh)).body).toEqual({ detail: 'User inactive or deleted.' });
   expect((await fitgraph('user', 'deactivate', 'carla', '--undo')).status).toBe(0);
-  expect((await mine(fresh)).status).toBe(200);
+  expect((await workoutsWith(fresh)).status).toBe(200);
 });
 
 test('deletes a user with all rows and images only after the name is confirmed', async () => {
@@ -152,11 +152,11 @@ test('deletes a user with all rows and images only after the name is confirmed',
 
   const other = await installation.commandReading('dorothy\n', 'user', 'delete', 'dora');
   expect(other).toMatchObject({ status: 1, stderr: expect.stringMatching(/fitgraph: The name does not match\. Nothing was deleted\.\n$/) });
-  expect((await mine(tokenIn(stdout))).body.count).toBe(1);
+  expect((await workoutsWith(tokenIn(stdout))).body.count).toBe(1);
 
   const deleted = await installation.commandReading('dora\n', 'user', 'delete', 'dora');
   expect(deleted).toMatchObject({ status: 0, stdout: 'Deleted user dora with 3 rows and 1 image.\n' });
-  expect((await mine(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
+  expect((await workoutsWith(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
   expect((await server.anyone.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
   await until('the file is gone', () => !fs.existsSync(file));
   expect((await fitgraph('user', 'delete', 'dora', '--yes')).stderr).toBe('fitgraph: There is no user named dora.\n');
@@ -270,7 +270,7 @@ test('restores a backup into another installation and into the running server', 
   expect((await fitgraph('restore', file)).stderr).toMatch(/^fitgraph: The database is not empty/);
   expect((await fitgraph('restore', file, '--replace')).status).toBe(0);
   expect((await server.signedIn(token).get(`/workout/${made.body.id}/`)).status).toBe(404);
-  expect((await mine(token)).body.count).toBeGreaterThan(0);
+  expect((await workoutsWith(token)).body.count).toBeGreaterThan(0);
 });
 
 describe('import', () => {

@@ -73,12 +73,12 @@ describe.each(Object.keys(DECODE))('the content coding %s', (coding) => {
 });
 
 test('chooses the best content coding that Accept-Encoding allows', async () => {
-  const chosen = async (accepted: string) => (await send(LONG, accepting(accepted))).headers['content-encoding'];
-  expect(await chosen('gzip, deflate, br')).toBe('br');
-  expect(await chosen('gzip, br;q=0')).toBe('gzip');
-  expect(await chosen('gzip;q=0.1')).toBe('gzip');
+  const chosenCoding = async (accepted: string) => (await send(LONG, accepting(accepted))).headers['content-encoding'];
+  expect(await chosenCoding('gzip, deflate, br')).toBe('br');
+  expect(await chosenCoding('gzip, br;q=0')).toBe('gzip');
+  expect(await chosenCoding('gzip;q=0.1')).toBe('gzip');
   for (const none of ['identity', 'br;q=0, gzip;q=0', 'zstd', '', 'nonsense', `gzip, ${'x'.repeat(300)}`])
-    expect(await chosen(none)).toBeUndefined();
+    expect(await chosenCoding(none)).toBeUndefined();
 });
 
 test('does not compress short responses, responses to HEAD and errors', async () => {

@@ -31,7 +31,7 @@ const stop = async () => {
   await server.ended;
 };
 
-const serving = () => server.workers[0]!;
+const workerPid = () => server.workers[0]!;
 const descriptors = (pid: number): string[] => {
   try {
     return fs.readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -164,7 +164,7 @@ describe('a single worker', () => {
   test(seeded('survives random forms without a 500 and leaves no files or descriptors behind'), async () => {
     const random = randomFor('forms');
     const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
-    const worker = serving();
+    const worker = workerPid();
     const { token } = server.demo;
     await send(agent, randomForm(randomFor('warm up'), token));
     const before = descriptors(worker).length;
@@ -182,7 +182,7 @@ describe('a single worker', () => {
       }),
     );
     agent.destroy();
-    expect(serving()).toBe(worker);
+    expect(workerPid()).toBe(worker);
     expect(server.stdout).not.toMatch(/uncaught error|unexpected error/);
     expect([...statuses.keys()]).toEqual(expect.arrayContaining([201, 400]));
     const incoming = path.join(installation.dataDir, 'incoming');
@@ -197,10 +197,10 @@ describe('a single worker', () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const upload = () => send(agent, { path: '/api/v2/exerciseimage/', headers, body });
     await upload();
-    const before = descriptors(serving()).length;
+    const before = descriptors(workerPid()).length;
     for (let count = 0; count < 50; count += 1) expect(await upload()).toBe(400);
     // Checked immediately, because garbage collection would close leaked descriptors.
-    expect(descriptors(serving()).length - before).toBeLessThan(10);
+    expect(descriptors(workerPid()).length - before).toBeLessThan(10);
     agent.destroy();
     const incoming = path.join(installation.dataDir, 'incoming');
     await until('no file is left', () => !fs.existsSync(incoming) || fs.readdirSync(incoming).length === 0);
@@ -251,7 +251,7 @@ describe('a single worker', () => {
   const socket = () => new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
 
   test('disconnects a client that sends pings or requests without reading the replies', async () => {
-    const worker = serving();
+    const worker = workerPid();
     const residentMb = () => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${worker}/status`, 'utf8'))![1]) / 1024;
     const before = residentMb();
     const client = socket();
@@ -285,7 +285,7 @@ describe('a single worker', () => {
     const request = `GET /api/v2/muscle/ HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(1_000);
     for (let sent = 0; sent < 200 && !raw.destroyed; sent += 1) await new Promise((resolve) => raw.write(request, resolve));
     await ended;
-    expect(serving()).toBe(worker);
+    expect(workerPid()).toBe(worker);
     expect(residentMb() - before).toBeLessThan(200);
   });
 
@@ -318,11 +318,11 @@ describe('a single worker', () => {
   });
 
   test('ends a subscription with its connection when its id is reused during set-up', async () => {
-    const running = async () => {
+    const runningOperations = async () => {
       const text = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
       return Number(/^fitgraph_subscriptions (\d+)/m.exec(text)![1]);
     };
-    const before = await running();
+    const before = await runningOperations();
     for (let connection = 0; connection < 5; connection += 1) {
       const client = socket();
       client.on('error', () => undefined);
@@ -338,7 +338,7 @@ describe('a single worker', () => {
       underlying.uncork();
       expect(await closed).toBe(4409);
     }
-    await until('all operations have ended', async () => (await running()) <= before);
+    await until('all operations have ended', async () => (await runningOperations()) <= before);
   });
 });
 
@@ -374,7 +374,7 @@ test.each([
   // MAX_WAIT is off because waiting for the database is not tested here.
   await start({ NODE_OPTIONS: `--require=${throwingPreload()}`, MAX_WAIT: 'off' });
   try {
-    const worker = serving();
+    const worker = workerPid();
     const otherRequests = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
     const failing = await fetch(`${server.url}/api/v2/login/`, {
       method: kind === 'data' ? 'POST' : 'PUT',
@@ -383,7 +383,7 @@ test.each([
     });
     expect(failing.status).toBe(expected);
     for (const other of await Promise.all(otherRequests)) expect(other.status).toBe(200);
-    expect(serving()).toBe(worker);
+    expect(workerPid()).toBe(worker);
     await until('the error is logged', () => server.stdout.includes('uncaught error'));
     expect(server.stdout.match(/uncaught error/g)).toHaveLength(1);
   } finally {
@@ -424,11 +424,11 @@ test('starts a new worker once the supervisor has file descriptors again', async
 test('keeps serving after its standard output and standard error are closed', async () => {
   await start();
   try {
-    const worker = serving();
+    const worker = workerPid();
     server.process.stdout!.destroy();
     server.process.stderr!.destroy();
     for (let request = 0; request < 20; request += 1) expect((await fetch(`${server.url}/api/v2/muscle/`)).status).toBe(200);
-    expect(serving()).toBe(worker);
+    expect(workerPid()).toBe(worker);
     // The supervisor tries to log that the worker has ended.
     process.kill(worker, 'SIGKILL');
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200);

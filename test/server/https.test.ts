@@ -65,8 +65,9 @@ it('serves a renewed certificate without a restart once certificate and key matc
     await read(`${base}/version`, cert);
 
     fs.copyFileSync(renewedCert, files.cert);
-    const renewed = async (): Promise<unknown> => read(`${base}/version`, renewedCert).catch(() => sleep(200).then(renewed));
-    await renewed();
+    const waitUntilRenewed = async (): Promise<unknown> =>
+      read(`${base}/version`, renewedCert).catch(() => sleep(200).then(waitUntilRenewed));
+    await waitUntilRenewed();
     await expect(read(`${base}/version`, cert)).rejects.toThrow(/self-signed certificate/);
   }));
 

@@ -172,10 +172,10 @@ describe('concurrent requests with the same Idempotency-Key', () => {
 });
 
 describe('a request with an Idempotency-Key', () => {
-  const age = (seconds: number) =>
+  const ageClaim = (seconds: number) =>
     fitgraph.sql('UPDATE "idempotency_key" SET "at" = now() - make_interval(secs => $2) WHERE "key" = $1', [key, seconds]);
   /** Recreates the state that a server leaves that died during the request, before or after its write. */
-  const died = async (written: boolean) => {
+  const leaveClaimOfDeadServer = async (written: boolean) => {
     await as(ann).post('/weightentry/', ENTRY);
     const set = `"status" = NULL, "headers" = NULL, "body" = NULL, "claim" = gen_random_uuid(), "written" = $2`;
     await fitgraph.sql(`UPDATE "idempotency_key" SET ${set} WHERE "key" = $1`, [key, written]);
@@ -183,7 +183,7 @@ describe('a request with an Idempotency-Key', () => {
   };
 
   test('runs again at once when its server is gone and had not written', async () => {
-    await died(false);
+    await leaveClaimOfDeadServer(false);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
     await fitgraph.sql('UPDATE "idempotency_key" SET "instance" = 0 WHERE "key" = $1', [key]);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(201);
@@ -191,7 +191,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   test('is reported as lost at once when its server is gone after the write', async () => {
-    await died(true);
+    await leaveClaimOfDeadServer(true);
     await fitgraph.sql('UPDATE "idempotency_key" SET "instance" = 0 WHERE "key" = $1', [key]);
     const lost = await as(ann).post('/weightentry/', ENTRY);
     expect([lost.status, lost.headers.get('retry-after')]).toEqual([409, null]);
@@ -199,17 +199,17 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   test('runs again after a minute when its server is alive and had not written', async () => {
-    await died(false);
+    await leaveClaimOfDeadServer(false);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
-    await age(61);
+    await ageClaim(61);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(201);
     expect(await rows()).toBe(1);
   });
 
   test('is reported as lost after a minute when its server is alive after the write', async () => {
-    await died(true);
+    await leaveClaimOfDeadServer(true);
     expect((await as(ann).post('/weightentry/', ENTRY)).headers.get('retry-after')).toBe('1');
-    await age(61);
+    await ageClaim(61);
     const lost = await as(ann).post('/weightentry/', ENTRY);
     expect([lost.status, lost.headers.get('retry-after'), lost.body.detail]).toEqual([
       409,
@@ -255,7 +255,7 @@ describe('a request with an Idempotency-Key', () => {
 
   test('may reuse a key after a day', async () => {
     await as(ann).post('/weightentry/', ENTRY);
-    await age(24 * 60 * 60 + 1);
+    await ageClaim(24 * 60 * 60 + 1);
     await fitgraph.sql('DELETE FROM "weight_entry"');
     expect((await as(ann).post('/weightentry/', { ...ENTRY, weight: '90.00' })).status).toBe(201);
   });
@@ -326,7 +326,7 @@ describe('the storage limit for responses', () => {
     ${times(30, (index) => `b${index}: weightEntry { ...Long }`)} } } ${LONG}`;
   const day = (index: number) => ({ ...ENTRY, date: new Date(Date.UTC(2015, 0, 1 + index)).toISOString().slice(0, 10) });
   const usage = async () => (await fitgraph.sql('SELECT "bytes"::int FROM "idempotency_usage" WHERE "user_id" = $1', [annId]))[0]?.bytes;
-  const stored = async () =>
+  const storedBytes = async () =>
     (await fitgraph.sql('SELECT sum(octet_length("body"))::int AS "bytes" FROM "idempotency_key" WHERE "user_id" = $1', [annId]))[0]!.bytes;
 
   test('excludes a response that is too large, and a repetition gets 409', async () => {
@@ -358,7 +358,7 @@ describe('the storage limit for responses', () => {
       return statuses;
     };
     expect(await sendAll()).toEqual(Array(16).fill(200));
-    expect(await usage()).toBe(await stored());
+    expect(await usage()).toBe(await storedBytes());
     expect(await usage()).toBeGreaterThan(500_000);
     expect(await usage()).toBeLessThanOrEqual(1024 * 1024);
     const [{ kept }] = (await fitgraph.sql(
@@ -392,10 +392,10 @@ describe('the storage limit for responses', () => {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
     expect(await usage()).toBe(0);
     await as(ann).post('/weightentry/', ENTRY);
-    expect(await usage()).toBe(await stored());
+    expect(await usage()).toBe(await storedBytes());
     await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);
     await as(ann).post('/weightentry/', { ...ENTRY, date: '2021-03-12' });
-    expect(await usage()).toBe(await stored());
+    expect(await usage()).toBe(await storedBytes());
   });
 });
 
@@ -403,15 +403,16 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
   const few = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_KEYS: '3' } });
   try {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
-    const keyed = (person: Person, name: string) =>
+    const postWithKey = (person: Person, name: string) =>
       person.at(few.url).sending({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
-    const written = async () => Number((await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!.count);
+    const countWritten = async () =>
+      Number((await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!.count);
     const answers = [];
-    for (const name of ['bounded-1', 'bounded-2', 'bounded-3', 'bounded-4']) answers.push(await keyed(ann, name));
+    for (const name of ['bounded-1', 'bounded-2', 'bounded-3', 'bounded-4']) answers.push(await postWithKey(ann, name));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429]);
     expect(answers[3]!.headers.get('retry-after')).toBe('600');
     expect(answers[3]!.body.detail).toContain('3 Idempotency-Keys');
-    expect(await written()).toBe(3);
+    expect(await countWritten()).toBe(3);
     const graphql = await ann
       .at(few.url)
       .sending({ 'Idempotency-Key': 'bounded-5' })
@@ -419,11 +420,11 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
     expect(graphql.code).toBe('TOO_MANY_REQUESTS');
     expect(graphql.errors![0]!.extensions.retryAfter).toBe(600);
     // Known keys still replay their responses, other users are not affected, and a new key is accepted once an old one has expired.
-    expect((await keyed(ann, 'bounded-1')).body).toEqual(answers[0]!.body);
-    expect((await keyed(await fitgraph.user('somebody'), 'bounded-6')).status).toBe(201);
+    expect((await postWithKey(ann, 'bounded-1')).body).toEqual(answers[0]!.body);
+    expect((await postWithKey(await fitgraph.user('somebody'), 'bounded-6')).status).toBe(201);
     await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours' WHERE "key" = 'bounded-2'`);
-    expect((await keyed(ann, 'bounded-7')).status).toBe(201);
-    expect(await written()).toBe(5);
+    expect((await postWithKey(ann, 'bounded-7')).status).toBe(201);
+    expect(await countWritten()).toBe(5);
   } finally {
     await few.stop();
   }

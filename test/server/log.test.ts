@@ -40,9 +40,9 @@ function expectNoSecrets(): void {
 test('logs one line per request with method, path, status, user, duration and statements', async () => {
   await server.signedIn(token).get('/workout/?comment=anything');
   await server.anyone.query('{ viewer { name } }');
-  const requested = () => lines().filter(({ msg }) => msg === 'request');
-  await until('both requests are logged', () => requested().length === 2);
-  const requests = requested();
+  const requestLines = () => lines().filter(({ msg }) => msg === 'request');
+  await until('both requests are logged', () => requestLines().length === 2);
+  const requests = requestLines();
   expect(requests).toEqual([
     expect.objectContaining({
       method: 'GET',

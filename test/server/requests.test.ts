@@ -15,9 +15,9 @@ const CLIENT = '198.51.100.7';
 /** Waits for the log line of a response, which is written when the connection has accepted the response, and returns it parsed. */
 async function lineOf({ headers }: { headers: Headers }, msg = 'request'): Promise<Record<string, unknown>> {
   const id = headers.get('x-request-id')!;
-  const found = () => fitgraph.logged.map((line) => JSON.parse(line)).find((line) => line.id === id && line.msg === msg);
-  await until('the request is logged', () => found() !== undefined);
-  return found()!;
+  const loggedLine = () => fitgraph.logged.map((line) => JSON.parse(line)).find((line) => line.id === id && line.msg === msg);
+  await until('the request is logged', () => loggedLine() !== undefined);
+  return loggedLine()!;
 }
 
 test.each<{ what: string; method: string; path: string; body?: unknown }>([

@@ -25,7 +25,7 @@ async function startReady(environment?: Record<string, string>): Promise<Server>
 }
 
 /** Whether a request was rejected with Retry-After, without being processed, because no worker had started within 3 s. */
-const postponed = ({ status, headers }: Reply) => status === 503 && Boolean(headers['retry-after']);
+const isPostponed = ({ status, headers }: Reply) => status === 503 && Boolean(headers['retry-after']);
 
 /** Sends a request every 100 ms on a new connection and repeats it after Retry-After. Returns the status and duration of each. */
 function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
@@ -35,7 +35,7 @@ function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { 
     const [began, delays] = [performance.now(), delaysOf(...workers)];
     for (;;) {
       const reply = await send(server.url, { path: requestPath });
-      if (!postponed(reply)) return { status: reply.status, ms: performance.now() - began - delays() };
+      if (!isPostponed(reply)) return { status: reply.status, ms: performance.now() - began - delays() };
       await sleep(Number(reply.headers['retry-after']) * 1_000);
     }
   };
@@ -54,7 +54,7 @@ function writeContinuously(server: Server, token: string, writers: number): { ac
   const acknowledged: string[] = [];
   /** Comments of writes that succeeded but whose response was lost. */
   const lost: string[] = [];
-  const settle = async (comment: string) => {
+  const writeUntilKnown = async (comment: string) => {
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
     // The claim of a worker that died expires after a minute.
     for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(200)) {
@@ -63,12 +63,12 @@ function writeContinuously(server: Server, token: string, writers: number): { ac
       const { status } = reply;
       if (status === 201) return void acknowledged.push(comment);
       if (status === 409 && !reply.headers['retry-after']) return void lost.push(comment);
-      if (status !== 0 && status !== 409 && !postponed(reply)) throw new Error(`unexpected status ${status}`);
+      if (status !== 0 && status !== 409 && !isPostponed(reply)) throw new Error(`unexpected status ${status}`);
     }
     throw new Error(`it was never said what became of ${comment}`);
   };
   const working = Array.from({ length: writers }, async (_, writer) => {
-    for (let number = 0; !isStopped; number += 1) await settle(`hang ${writers} ${writer} ${number}`);
+    for (let number = 0; !isStopped; number += 1) await writeUntilKnown(`hang ${writers} ${writer} ${number}`);
   });
   return {
     acknowledged,

@@ -67,7 +67,7 @@ export class Fitgraph {
     const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new ClientOrigin(config), log);
     const app = await createApp(services);
     const responseRecorder = new ResponseRecorder();
-    const server = await listening(app, responseRecorder);
+    const server = await startListening(app, responseRecorder);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
     return new Fitgraph(
       database,
@@ -127,7 +127,7 @@ export class Fitgraph {
   }
 }
 
-function listening(app: App, responseRecorder: ResponseRecorder): Promise<Server> {
+function startListening(app: App, responseRecorder: ResponseRecorder): Promise<Server> {
   const server = createServer(
     { keepAliveTimeout: 65_000, ...app.containment.messageClasses },
     responseRecorder.recordingResponsesOf(app.listener),

@@ -16,7 +16,7 @@ export const SIZE = 14;
 const isAccount = (entity: Entity) => entity === findEntity('User') || entity === findEntity('UserProfile');
 
 /** Returns the types that have a population. */
-export const populated = (): Entity[] => sortByDependency(entitiesByModel()).filter((entity) => !isAccount(entity));
+export const populatedEntities = (): Entity[] => sortByDependency(entitiesByModel()).filter((entity) => !isAccount(entity));
 
 const TEXTS = [
   'Squat',
@@ -85,7 +85,7 @@ async function twoPeople(fitgraph: Fitgraph): Promise<[Person, Person]> {
  */
 export async function populate(fitgraph: Fitgraph, name: string): Promise<[Person, Person]> {
   const people = await twoPeople(fitgraph);
-  const rows: DumpRow[] = populated().flatMap((entity) => {
+  const rows: DumpRow[] = populatedEntities().flatMap((entity) => {
     const random = randomFor(`${name}: rows of ${entity.name}`);
     // Each row references a different parent, so that few rows are hidden together with their parents.
     const wholes = random.shuffled(Array.from({ length: SIZE }, (_, index) => 1 + index));

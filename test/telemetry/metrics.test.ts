@@ -19,13 +19,13 @@ const valuesOf = (text: string): Map<string, number> =>
       .filter((line) => line && !line.startsWith('#'))
       .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
   );
-const read = async () => valuesOf((await reader().send('GET', '/metrics')).text);
+const readMetrics = async () => valuesOf((await reader().send('GET', '/metrics')).text);
 const sum = (values: Map<string, number>, start: string) =>
   [...values].filter(([name]) => name.startsWith(start)).reduce((total, [, value]) => total + value, 0);
 
 /** Waits until a metric has a value, because a response is counted only after its connection has accepted it. */
-async function counted(what: string, expected: number): Promise<void> {
-  await until(`${what} is ${expected}`, async () => (await read()).get(what) === expected);
+async function waitUntilCounted(what: string, expected: number): Promise<void> {
+  await until(`${what} is ${expected}`, async () => (await readMetrics()).get(what) === expected);
 }
 
 describe('/metrics', () => {
@@ -65,13 +65,13 @@ test('reports why an instance is degraded, which stays ready', async () => {
   const holder = await fitgraph.database.pool.connect();
   try {
     await holder.query('BEGIN; LOCK TABLE "weight_entry" IN EXCLUSIVE MODE');
-    await counted('fitgraph_degraded{reason="table_locked"}', 1);
-    expect((await read()).get('fitgraph_ready')).toBe(1);
+    await waitUntilCounted('fitgraph_degraded{reason="table_locked"}', 1);
+    expect((await readMetrics()).get('fitgraph_ready')).toBe(1);
   } finally {
     await holder.query('ROLLBACK');
     holder.release();
   }
-  await counted('fitgraph_degraded{reason="table_locked"}', 0);
+  await waitUntilCounted('fitgraph_degraded{reason="table_locked"}', 0);
 });
 
 test('counts requests by route pattern, without ids and query strings', async () => {
@@ -80,9 +80,9 @@ test('counts requests by route pattern, without ids and query strings', async ()
   await ann.send('GET', '/nothing/here');
   await ann.send('GET', '/nothing/there');
   const rest = 'fitgraph_http_requests_total{method="GET",status="200",route="/api/v2/';
-  await counted(`${rest}workout/"}`, 1);
-  await counted('fitgraph_http_requests_total{method="GET",status="404",route="other"}', 2);
-  const values = await read();
+  await waitUntilCounted(`${rest}workout/"}`, 1);
+  await waitUntilCounted('fitgraph_http_requests_total{method="GET",status="404",route="other"}', 2);
+  const values = await readMetrics();
   expect(sum(values, 'fitgraph_http_request_duration_seconds_count{route="/api/v2/exercise/{id}/"}')).toBe(3);
   expect([...values.keys()].filter((name) => /xyzzyx|nothing/.test(name))).toEqual([]);
 });
@@ -93,25 +93,25 @@ test('counts operations by name, and excess names of anonymous clients as "other
   for (let number = 0; number < 60; number += 1) await fitgraph.anyone.query(`query Stranger${number} { __typename }`);
   await ann.query('query Mine { workouts { totalCount } }');
   const of = (name: string) => `fitgraph_graphql_operation_duration_seconds_count{operation="${name}"}`;
-  await counted(of('Mine'), 2);
-  await counted(of('other'), 10);
-  const values = await read();
+  await waitUntilCounted(of('Mine'), 2);
+  await waitUntilCounted(of('other'), 10);
+  const values = await readMetrics();
   expect(values.get(of('(none)'))).toBeGreaterThan(0);
   expect([...values.keys()].filter((name) => name.startsWith(of('Stranger').slice(0, -2)))).toHaveLength(50);
 });
 
 test('counts statements, costs, errors and rejections', async () => {
-  const before = await read();
+  const before = await readMetrics();
   await ann.get('/weightentry/');
   await ann.query('{ exercise(id: "999999") { id } }');
   for (let tries = 0; tries < 3; tries += 1) await fitgraph.anyone.post('/login/', { username: 'nobody', password: 'wrong password' });
-  await counted('fitgraph_rejections_total{reason="login"}', 1);
-  const after = await read();
-  const grown = (name: string) => sum(after, name) - sum(before, name);
-  expect(grown('fitgraph_statements_total')).toBeGreaterThan(2);
-  expect(grown('fitgraph_statement_seconds_total')).toBeGreaterThan(0);
-  expect(grown('fitgraph_operation_cost_count{api="rest"}')).toBeGreaterThan(0);
-  expect(grown('fitgraph_errors_total{api="graphql",code="NOT_FOUND"}')).toBe(1);
+  await waitUntilCounted('fitgraph_rejections_total{reason="login"}', 1);
+  const after = await readMetrics();
+  const growthOf = (name: string) => sum(after, name) - sum(before, name);
+  expect(growthOf('fitgraph_statements_total')).toBeGreaterThan(2);
+  expect(growthOf('fitgraph_statement_seconds_total')).toBeGreaterThan(0);
+  expect(growthOf('fitgraph_operation_cost_count{api="rest"}')).toBeGreaterThan(0);
+  expect(growthOf('fitgraph_errors_total{api="graphql",code="NOT_FOUND"}')).toBe(1);
   expect(after.get('fitgraph_limiter_slots{limiter="users"}')).toBe(10);
   expect(after.get('fitgraph_listener_connected')).toBe(1);
   expect(after.get('fitgraph_cache_entries{cache="reference_rows"}')).toBeGreaterThan(0);
@@ -126,10 +126,10 @@ test('counts open subscriptions and their connections', async () => {
     signal: stop.signal,
   });
   expect(stream.status).toBe(200);
-  await counted('fitgraph_subscriptions', 1);
-  expect((await read()).get('fitgraph_subscription_connections{transport="sse"}')).toBe(1);
+  await waitUntilCounted('fitgraph_subscriptions', 1);
+  expect((await readMetrics()).get('fitgraph_subscription_connections{transport="sse"}')).toBe(1);
   stop.abort();
-  await counted('fitgraph_subscriptions', 0);
+  await waitUntilCounted('fitgraph_subscriptions', 0);
 });
 
 async function freePort(): Promise<number> {

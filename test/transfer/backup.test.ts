@@ -68,7 +68,7 @@ async function upload(person: Person): Promise<{ id: number; image: string }> {
 }
 
 const cursor = async (person: Person) => (await person.ask('{ changes { cursor } }')).changes.cursor as string;
-const since = (person: Person, from: string) =>
+const changesSince = (person: Person, from: string) =>
   person.query('query ($since: String) { changes(since: $since) { changes { operation } } }', { since: from });
 
 beforeAll(async () => {
@@ -133,11 +133,11 @@ describe('a backup of a running server', () => {
     await until('the original name is visible', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
     expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
     // All earlier cursors have expired; new ones work.
-    for (const old of [early, late]) expect((await since(ann, old)).code).toBe('CURSOR_EXPIRED');
+    for (const old of [early, late]) expect((await changesSince(ann, old)).code).toBe('CURSOR_EXPIRED');
     const now = await cursor(ann);
     const made = await ann.post('/workout/', { comment: 'new' });
     expect(made.status).toBe(201);
-    expect((await since(ann, now)).data.changes.changes).toEqual([{ operation: 'CREATED' }]);
+    expect((await changesSince(ann, now)).data.changes.changes).toEqual([{ operation: 'CREATED' }]);
     // The new workout may have the id of one that was added after the backup, but not that of a restored one.
     expect((await ann.get('/workout/')).body.count).toBe(2);
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${made.body.id}`);
@@ -295,7 +295,7 @@ describe('a failed backup or restore', () => {
     await expect(failing).rejects.toThrow(/workout has \d+ rows instead of/);
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);
-    expect((await since(ann, log)).data.changes.changes).toEqual([]);
+    expect((await changesSince(ann, log)).data.changes.changes).toEqual([]);
   });
 
   test('reports that the archive cannot be written', async () => {

@@ -60,7 +60,7 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
 
 const restore = async (file: string) => restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
 
-async function contents(): Promise<unknown> {
+async function databaseContents(): Promise<unknown> {
   const { rows } = await database.pool.query(
     `SELECT "relname" AS "name" FROM pg_class WHERE "relkind" = 'r' AND "relnamespace" = 'public'::regnamespace ORDER BY 1`,
   );
@@ -196,23 +196,23 @@ describe.each([
   ['of an older version', () => older],
 ])('an archive %s', (_version, from) => {
   test.each(ATTACKS)('is rejected when it has %s', async (_what, change, message) => {
-    const before = await contents();
+    const before = await databaseContents();
     const rejection = await restore(await rewrite(change, from())).catch((error: Error) => error);
     expect(rejection).toBeInstanceOf(ClientError);
     const rejectionMessage = (rejection as Error).message;
     expect(rejectionMessage).toMatch(message);
     expect(rejectionMessage).toMatch(/^\S+ is not a usable backup: [^\n\r]+$/);
     expect(rejectionMessage.length).toBeLessThan(700);
-    expect(await contents()).toEqual(before);
+    expect(await databaseContents()).toEqual(before);
     expect(fs.existsSync(proof)).toBe(false);
   });
 });
 
 test('restores an archive that was rewritten without changes to what a restore uses', async () => {
-  const before = await contents();
+  const before = await databaseContents();
   // The summary contains a digest, as in archives of earlier versions, which a restore ignores.
   await restore(await rewrite(({ summary }) => void Object.assign(summary, { digest: '0'.repeat(64) })));
-  const [tables] = (await contents()) as [Record<string, unknown>];
+  const [tables] = (await databaseContents()) as [Record<string, unknown>];
   expect(tables.language).toEqual((before as [Record<string, unknown>])[0].language);
 });
 

@@ -62,7 +62,7 @@ function comparable(rowsByTable: Record<string, unknown>): Record<string, unknow
 const model = (name: string) => dump().filter((row) => row.model === name);
 
 /** Returns the dump with one row changed. */
-function changed(name: string, change: (row: DumpRow) => void): DumpRow[] {
+function dumpWithChange(name: string, change: (row: DumpRow) => void): DumpRow[] {
   const rows = dump();
   change(rows.find((row) => row.model === name)!);
   return rows;
@@ -182,70 +182,86 @@ describe('an invalid dump', () => {
     ['a row that is not an object', () => [3], /Row 1 is not of the form/],
     ['a row without fields', () => [{ model: 'core.language', pk: 1 }], /Row 1 is not of the form/],
     ['an unknown model', () => [...dump(), { model: 'gym.gym', pk: 1, fields: {} }], /unknown model "gym\.gym"/],
-    ['an invalid primary key', () => changed('core.language', (row) => (row.pk = 'x')), /core\.language.*"x" is not a primary key/],
-    ['a primary key that is too large', () => changed('core.language', (row) => (row.pk = 2 ** 31)), /2147483648 is not a primary key/],
+    ['an invalid primary key', () => dumpWithChange('core.language', (row) => (row.pk = 'x')), /core\.language.*"x" is not a primary key/],
+    [
+      'a primary key that is too large',
+      () => dumpWithChange('core.language', (row) => (row.pk = 2 ** 31)),
+      /2147483648 is not a primary key/,
+    ],
     ['a duplicate primary key', () => [...dump(), model('core.language')[0]], /core\.language 31 occurs twice/],
     [
       'an unknown field',
-      () => changed('manager.workout', (row) => (row.fields.colour = 'red')),
+      () => dumpWithChange('manager.workout', (row) => (row.fields.colour = 'red')),
       /manager\.workout 31: unknown field "colour"/,
     ],
     [
       'a missing value',
-      () => changed('manager.workout', (row) => delete row.fields.creation_date),
+      () => dumpWithChange('manager.workout', (row) => delete row.fields.creation_date),
       /manager\.workout 31: creation_date is missing/,
     ],
     [
       'a missing reference',
-      () => changed('manager.workoutlog', (row) => delete row.fields.exercise),
+      () => dumpWithChange('manager.workoutlog', (row) => delete row.fields.exercise),
       /manager\.workoutlog 31: exercise is missing/,
     ],
     [
       'a reference to a missing row',
-      () => changed('manager.workoutlog', (row) => (row.fields.exercise = 99)),
+      () => dumpWithChange('manager.workoutlog', (row) => (row.fields.exercise = 99)),
       /manager\.workoutlog 31: exercise refers to exercises\.exercise 99, which does not exist/,
     ],
     [
       'a link to a missing row',
-      () => changed('manager.day', (row) => (row.fields.day = [99])),
+      () => dumpWithChange('manager.day', (row) => (row.fields.day = [99])),
       /manager\.day 31: day refers to core\.daysofweek 99/,
     ],
-    ['links that are not a list', () => changed('manager.day', (row) => (row.fields.day = 31)), /manager\.day 31: day must be a list/],
-    ['a user without a password', () => changed('auth.user', (row) => delete row.fields.password), /auth\.user 31: password is missing/],
+    [
+      'links that are not a list',
+      () => dumpWithChange('manager.day', (row) => (row.fields.day = 31)),
+      /manager\.day 31: day must be a list/,
+    ],
+    [
+      'a user without a password',
+      () => dumpWithChange('auth.user', (row) => delete row.fields.password),
+      /auth\.user 31: password is missing/,
+    ],
     [
       'an invalid date',
-      () => changed('manager.workout', (row) => (row.fields.creation_date = 'today')),
+      () => dumpWithChange('manager.workout', (row) => (row.fields.creation_date = 'today')),
       /31: creation_date is not a valid date: "today"/,
     ],
     [
       'a nonexistent date',
-      () => changed('manager.workout', (row) => (row.fields.creation_date = '2021-02-30')),
+      () => dumpWithChange('manager.workout', (row) => (row.fields.creation_date = '2021-02-30')),
       /manager\.workout 31: .*date/,
     ],
     [
       'an invalid number',
-      () => changed('weight.weightentry', (row) => (row.fields.weight = 'NaN')),
+      () => dumpWithChange('weight.weightentry', (row) => (row.fields.weight = 'NaN')),
       /31: weight is not a valid decimal: "NaN"/,
     ],
     [
       'a text that is too long',
-      () => changed('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
+      () => dumpWithChange('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
       /manager\.workout 31: .*too long/,
     ],
     [
       'a number that is too large',
-      () => changed('weight.weightentry', (row) => (row.fields.weight = '12345.00')),
+      () => dumpWithChange('weight.weightentry', (row) => (row.fields.weight = '12345.00')),
       /weight\.weightentry 31: /,
     ],
     [
       'a reference that is not a number',
-      () => changed('manager.day', (row) => (row.fields.training = 'first')),
+      () => dumpWithChange('manager.day', (row) => (row.fields.training = 'first')),
       /manager\.day 31: training refers to .*"first"/,
     ],
-    ['two users with the same name', () => changed('auth.user', (row) => (row.fields.username = 'user32')), /auth\.user 32: .*username/],
+    [
+      'two users with the same name',
+      () => dumpWithChange('auth.user', (row) => (row.fields.username = 'user32')),
+      /auth\.user 32: .*username/,
+    ],
     [
       'a token of a missing user',
-      () => changed(TOKEN_MODEL, (row) => (row.fields.user = 99)),
+      () => dumpWithChange(TOKEN_MODEL, (row) => (row.fields.user = 99)),
       /authtoken\.token 0123…: user refers to auth\.user 99/,
     ],
   ];

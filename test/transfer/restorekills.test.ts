@@ -28,7 +28,7 @@ interface Side {
   media: string;
 }
 
-async function side(name: string, content: Content): Promise<Side> {
+async function createSide(name: string, content: Content): Promise<Side> {
   const own = await createDatabase(content);
   const database = open(own.connection);
   const media = path.join(folder, name);
@@ -44,7 +44,7 @@ const put = ({ media }: Side, content: string) => fs.writeFileSync(path.join(med
 
 beforeAll(async () => {
   build();
-  source = await side('source', 'catalogue');
+  source = await createSide('source', 'catalogue');
   put(source, 'the picture of the backup');
   const id = await createUser({ username: 'ann', password: 'a good password' }, source.database.session());
   await source.database.pool.query(
@@ -125,7 +125,7 @@ async function killedAt(into: Side, point: (into: Side) => Promise<boolean>, ...
 }
 
 test('keeps the old data at whatever moment a restore is killed, and completes a repeated restore', async () => {
-  const into = await side('into', 'catalogue');
+  const into = await createSide('into', 'catalogue');
   put(into, 'the old picture');
   await createUser({ username: 'bob', password: 'a good password' }, into.database.session());
   const before = await digest(into);
@@ -141,7 +141,7 @@ test('keeps the old data at whatever moment a restore is killed, and completes a
 });
 
 test('keeps an empty database empty when a restore is killed, and completes a repeated restore', async () => {
-  const into = await side('empty', 'tables');
+  const into = await createSide('empty', 'tables');
   const before = await digest(into);
   await killedAt(into, POINTS[1]![1]);
   expect(await digest(into)).toEqual(before);

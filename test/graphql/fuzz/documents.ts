@@ -52,17 +52,17 @@ export class Documents {
     const operations = Array.from({ length: count }, () => this.selection(root, 0, values, fragments, started));
     const names = count > 1 || random.chance(0.3) ? operations.map((_, index) => `O${index}`) : [''];
     const chosen = random.below(count);
-    const all = (part: Part, seen = new Set<string>()): Set<string> => {
+    const allFragments = (part: Part, seen = new Set<string>()): Set<string> => {
       const used = new Set(part.used);
       for (const name of part.spreads) {
         if (seen.has(name)) continue;
         seen.add(name);
-        for (const one of all(fragments.get(name)!, seen)) used.add(one);
+        for (const one of allFragments(fragments.get(name)!, seen)) used.add(one);
       }
       return used;
     };
     const texts = operations.map((operation, index) => {
-      const used = all(operation);
+      const used = allFragments(operation);
       const declared = values.variables.filter(({ name }) => used.has(name)).map((variable) => variable.declared);
       return `${kind} ${names[index] ?? ''}${declared.length ? `(${declared.join(', ')})` : ''} ${operation.text}`;
     });

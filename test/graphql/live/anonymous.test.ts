@@ -36,12 +36,12 @@ test('closes the 101st anonymous WebSocket of an IPv4 address or IPv6 /64 networ
 
 test('accepts anonymous WebSockets again after others were closed', async () => {
   for (let time = 0; time < 3; time += 1) {
-    const all = () => Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.3')));
+    const openAll = () => Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.3')));
     const close = () => {
       while (opened.length) opened.pop()!();
     };
     await until('new WebSockets are accepted', async () => {
-      const answers = await all();
+      const answers = await openAll();
       if (answers.every((answer) => answer === 'connection_ack')) return true;
       close();
       return false;

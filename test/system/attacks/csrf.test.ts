@@ -39,7 +39,7 @@ function multipart(fields: Record<string, string>): FormData {
 }
 
 /** Invalid tokens: none, that of another session, a changed one, half of one, and nonsense. */
-const wrong = (): string[] => [
+const invalidTokens = (): string[] => [
   '',
   foreignToken,
   (csrfToken.startsWith('A') ? 'B' : 'A') + csrfToken.slice(1),
@@ -48,7 +48,7 @@ const wrong = (): string[] => [
 ];
 
 it('rejects a form without a valid CSRF token', async () => {
-  for (const token of wrong()) {
+  for (const token of invalidTokens()) {
     const fields = token ? { ...entry, csrfToken: token } : entry;
     for (const answer of [await visitor.post(LIST, fields), await visitor.send('POST', LIST, multipart(fields))]) {
       expect(answer.status).toBe(403);
@@ -70,7 +70,7 @@ it('accepts a form with the CSRF token in a field or a header', async () => {
 
 it('requires the CSRF token of JSON requests in a header', async () => {
   expect(JSON.parse((await visitor.json('POST', LIST, { ...entry, csrfToken })).text)).toEqual(REFUSED);
-  for (const token of wrong().slice(1, 4))
+  for (const token of invalidTokens().slice(1, 4))
     expect(JSON.parse((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': token })).text)).toEqual(REFUSED);
   expect(await rows()).toBe(0);
   expect((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': csrfToken })).status).toBe(201);
@@ -119,7 +119,7 @@ it('protects sign-out and the API key with the CSRF token', async () => {
   const { id } = await fitgraph.user('ann');
   const key = () => fitgraph.sql('SELECT "digest" FROM "token" WHERE "user_id" = $1', [id]);
   const before = await key();
-  for (const token of wrong())
+  for (const token of invalidTokens())
     for (const fields of [
       { action: 'show', replaced: '' },
       { action: 'replace', replaced: before[0]!.digest.toString('hex') },
@@ -134,7 +134,7 @@ it('protects sign-out and the API key with the CSRF token', async () => {
   expect((await visitor.get(LIST)).status).toBe(200);
 });
 
-const stored = async () => {
+const storedRows = async () => {
   const tables = writable.map(({ type }) => resourceOf(allEntities().find(({ name }) => name === type.name)!)!.table);
   return Promise.all(tables.map((table) => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`)));
 };
@@ -152,7 +152,7 @@ const elsewhere = (token: string): { query: string; headers: Record<string, stri
 ];
 
 it('rejects every write to every resource without the CSRF token', async () => {
-  const before = await stored();
+  const before = await storedRows();
   for (const { view, type } of writable) {
     const entity = allEntities().find(({ name }) => name === type.name)!;
     const body = bodyOf(entity, 2, parentsIn(ownedRowIds));
@@ -176,7 +176,7 @@ it('rejects every write to every resource without the CSRF token', async () => {
         expect({ detail, status: sent.status }).toEqual({ detail, status: 403 });
       }
   }
-  expect(await stored()).toEqual(before);
+  expect(await storedRows()).toEqual(before);
 });
 
 it('rejects every form of every page without its CSRF token', async () => {
@@ -184,7 +184,7 @@ it('rejects every form of every page without its CSRF token', async () => {
     const view = resourceOf(entity)!.metadata.views[0];
     return view ? [`/api/v2/${view.rest}/`, `/api/v2/${view.rest}/${id}/`] : [];
   });
-  const before = await stored();
+  const before = await storedRows();
   let forms = 0;
   for (const path of ['/', '/register', '/user/api-key', '/user/api-key/replace', '/api/v2/login/', ...details]) {
     const { text } = await visitor.get(path, { Accept: 'text/html' });
@@ -202,7 +202,7 @@ it('rejects every form of every page without its CSRF token', async () => {
     }
   }
   expect(forms).toBeGreaterThan(40);
-  expect(await stored()).toEqual(before);
+  expect(await storedRows()).toEqual(before);
 });
 
 it('rejects cross-site form submissions to GraphQL', async () => {

@@ -135,10 +135,10 @@ describe('prototype keys', () => {
     'constructor[prototype][polluted]',
     '__proto__.polluted',
   ];
-  const polluted = () => ({}) as Record<string, unknown>;
+  const emptyObject = () => ({}) as Record<string, unknown>;
   afterEach(() => {
-    expect(polluted().polluted).toBeUndefined();
-    expect(polluted().isSuperuser).toBeUndefined();
+    expect(emptyObject().polluted).toBeUndefined();
+    expect(emptyObject().isSuperuser).toBeUndefined();
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
@@ -203,11 +203,11 @@ describe('prototype keys', () => {
 });
 
 describe('expensive bodies', () => {
-  const deep = (open: string, inner: string, close: string, levels: number) => open.repeat(levels) + inner + close.repeat(levels);
+  const nestedText = (open: string, inner: string, close: string, levels: number) => open.repeat(levels) + inner + close.repeat(levels);
   /** Bodies of full size or a quarter of it. */
   const BODIES: [string, (share: 1 | 0.25) => string][] = [
-    ['nested arrays', (share) => deep('[', '', ']', 60_000 * share)],
-    ['nested objects', (share) => deep('{"a":', '1', '}', 60_000 * share)],
+    ['nested arrays', (share) => nestedText('[', '', ']', 60_000 * share)],
+    ['nested objects', (share) => nestedText('{"a":', '1', '}', 60_000 * share)],
     ['an unfinished array', (share) => '['.repeat(500_000 * share)],
     ['the largest number of keys', (share) => `{${Array.from({ length: 1_000 * share }, (_, index) => `"k${index}":1`).join()}}`],
     ['too many keys', (share) => `{${Array.from({ length: 40_000 * share }, (_, index) => `"n${index}":1`).join()}}`],

@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 const entityOf = ({ type }: Endpoint): Entity => allEntities().find(({ name }) => name === type.name)!;
 const isUpload = ({ fields }: Endpoint) => fields.some(({ kind }) => kind === 'image');
-const fits = (payload: string, { maxLength = Infinity, minLength = 0 }) => payload.length <= maxLength && payload.length >= minLength;
+const fitsLength = (payload: string, { maxLength = Infinity, minLength = 0 }) => payload.length <= maxLength && payload.length >= minLength;
 const query = (values: Record<string, string>) => `?${new URLSearchParams(values)}`;
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
@@ -82,7 +82,7 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('
   const entity = entityOf(endpoint);
   const rows: { id: number; texts: string[] }[] = [];
   for (const [index, payload] of MARKUP.entries()) {
-    const chosenFields = keys.filter((field) => fits(payload, field));
+    const chosenFields = keys.filter((field) => fitsLength(payload, field));
     const texts = Object.fromEntries(chosenFields.map(({ rest: key }) => [key, payload]));
     const answer = endpoint.create
       ? await ann.post(`/${rest}/`, { ...bodyOf(entity, index + 2, parentsIn(ownedRowIds)), ...texts })
@@ -91,7 +91,7 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('
     rows.push({ id: answer.body.id, texts: chosenFields.length ? [payload] : [] });
   }
   // Most payloads fit into each field.
-  for (const field of keys) expect(MARKUP.filter((payload) => fits(payload, field)).length).toBeGreaterThan(8);
+  for (const field of keys) expect(MARKUP.filter((payload) => fitsLength(payload, field)).length).toBeGreaterThan(8);
   for (const path of listsOf(endpoint)) await visit(path);
   for (const { id, texts } of rows)
     for (const path of pagesOf(endpoint, id)) {

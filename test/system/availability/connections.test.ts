@@ -40,12 +40,12 @@ test.each<[string, string, string, string]>([
 ])('rejects 50 anonymous bodies of 5 MB and stays responsive: %s', async (_name, path, type, body) => {
   // Encoded once, so that this work does not count.
   const bytes = Buffer.from(body);
-  const sent = () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
+  const sendBody = () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
   // Warm-up: the first body that a process reads takes longer.
-  await sent();
+  await sendBody();
   const silences: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {
-    const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(() => Promise.all(Array.from({ length: 50 }, sent)));
+    const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(() => Promise.all(Array.from({ length: 50 }, sendBody)));
     for (const { status, ms } of result) {
       expect([413, type.startsWith('text') ? 415 : 413]).toContain(status);
       expect(ms).toBeLessThan(answerLimitMs);
@@ -74,7 +74,7 @@ test.each<[string, string, string]>([
     const delays = siege.delays();
     const { socket, ended } = connection(head + begun);
     const firstChunk = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
-    void drips(socket, 'x');
+    void sendSlowly(socket, 'x');
     expect(await firstChunk).toMatch(/^HTTP\/1\.1 413 /);
     expect((await ended) - delays()).toBeLessThan(2 * ANSWERED_MS);
   }
@@ -129,7 +129,7 @@ function connection(text: string, { reading = true } = {}): { socket: net.Socket
   return { socket, ended };
 }
 
-const drips = async (socket: net.Socket, text: string) => {
+const sendSlowly = async (socket: net.Socket, text: string) => {
   while (!socket.destroyed) {
     socket.write(text);
     await sleep(200);
@@ -158,7 +158,7 @@ test('closes connections that send nothing, an incomplete request or a very slow
   const closingTimes = await Promise.all(
     ending.map(async ([what, text, drip]) => {
       const { socket, ended } = connection(text);
-      if (drip) void drips(socket, drip);
+      if (drip) void sendSlowly(socket, drip);
       return [what, (await ended) - delays()] as const;
     }),
   );

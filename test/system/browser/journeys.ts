@@ -30,7 +30,7 @@ const picture = () =>
     .toBuffer();
 
 /** Widths of all images on the page after loading; 0 for those that failed to load. */
-const widths = ({ page }: Person) =>
+const imageWidths = ({ page }: Person) =>
   page.evaluate<number[]>(
     `Promise.all([...document.images].map(async (image) => { image.loading = 'eager'; await image.decode().catch(() => {}); return image.naturalWidth }))`,
   );
@@ -241,11 +241,11 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await image.setInputFiles(file('picture.png', await picture()));
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Created.');
-      expect(await widths(person)).toEqual([200]);
+      expect(await imageWidths(person)).toEqual([200]);
       await judge('image');
 
       await page.getByRole('link', { name: 'thumbnails' }).click();
-      const loaded = await widths(person);
+      const loaded = await imageWidths(person);
       expect(loaded.length).toBeGreaterThan(3);
       expect(Math.min(...loaded)).toBeGreaterThan(0);
       await judge('thumbnails');

@@ -63,12 +63,12 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       await page.getByRole('button', { name: 'Table', exact: true }).click();
       const table = page.getByRole('region', { name: 'Table' });
-      const heaviest = async () => Number(await table.locator('tbody td:nth-child(3)').first().innerText());
+      const heaviestShown = async () => Number(await table.locator('tbody td:nth-child(3)').first().innerText());
       expect(await table.locator('thead').innerText()).toMatch(/keys\.exercise\.name\s+count\s+max\.weightKg \(lb\)\s+max\.date/);
-      const pounds = await heaviest();
+      const pounds = await heaviestShown();
       await page.getByLabel('Unit', { exact: true }).selectOption('kg');
       await table.getByText('max.weightKg (kg)').waitFor();
-      expect(pounds).toBeCloseTo((await heaviest()) / 0.45359237, 1);
+      expect(pounds).toBeCloseTo((await heaviestShown()) / 0.45359237, 1);
       await table.getByRole('button', { name: 'count' }).click();
       const counts = (await table.locator('tbody td:nth-child(2)').allInnerTexts()).map(Number);
       expect(counts).toEqual(counts.toSorted((a, b) => a - b));

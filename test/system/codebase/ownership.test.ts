@@ -42,7 +42,13 @@ function expectNothingOf(ownedRowIds: OwnedRowIds, { text }: Answer): void {
 const WRONG = 'errors { path code message }';
 
 /** Runs a mutation that must be rejected because of this id, and removes the id from its text, so that responses can be compared. */
-async function missing(document: string, variables: Record<string, unknown>, path: string[], id: number, type: string): Promise<Answer> {
+async function expectMissing(
+  document: string,
+  variables: Record<string, unknown>,
+  path: string[],
+  id: number,
+  type: string,
+): Promise<Answer> {
   const answer = await ann.query(document, variables);
   const message = `There is no ${type} with the id "${id}".`;
   expect([answer.errors, answer.data.row.errors]).toEqual([undefined, [{ path, code: 'NOT_FOUND', message }]]);
@@ -64,8 +70,8 @@ test('both users have a row of every owned type', () => {
 
 describe.each(types)('%s', (_name, entity) => {
   const { singularName, pluralName, metadata } = resourceOf(entity)!;
-  const foreign = () => bobs.get(entity)!;
-  const own = () => annas.get(entity)!;
+  const foreignId = () => bobs.get(entity)!;
+  const ownId = () => annas.get(entity)!;
   let before: unknown;
   beforeAll(async () => {
     before = await table(entity);
@@ -80,7 +86,7 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('lists only rows of the viewer', async () => {
     const { text, data } = await ann.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`);
-    expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(own()) }], edges: [{ node: { id: String(own()) } }] });
+    expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(ownId()) }], edges: [{ node: { id: String(ownId()) } }] });
     expectNothingOf(bobs, { text } as Answer);
     for (const rest of restOf(entity)) {
       const list = await ann.get(`/${rest}/?limit=1000`);
@@ -92,22 +98,22 @@ describe.each(types)('%s', (_name, entity) => {
   test('does not find a foreign row by its id', async () => {
     await expectUnknown(
       (id) => expectErrorCode(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id }, 'NOT_FOUND'),
-      foreign(),
+      foreignId(),
       200,
     );
     for (const rest of restOf(entity)) {
-      await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreign(), 404);
-      await expectUnknown((id) => ann.head(`/${rest}/${id}/`), foreign(), 404);
-      await expectUnknown((id) => ann.options(`/${rest}/${id}/`), foreign(), 200);
+      await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreignId(), 404);
+      await expectUnknown((id) => ann.head(`/${rest}/${id}/`), foreignId(), 404);
+      await expectUnknown((id) => ann.options(`/${rest}/${id}/`), foreignId(), 200);
     }
   });
 
   test('does not find a foreign row by its node id', async () => {
     const ask = (id: number) =>
       expectErrorCode('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
-    await expectUnknown(ask, foreign(), 200);
-    const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, own()) });
-    expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, own()) });
+    await expectUnknown(ask, foreignId(), 200);
+    const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, ownId()) });
+    expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, ownId()) });
   });
 
   test('does not find a foreign row by filters of its id or its parents', async () => {
@@ -133,21 +139,21 @@ describe.each(types)('%s', (_name, entity) => {
     const input = metadata.create ? inputOf(entity, 2, parentsIn(annas)) : {};
     if (metadata.update) {
       const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { ${WRONG} } }`;
-      await expectUnknown((id) => missing(update, { id, input }, ['id'], id, entity.name), foreign(), 200);
-      await expectUnknown((id) => missing(update, { id, input: {} }, ['id'], id, entity.name), foreign(), 200);
+      await expectUnknown((id) => expectMissing(update, { id, input }, ['id'], id, entity.name), foreignId(), 200);
+      await expectUnknown((id) => expectMissing(update, { id, input: {} }, ['id'], id, entity.name), foreignId(), 200);
     }
     if (metadata.remove) {
       const remove = `mutation ($id: ID!) { row: ${metadata.remove}(id: $id) { deletedIds ${WRONG} } }`;
-      await expectUnknown((id) => missing(remove, { id }, ['id'], id, entity.name), foreign(), 200);
+      await expectUnknown((id) => expectMissing(remove, { id }, ['id'], id, entity.name), foreignId(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
     const { rest, routes, permittedMethods } = metadata.views[0]!;
     expect(routes).toBe('all');
     const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
-    await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreign(), status('PUT'));
-    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, metadata.create ? body : {}), foreign(), status('PATCH'));
-    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreign(), status('PATCH'));
-    await expectUnknown((id) => ann.delete(`/${rest}/${id}/`), foreign(), status('DELETE'));
+    await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreignId(), status('PUT'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, metadata.create ? body : {}), foreignId(), status('PATCH'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreignId(), status('PATCH'));
+    await expectUnknown((id) => ann.delete(`/${rest}/${id}/`), foreignId(), status('DELETE'));
   });
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
@@ -157,13 +163,13 @@ describe.each(types)('%s', (_name, entity) => {
       const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
       const input = inputOf(entity, 3, parentsIn(annas));
       await expectUnknown(
-        (id) => missing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
+        (id) => expectMissing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
         200,
       );
       const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { ${WRONG} } }`;
       await expectUnknown(
-        (id) => missing(move, { id: own(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
+        (id) => expectMissing(move, { id: ownId(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
         200,
       );
@@ -172,10 +178,10 @@ describe.each(types)('%s', (_name, entity) => {
       const { rest } = metadata.views[0]!;
       const body = bodyOf(entity, 3, parentsIn(annas));
       await expectUnknown((id) => ann.post(`/${rest}/`, { ...body, [field.rest]: id }), theirs, 403);
-      await expectUnknown((id) => ann.put(`/${rest}/${own()}/`, { ...body, [field.rest]: id }), theirs, 403);
-      await expectUnknown((id) => ann.patch(`/${rest}/${own()}/`, { [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.put(`/${rest}/${ownId()}/`, { ...body, [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.patch(`/${rest}/${ownId()}/`, { [field.rest]: id }), theirs, 403);
       // The parent is checked first, so that the response does not reveal the existence of the row.
-      await expectUnknown((id) => ann.patch(`/${rest}/${foreign()}/`, { [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.patch(`/${rest}/${foreignId()}/`, { [field.rest]: id }), theirs, 403);
     });
 
   const { createMany, updateMany, removeMany } = metadata;
@@ -185,12 +191,12 @@ describe.each(types)('%s', (_name, entity) => {
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${removeMany}(rows: $rows) { ${WRONG} } }`;
       const input = inputOf(entity, 2, parentsIn(annas));
       const change = (id: number) =>
-        missing(update, { changes: [own(), id].map((one) => ({ id: one, input })) }, ['changes', '1', 'id'], id, entity.name);
-      await expectUnknown(change, foreign(), 200);
+        expectMissing(update, { changes: [ownId(), id].map((one) => ({ id: one, input })) }, ['changes', '1', 'id'], id, entity.name);
+      await expectUnknown(change, foreignId(), 200);
       const removal = (rows: { id: number }[], index: string, id: number) =>
-        missing(remove, { rows }, ['rows', index, 'id'], id, entity.name);
-      await expectUnknown((id) => removal([{ id: own() }, { id }], '1', id), foreign(), 200);
-      await expectUnknown((id) => removal([{ id }, { id: own() }], '0', id), foreign(), 200);
+        expectMissing(remove, { rows }, ['rows', index, 'id'], id, entity.name);
+      await expectUnknown((id) => removal([{ id: ownId() }, { id }], '1', id), foreignId(), 200);
+      await expectUnknown((id) => removal([{ id }, { id: ownId() }], '0', id), foreignId(), 200);
     });
 
     if (parents.length)
@@ -198,16 +204,16 @@ describe.each(types)('%s', (_name, entity) => {
         const theirs = bobs.get(field.target!())!;
         const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${createMany}(inputs: $inputs) { ${WRONG} } }`;
         const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
-        const below = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
+        const inputsWithParent = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
         await expectUnknown(
-          (id) => missing(create, { inputs: below(id) }, ['inputs', '1', field.name], id, field.target!().name),
+          (id) => expectMissing(create, { inputs: inputsWithParent(id) }, ['inputs', '1', field.name], id, field.target!().name),
           theirs,
           200,
         );
         const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
-        const moved = (id: number) => [{ id: own(), input: { [field.name]: id } }];
+        const moveChanges = (id: number) => [{ id: ownId(), input: { [field.name]: id } }];
         await expectUnknown(
-          (id) => missing(move, { changes: moved(id) }, ['changes', '0', 'input', field.name], id, field.target!().name),
+          (id) => expectMissing(move, { changes: moveChanges(id) }, ['changes', '0', 'input', field.name], id, field.target!().name),
           theirs,
           200,
         );
@@ -217,8 +223,8 @@ describe.each(types)('%s', (_name, entity) => {
       const { anyone } = fitgraph;
       for (const document of [
         `mutation { ${createMany}(inputs: []) { errors { path } } }`,
-        `mutation { ${updateMany}(changes: [{ id: ${foreign()}, input: {} }]) { errors { path } } }`,
-        `mutation { ${removeMany}(rows: [{ id: ${foreign()} }]) { deletedIds } }`,
+        `mutation { ${updateMany}(changes: [{ id: ${foreignId()}, input: {} }]) { errors { path } } }`,
+        `mutation { ${removeMany}(rows: [{ id: ${foreignId()} }]) { deletedIds } }`,
       ])
         expect((await anyone.query(document)).code).toBe('UNAUTHENTICATED');
     });
@@ -239,7 +245,7 @@ describe.each(types)('%s', (_name, entity) => {
       const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
       const ask = async (id: number) => {
         const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
-        return missing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
+        return expectMissing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
       };
       await expectUnknown(ask, bobs.get(field.target!())!, 200);
       expect(await table(child.target())).toEqual(rows);
@@ -247,11 +253,11 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('ignores an owner in REST input and rejects one in GraphQL input', async () => {
     const { rest } = metadata.views[0]!;
-    expect((await ann.patch(`/${rest}/${own()}/`, { user: bob.id })).status).toBe(200);
+    expect((await ann.patch(`/${rest}/${ownId()}/`, { user: bob.id })).status).toBe(200);
     const answer = await ann.query(
       `mutation ($id: ID!) { ${metadata.update}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`,
       {
-        id: own(),
+        id: ownId(),
       },
     );
     expect(answer.status).toBe(400);
@@ -261,14 +267,14 @@ describe.each(types)('%s', (_name, entity) => {
   test('rejects anonymous requests', async () => {
     const { anyone } = fitgraph;
     expect((await anyone.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anyone.query(`{ ${singularName}(id: ${foreign()}) { id } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anyone.query(`mutation { ${metadata.update}(id: ${foreign()}, input: {}) { errors { path } } }`)).code).toBe(
+    expect((await anyone.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anyone.query(`mutation { ${metadata.update}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code).toBe(
       'UNAUTHENTICATED',
     );
     const detail = { detail: 'Authentication credentials were not provided.' };
     for (const rest of restOf(entity))
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-        for (const path of [`/api/v2/${rest}/`, `/api/v2/${rest}/${foreign()}/`])
+        for (const path of [`/api/v2/${rest}/`, `/api/v2/${rest}/${foreignId()}/`])
           expect(await anyone.send(method, path)).toMatchObject({ status: 403, body: detail });
   });
 });

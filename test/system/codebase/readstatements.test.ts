@@ -123,11 +123,11 @@ const rest = (path: string): Request => ({
   rows: ({ body }) => body.results.length,
 });
 
-const queried = () => allEntities().filter((entity) => growingEntities().includes(entity) && isListed(entity));
+const queriedEntities = () => allEntities().filter((entity) => growingEntities().includes(entity) && isListed(entity));
 
 const requests: Request[] = [
   ...growingEntities().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
-  ...queried().flatMap((entity) => {
+  ...queriedEntities().flatMap((entity) => {
     const { pluralName } = resourceOf(entity)!;
     const list = (selection: string) =>
       hasPages(entity)
@@ -138,7 +138,7 @@ const requests: Request[] = [
       graphql(`${pluralName} with all relations`, list(allFields(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
     ];
   }),
-  ...queried()
+  ...queriedEntities()
     .filter(hasPages)
     .flatMap((entity) => {
       const { pluralName } = resourceOf(entity)!;

@@ -87,8 +87,8 @@ test('a profile can be read and changed by its user only', async () => {
 
 describe.each(types)('%s', (_name, entity) => {
   const { singularName, pluralName, metadata } = resourceOf(entity)!;
-  const own = () => annas.get(entity)!;
-  const foreign = () => bobs.get(entity)!;
+  const ownId = () => annas.get(entity)!;
+  const foreignId = () => bobs.get(entity)!;
   let before: unknown;
   beforeAll(async () => {
     before = await ofBob(entity);
@@ -98,9 +98,9 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('lists only rows of the viewer', async () => {
     const { text, data } = await ann.query(
-      `{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } given: ${pluralName}(where: { id: { in: [${own()}, ${foreign()}] } }) { totalCount nodes { id } } }`,
+      `{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } given: ${pluralName}(where: { id: { in: [${ownId()}, ${foreignId()}] } }) { totalCount nodes { id } } }`,
     );
-    const mine = { totalCount: 1, nodes: [{ id: String(own()) }] };
+    const mine = { totalCount: 1, nodes: [{ id: String(ownId()) }] };
     expect(data).toEqual({ rows: mine, given: mine });
     expectNothingOf(bobs, text);
     for (const { rest } of metadata.views) {
@@ -114,15 +114,15 @@ describe.each(types)('%s', (_name, entity) => {
     const { text, data } = await fitgraph.anyone.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } }`);
     expect(data.rows).toEqual({ totalCount: 0, nodes: [] });
     expectNothingOf(annas, text);
-    expect((await fitgraph.anyone.query(`{ ${singularName}(id: ${foreign()}) { id } }`)).code).toBe('NOT_FOUND');
+    expect((await fitgraph.anyone.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('NOT_FOUND');
   });
 
   test('does not find a foreign row by its ids', async () => {
-    expect((await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, foreign()) })).code).toBe(
-      'NOT_FOUND',
-    );
-    expect((await ann.query(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id: foreign() })).code).toBe('NOT_FOUND');
-    for (const { rest } of metadata.views) expect((await ann.get(`/${rest}/${foreign()}/`)).status).toBe(404);
+    expect(
+      (await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, foreignId()) })).code,
+    ).toBe('NOT_FOUND');
+    expect((await ann.query(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id: foreignId() })).code).toBe('NOT_FOUND');
+    for (const { rest } of metadata.views) expect((await ann.get(`/${rest}/${foreignId()}/`)).status).toBe(404);
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
@@ -130,21 +130,21 @@ describe.each(types)('%s', (_name, entity) => {
     const { rest, permittedMethods } = metadata.views[0]!;
     if (metadata.update) {
       const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { errors { code } } }`;
-      expect((await ann.ask(update, { id: foreign(), input })).row.errors).toEqual(UNKNOWN);
+      expect((await ann.ask(update, { id: foreignId(), input })).row.errors).toEqual(UNKNOWN);
     }
     if (metadata.remove) {
       const remove = `mutation ($id: ID!) { row: ${metadata.remove}(id: $id) { errors { code } } }`;
-      expect((await ann.ask(remove, { id: foreign() })).row.errors).toEqual(UNKNOWN);
+      expect((await ann.ask(remove, { id: foreignId() })).row.errors).toEqual(UNKNOWN);
     }
     if (metadata.removeMany) {
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.removeMany}(rows: $rows) { errors { code } } }`;
-      expect((await ann.ask(remove, { rows: [{ id: own() }, { id: foreign() }] })).row.errors).toEqual(UNKNOWN);
+      expect((await ann.ask(remove, { rows: [{ id: ownId() }, { id: foreignId() }] })).row.errors).toEqual(UNKNOWN);
     }
     const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     const body = bodyOf(entity, 2, parentsIn(annas));
-    expect((await ann.put(`/${rest}/${foreign()}/`, body)).status).toBe(status('PUT'));
-    expect((await ann.patch(`/${rest}/${foreign()}/`, metadata.create ? body : {})).status).toBe(status('PATCH'));
-    expect((await ann.delete(`/${rest}/${foreign()}/`)).status).toBe(status('DELETE'));
+    expect((await ann.put(`/${rest}/${foreignId()}/`, body)).status).toBe(status('PUT'));
+    expect((await ann.patch(`/${rest}/${foreignId()}/`, metadata.create ? body : {})).status).toBe(status('PATCH'));
+    expect((await ann.delete(`/${rest}/${foreignId()}/`)).status).toBe(status('DELETE'));
   });
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);

@@ -33,7 +33,7 @@ const OTHER = 101;
 const input = (entity: Entity, number: number): Values => inputOf(entity, number, parentsIn(annas));
 
 /** Returns values that make a row invalid: each invalid reference alone, with a duplicate, and all together. */
-function mistakes(entity: Entity): Values[] {
+function invalidValues(entity: Entity): Values[] {
   const references = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
   const foreign = ({ target }: (typeof references)[number]) => bobs.get(target!()) ?? UNKNOWN;
   const each = references.flatMap((field) => [{ [field.name]: UNKNOWN }, { [field.name]: foreign(field) }]);
@@ -42,7 +42,7 @@ function mistakes(entity: Entity): Values[] {
   return [...each, ...double, ...each.flatMap((one) => double.map((other) => ({ ...one, ...other }))), ...(each.length ? [all] : [])];
 }
 
-const wrong = ({ data, errors }: GraphQLAnswer): Wrong[] => {
+const errorsOf = ({ data, errors }: GraphQLAnswer): Wrong[] => {
   expect(errors).toBeUndefined();
   return data.rows.errors;
 };
@@ -66,24 +66,24 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
     const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.singularName} { id } errors`), {
       input: input(entity, number),
     });
-    expect(wrong(answer)).toEqual([]);
+    expect(errorsOf(answer)).toEqual([]);
     return answer.data.rows.row.id as string;
   };
   const [id, other] = [await createRows(FREE + 10), await createRows(FREE + 11)];
   const rows = () => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`);
   const before = await rows();
-  for (const values of mistakes(entity)) {
+  for (const values of invalidValues(entity)) {
     const whole = { ...input(entity, FREE), ...values };
-    const alone = wrong(await ann.query(create, { input: whole }));
+    const alone = errorsOf(await ann.query(create, { input: whole }));
     expect(alone).not.toEqual([]);
-    expect(alone).toEqual(asOfOne(wrong(await ann.query(createMany, { inputs: [whole, input(entity, OTHER)] }))));
+    expect(alone).toEqual(asOfOne(errorsOf(await ann.query(createMany, { inputs: [whole, input(entity, OTHER)] }))));
     for (const changed of [whole, values]) {
       const changes = [
         { id, input: changed },
         { id: other, input: input(entity, OTHER) },
       ];
-      const changedAlone = wrong(await ann.query(update, changes[0]));
-      expect(changedAlone).toEqual(asOfOne(wrong(await ann.query(updateMany, { changes }))));
+      const changedAlone = errorsOf(await ann.query(update, changes[0]));
+      expect(changedAlone).toEqual(asOfOne(errorsOf(await ann.query(updateMany, { changes }))));
       expect(changedAlone).toEqual(alone);
     }
   }
@@ -91,7 +91,7 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
 });
 
 test('the tested types include unique constraints and references', () => {
-  const counts = types.map(([, entity]) => mistakes(entity).length);
+  const counts = types.map(([, entity]) => invalidValues(entity).length);
   expect(counts.filter((count) => count > 4).length).toBeGreaterThanOrEqual(3);
   expect(types.filter(([, entity]) => resourceOf(entity)!.unique).length).toBeGreaterThanOrEqual(2);
 });

@@ -8,7 +8,7 @@ import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { readRow, updateOf } from '../../setup/lists';
 import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
 import { randomFor, seeded, type Random } from '../../setup/random';
-import { bodyOf, inputOf, named, type Values } from '../../setup/samples';
+import { bodyOf, inputOf, toEnumName, type Values } from '../../setup/samples';
 
 /** A zone with daylight saving time, different from that of the machine. */
 const fitgraph = fitgraphForThisFile({ environment: { TIME_ZONE: 'Europe/Berlin' } });
@@ -66,7 +66,7 @@ interface WriteInput {
   drawn: Values;
 }
 
-function written(
+function writeInput(
   entity: Entity,
   sample: Values,
   key: (field: FieldMeta) => string,
@@ -83,13 +83,14 @@ function written(
 /** Distinguishes the samples of one type. */
 let number: number;
 const body = (entity: Entity): WriteInput =>
-  written(
+  writeInput(
     entity,
     bodyOf(entity, (number += 1), parentsIn(annas)),
     ({ rest }) => rest,
     (_field, value) => value,
   );
-const input = (entity: Entity): WriteInput => written(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, named);
+const input = (entity: Entity): WriteInput =>
+  writeInput(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, toEnumName);
 
 /** Returns a random subset with at least one field. */
 const some = (values: Values): Values => Object.fromEntries(random.some(Object.entries(values), Object.keys(values).length));
@@ -98,7 +99,7 @@ const some = (values: Values): Values => Object.fromEntries(random.some(Object.e
  * Sends random values until they are accepted. Each attempt replaces half of the previous random values by those of the sample. The last attempt
  * sends the sample unchanged.
  */
-async function accepted<A>(
+async function writeUntilAccepted<A>(
   { sample, drawn }: WriteInput,
   part: (values: Values) => Values,
   send: (values: Values) => Promise<A>,
@@ -132,12 +133,14 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
       expect(bodyAndTag(answer)).toEqual(bodyAndTag(await ann.get(`${path}${answer.body.id}/`)));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const made = metadata.create ? await accepted(body(entity), whole, (values) => ann.post(path, values), isWritten) : undefined;
+      const made = metadata.create
+        ? await writeUntilAccepted(body(entity), whole, (values) => ann.post(path, values), isWritten)
+        : undefined;
       if (made) await compare(made);
       const id = (made ? made.body.id : annas.get(entity)) as number;
-      await compare(await accepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
+      await compare(await writeUntilAccepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
       if (permittedMethods.includes('PUT'))
-        await compare(await accepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
+        await compare(await writeUntilAccepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
     }
   },
 );
@@ -173,9 +176,12 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
       expect(found).toEqual(await readRow(ann, entity, found.id, `id ${selection}`));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      if (metadata.create) await compare(await accepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
+      if (metadata.create)
+        await compare(await writeUntilAccepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
       if (metadata.update)
-        await compare(await accepted(input(entity), some, (values) => ann.query(update, { id: annas.get(entity), input: values }), hasRow));
+        await compare(
+          await writeUntilAccepted(input(entity), some, (values) => ann.query(update, { id: annas.get(entity), input: values }), hasRow),
+        );
     }
   }
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 /** Numbers the rows, so that they satisfy unique constraints. */
 let number = 100;
-function next(entity: Entity, by?: string): Values {
+function nextInput(entity: Entity, by?: string): Values {
   const given = [(number += 1), parentsIn(ownedRowIds)] as const;
   const values = by === undefined ? inputOf(entity, ...given) : inputBelow(entity, by, ...given);
   // True flags may affect other rows.
@@ -31,7 +31,7 @@ function next(entity: Entity, by?: string): Values {
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
 
-const succeeded = (answer: GraphQLAnswer): GraphQLAnswer => {
+const expectSuccess = (answer: GraphQLAnswer): GraphQLAnswer => {
   expect(answer.errors).toBeUndefined();
   const { rows } = answer.data;
   if (rows.errors) expect(rows.errors).toEqual([]);
@@ -68,19 +68,19 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
     const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.removeMany}(rows: $rows) { deletedIds } }`;
     const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
     for (const size of SIZES) {
-      const created = succeeded(await ann.query(create, { inputs: times(size, () => next(entity)) }));
+      const created = expectSuccess(await ann.query(create, { inputs: times(size, () => nextInput(entity)) }));
       statements.create!.push(created.statements);
       const ids: string[] = created.data.rows.shown.map(({ id }: { id: string }) => id);
       expect(new Set(ids).size).toBe(size);
-      const changes = ids.map((id) => ({ id, input: next(entity) }));
-      statements.update!.push(succeeded(await ann.query(update, { changes })).statements);
+      const changes = ids.map((id) => ({ id, input: nextInput(entity) }));
+      statements.update!.push(expectSuccess(await ann.query(update, { changes })).statements);
       // Each row changes another field.
       const parts = changes.map(({ id }, index) => {
-        const entries = Object.entries(next(entity));
+        const entries = Object.entries(nextInput(entity));
         return { id, input: Object.fromEntries([entries[index % entries.length]!]) };
       });
-      if (size > 1) statements.parts!.push(succeeded(await ann.query(update, { changes: parts })).statements);
-      statements.remove!.push(succeeded(await ann.query(remove, { rows: ids.map((id) => ({ id })) })).statements);
+      if (size > 1) statements.parts!.push(expectSuccess(await ann.query(update, { changes: parts })).statements);
+      statements.remove!.push(expectSuccess(await ann.query(remove, { rows: ids.map((id) => ({ id })) })).statements);
     }
     expectNoGrowth(statements.create!, lookUps(entity));
     expectNoGrowth(statements.update!, lookUps(entity));
@@ -94,7 +94,7 @@ function tree(entity: Entity, width: number, above?: string): Values {
   const children = creatableChildren(entity).map(
     ({ name, target, referenceField }) => [name, times(width, () => tree(target(), 1, referenceField))] as const,
   );
-  return { ...next(entity, above), ...Object.fromEntries(children) };
+  return { ...nextInput(entity, above), ...Object.fromEntries(children) };
 }
 
 const rowsIn = (values: Values): number =>
@@ -118,7 +118,7 @@ test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
     for (const size of SIZES) {
       const input = tree(entity, Math.ceil(size / perWidth));
       expect(rowsIn(input)).toBeGreaterThanOrEqual(size);
-      answers.push(succeeded(await ann.query(create, { input })));
+      answers.push(expectSuccess(await ann.query(create, { input })));
     }
     expect(new Set(answers.map(({ statements }) => statements)).size).toBe(1);
     expect(answers[0]!.statements).toBeLessThanOrEqual(2 * MOST);
@@ -151,18 +151,18 @@ test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))
   '%s takes four statements per REST write, plus listed exceptions',
   async (name, entity) => {
     const statements: Record<string, number> = {};
-    const counted = (what: string, status: number, answer: Answer) => {
+    const recordStatements = (what: string, status: number, answer: Answer) => {
       expect([what, answer.status]).toEqual([what, status]);
       statements[what] = answer.statements;
       return answer;
     };
     const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
     const body = () => bodyOf(entity, (number += 1), parentsIn(ownedRowIds));
-    const { id } = counted('POST', 201, await ann.post(path, body())).body;
+    const { id } = recordStatements('POST', 201, await ann.post(path, body())).body;
     const [changed] = Object.entries(body()).filter(([, value]) => !Array.isArray(value));
-    counted('PATCH', 200, await ann.patch(`${path}${id}/`, Object.fromEntries([changed!])));
-    counted('PUT', 200, await ann.put(`${path}${id}/`, body()));
-    counted('DELETE', 204, await ann.delete(`${path}${id}/`));
+    recordStatements('PATCH', 200, await ann.patch(`${path}${id}/`, Object.fromEntries([changed!])));
+    recordStatements('PUT', 200, await ann.put(`${path}${id}/`, body()));
+    recordStatements('DELETE', 204, await ann.delete(`${path}${id}/`));
     const extra: Partial<Record<string, number>>[] = [MORE[name] ?? {}, { PATCH: keyStatements(entity, changed![0]) }];
     const expected = ['POST', 'PATCH', 'PUT', 'DELETE'].map((what) => [what, extra.reduce((sum, more) => sum + (more[what] ?? 0), 4)]);
     expect(statements).toEqual(Object.fromEntries(expected));

@@ -187,7 +187,7 @@ test('the question has a row for each kind', async () => {
 });
 
 /** Returns the output of a failed command; undefined if it has passed. */
-function failure(command: string): Promise<string | undefined> {
+function failureOf(command: string): Promise<string | undefined> {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('JEST_')));
   return new Promise((resolve) => {
     execFile('sh', ['-c', command], { cwd: copy, env: environment, maxBuffer: Infinity }, (error, stdout, stderr) =>
@@ -197,7 +197,7 @@ function failure(command: string): Promise<string | undefined> {
 }
 
 test.each(commands.map((command) => [command]))('`%s` passes', async (command) => {
-  expect(await failure(command)).toBeUndefined();
+  expect(await failureOf(command)).toBeUndefined();
 });
 
 test('the guide of the configuration lists the setting afterwards', () => {

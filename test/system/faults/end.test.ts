@@ -59,7 +59,7 @@ test('resets no connection and loses no write in a shutdown under load', async (
     // While no server listens, connections are refused. The kernel resets a connection that arrives between the last accept and the closing
     // of the port. No accepted connection may be reset.
     const closed = Math.min(...traffic.outcomes.filter(({ why }) => why === 'ECONNREFUSED').map(({ at }) => at));
-    const isUnavoidableReset = ({ why, kept, at }: Outcome) => why === 'ECONNRESET' && !kept && Math.abs(at - closed) < instantMs;
+    const isUnavoidableReset = ({ why, reused, at }: Outcome) => why === 'ECONNRESET' && !reused && Math.abs(at - closed) < instantMs;
     const lostRequests = traffic.outcomes.filter(
       (outcome) => outcome.status === 0 && outcome.why !== 'ECONNREFUSED' && !isUnavoidableReset(outcome),
     );

@@ -85,9 +85,9 @@ test('returns 503 with the id of a logged cause for every request while the data
       expect(text).not.toMatch(/ECONN|connect |socket|127\.0\.0\.1/);
       const id = headers.get('x-request-id')!;
       expect(text).toContain(id);
-      const caused = () =>
+      const isCauseLogged = () =>
         scene.server.stdout.split('\n').some((line) => line.includes(id) && line.includes('"err"') && line.includes('ECONN'));
-      await until(`the cause of ${what} is logged`, caused);
+      await until(`the cause of ${what} is logged`, isCauseLogged);
     }
   } finally {
     scene.proxy.heal();

@@ -82,8 +82,9 @@ test('serves reads and fails writes with Retry-After while the database is read-
   // The cause is only logged, under the id of the response.
   expect(mutation.text).not.toMatch(/read-only|transaction/);
   const { id } = mutation.errors![0]!.extensions;
-  const logged = () => scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
-  await until('the rejected write is logged', () => logged() !== undefined);
+  const loggedLine = () =>
+    scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
+  await until('the rejected write is logged', () => loggedLine() !== undefined);
   await inDatabase('RESET default_transaction_read_only');
   await sql(end);
   await until('the server is healthy again', isHealthy);

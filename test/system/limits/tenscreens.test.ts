@@ -180,7 +180,7 @@ test('the screen Find a food, log it finds foods by name, barcode and frequency 
 });
 
 /** Returns an edit that renames the plan, adds a meal, and replaces the last item of each meal by `count` others. */
-function edited({ nutritionPlan: { id: plan, version, meals } }: any, name: string, count: number): Variables {
+function editPlan({ nutritionPlan: { id: plan, version, meals } }: any, name: string, count: number): Variables {
   const item = { ingredientId: OATS, amount: '50.00' };
   const keptMeals = meals.map(({ id, position, time, items }: any) => ({
     id,
@@ -195,7 +195,7 @@ function edited({ nutritionPlan: { id: plan, version, meals } }: any, name: stri
 }
 
 test('the screen Edit a plan saves the whole plan, or returns the newer version as a conflict', async () => {
-  const [read, saved] = await showScreen('Edit a plan', undefined, ([data]) => edited(data, 'Bulk', 1));
+  const [read, saved] = await showScreen('Edit a plan', undefined, ([data]) => editPlan(data, 'Bulk', 1));
   const { nutritionPlan: plan, conflict, errors } = saved!.data.updateNutritionPlan;
   expect([conflict, errors, plan.name]).toEqual([null, [], 'Bulk']);
   const previousPlan = read!.data.nutritionPlan;
@@ -206,7 +206,7 @@ test('the screen Edit a plan saves the whole plan, or returns the newer version 
   ]);
   expect(plan.meals[1].items.at(-1)).toMatchObject({ ingredientId: String(OATS), amount: '50.00', position: 9 });
 
-  const late = await sendScreen('Edit a plan', 1, edited(read!.data, 'Cut', 1));
+  const late = await sendScreen('Edit a plan', 1, editPlan(read!.data, 'Cut', 1));
   expect(late.data.updateNutritionPlan).toEqual({
     nutritionPlan: null,
     conflict: plan,
@@ -214,7 +214,7 @@ test('the screen Edit a plan saves the whole plan, or returns the newer version 
   });
   const more = await sendScreen('Edit a plan');
   expectAsManyStatements(read!, more);
-  expectAsManyStatements(saved!, await sendScreen('Edit a plan', 1, edited(more.data, 'Bulk', 7)));
+  expectAsManyStatements(saved!, await sendScreen('Edit a plan', 1, editPlan(more.data, 'Bulk', 7)));
 });
 
 test('the screen Calendar shows planned days and completed sessions', async () => {
@@ -230,14 +230,15 @@ test('the screen Calendar shows planned days and completed sessions', async () =
 });
 
 test('the screen Profile and units saves name and units and leaves stored weights unchanged', async () => {
-  const newest = () => account.person.ask('{ weightEntries(first: 1, orderBy: [{ date: DESC }]) { nodes { weight unit weightKg } } }');
-  const before = await newest();
+  const readNewestWeight = () =>
+    account.person.ask('{ weightEntries(first: 1, orderBy: [{ date: DESC }]) { nodes { weight unit weightKg } } }');
+  const before = await readNewestWeight();
   const [answer] = await showScreen('Profile and units');
   const { updateUser, updateProfile } = answer!.data;
   expect([updateUser.errors, updateProfile.errors]).toEqual([[], []]);
   expect(updateUser.user).toMatchObject({ username: 'ann', firstName: 'Ann', lastName: 'Example' });
   expect(updateProfile.userProfile).toMatchObject({ unitSystem: 'IMPERIAL', height: 180, birthdate: '1990-05-20' });
-  expect(await newest()).toEqual(before);
+  expect(await readNewestWeight()).toEqual(before);
   const settings = await account.person.ask(screens.find(({ name }) => name === 'settings and profile')!.query);
   expect(settings.viewer).toMatchObject({ firstName: 'Ann', profile: { unitSystem: 'IMPERIAL' } });
 });
