@@ -9,7 +9,7 @@ const calls = Number(process.env.BENCH_CALLS ?? 600);
 const users = Number(process.env.BENCH_USERS ?? 2000);
 const LOGS = 1000;
 const WARM_UP = 100;
-const WANTED_MS = 50;
+const MAX_P99_MS = 50;
 const QUERY = '{ muscleVolume(by: WEEK, last: 1000) { bucket { start } muscleId hardSets } }';
 
 const tokenOf = (user) => String(user).padStart(40, 'c');
@@ -75,9 +75,9 @@ await withService({
     }
     times.sort((a, b) => a - b);
     const p99 = quantile(times, 0.99);
-    if (p99 > WANTED_MS) process.exitCode = 1;
+    if (p99 > MAX_P99_MS) process.exitCode = 1;
     console.log(
-      `${users * LOGS} logs of ${users} users, ${rows} rows an answer: p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (wanted ${WANTED_MS})`,
+      `${users * LOGS} logs of ${users} users, ${rows} rows an answer: p50 ${quantile(times, 0.5).toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (wanted ${MAX_P99_MS})`,
     );
     agent.destroy();
   },

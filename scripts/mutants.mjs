@@ -37,7 +37,7 @@ const write = (name, value) => writeFileSync(file(name), JSON.stringify(value, n
 const deadline = performance.now() + Number(options.minutes) * 60_000;
 
 /** How many survivors are active at the same time when they are tested together. */
-const TOGETHER = 40;
+const MUTANTS_PER_RUN = 40;
 /** Time limit for the tests of a folder, which take about a minute. A mutant that exceeds it counts as detected. */
 const LIMIT_S = 240;
 /** Test folders for folders of src with a different name. */
@@ -190,8 +190,8 @@ async function tryAll(mutants, stage, project, suites, reachedBy) {
   const survivors = mutants
     .map(({ id }) => id)
     .filter((id) => verdicts().get(id).result === 'survived' && verdicts().get(id).stage === stage);
-  for (let at = 0; at < survivors.length && performance.now() < deadline; at += TOGETHER)
-    await tryTogether(suites, project, survivors.slice(at, at + TOGETHER), reachedBy);
+  for (let at = 0; at < survivors.length && performance.now() < deadline; at += MUTANTS_PER_RUN)
+    await tryTogether(suites, project, survivors.slice(at, at + MUTANTS_PER_RUN), reachedBy);
 }
 
 // Reporting

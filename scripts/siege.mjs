@@ -14,7 +14,7 @@ const times = Number(process.env.SIEGE_TIMES ?? 2);
 const WARM_SECONDS = 3;
 const MEASURED_SECONDS = 4;
 const CALM_SECONDS = 3;
-const RECOVERED_AFTER_SECONDS = 5;
+const RECOVERY_SECONDS = 5;
 
 /** Limits. A short siege shares its machine with other tests, so it only requires that the service stays alive. */
 const isShort = seconds < 60;
@@ -22,7 +22,7 @@ const LIVE_MS = isShort ? 1_000 : 100;
 /** Permitted growth of resident memory from the first to the last third of the siege. */
 const MEMORY_SHARE = isShort ? 0.5 : 0.2;
 /** Minimum throughput as a share of the capacity. */
-const GOOD_SHARE = isShort ? 0.3 : 0.7;
+const MIN_GOODPUT_SHARE = isShort ? 0.3 : 0.7;
 /** Response times are normal up to NORMAL_MS, or up to NORMAL_TIMES the time before the siege. */
 const NORMAL_MS = isShort ? 500 : 150;
 const NORMAL_TIMES = 3;
@@ -68,7 +68,7 @@ async function runSiege(service) {
   clearInterval(sampling);
   const live = await watch.stop();
 
-  await sleep(Math.max(0, RECOVERED_AFTER_SECONDS * 1000 - replies.drainedMs));
+  await sleep(Math.max(0, RECOVERY_SECONDS * 1000 - replies.drainedMs));
   const after = await sendSequentially(load, CALM_SECONDS);
 
   const third = Math.floor(memory.length / 3);
@@ -104,7 +104,7 @@ function violatedRequirements({ kinds, calm, live, memory, unanswered, failures,
     [memory.last <= memory.first * (1 + MEMORY_SHARE), `memory rose from ${memory.first} to ${memory.last} MB`],
     [calm.after <= Math.max(NORMAL_MS, NORMAL_TIMES * calm.before), `p95 was ${calm.before} ms before and ${calm.after} ms afterwards`],
     [calm.refused === 0, `${calm.refused} requests were refused when all was over`],
-    [good >= capacity * GOOD_SHARE, `of ${capacity} requests a second that it can do it did ${good}`],
+    [good >= capacity * MIN_GOODPUT_SHARE, `of ${capacity} requests a second that it can do it did ${good}`],
     [
       userShare <= anonymousShare + 0.05,
       `users were refused more often (${userShare.toFixed(2)}) than strangers (${anonymousShare.toFixed(2)})`,

@@ -6,7 +6,7 @@ import { PASSWORD, USERS } from './service.mjs';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const TICK_MS = 5;
-const AT_ONCE = 16;
+const CLIENTS = 16;
 const NETWORKS = 200;
 /** Number of written rows to keep. Beyond it, as many rows are deleted as created. */
 const MAX_ROWS = 500;
@@ -165,7 +165,7 @@ export class Load {
     const client = async () => {
       while (performance.now() < until) replies.push(await this.one());
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, client));
+    await Promise.all(Array.from({ length: CLIENTS }, client));
     return replies;
   }
 

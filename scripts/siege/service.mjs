@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const dist = fileURLToPath(new URL('../../dist/src', import.meta.url));
-const STARTED_MS = 120_000;
-const STOPPED_MS = 20_000;
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 20_000;
 export const USERS = ['siege1', 'siege2'];
 export const PASSWORD = 'a good password';
 
@@ -42,14 +42,14 @@ export async function startService() {
     async stop() {
       const exited = new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve()));
       child.kill('SIGTERM');
-      await Promise.race([exited, sleep(STOPPED_MS, undefined, { ref: false })]);
+      await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
 async function waitForOutput(what, child) {
-  for (const until = Date.now() + STARTED_MS; Date.now() < until; await sleep(100)) {
+  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(100)) {
     const value = what();
     if (value) return value;
     if (child.exitCode !== null) break;

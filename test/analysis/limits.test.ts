@@ -22,7 +22,7 @@ const QUESTIONS = [
   'topFoods { grams }',
 ];
 /** The tables that these queries read. */
-const READ = ['workout_log', 'schedule', 'weight_entry', 'diary_entry', 'meal'];
+const TABLES_READ = ['workout_log', 'schedule', 'weight_entry', 'diary_entry', 'meal'];
 
 const fitgraph = fitgraphForThisFile();
 
@@ -33,7 +33,7 @@ test('returns TIMEOUT with advice at the path of each analysis that takes too lo
     const blocker = await impatient.database.pool.connect();
     await blocker.query('SET statement_timeout = 0');
     await blocker.query('BEGIN');
-    await blocker.query(`LOCK TABLE ${READ.map((table) => `"${table}"`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+    await blocker.query(`LOCK TABLE ${TABLES_READ.map((table) => `"${table}"`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
     const errorsOfQuestions = [];
     for (const question of QUESTIONS) {
       const { code, errors } = await carl.query(`{ asked: ${question} }`);

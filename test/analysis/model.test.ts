@@ -224,11 +224,11 @@ async function checkRandomQuery(name: string, number: number): Promise<void> {
 }
 
 const NAMES = Object.keys(QUESTIONS);
-const EACH = Math.ceil(COUNT / NAMES.length);
+const QUERIES_PER_ANALYSIS = Math.ceil(COUNT / NAMES.length);
 
-test.each(NAMES)(seeded(`matches the model of %s for ${EACH} random queries`), async (name) => {
+test.each(NAMES)(seeded(`matches the model of %s for ${QUERIES_PER_ANALYSIS} random queries`), async (name) => {
   random = randomFor(`questions of ${name}`);
-  for (let number = 0; number < EACH; number += 1) await checkRandomQuery(name, number % PEOPLE);
+  for (let number = 0; number < QUERIES_PER_ANALYSIS; number += 1) await checkRandomQuery(name, number % PEOPLE);
 });
 
 test(seeded('matches the model for the estimates and intensities of all logs'), async () => {

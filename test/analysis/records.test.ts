@@ -137,13 +137,13 @@ test('does not count an equal estimate from other repetitions as a record', asyn
 });
 
 describe('an analysis below an exercise', () => {
-  const SHOWN = {
+  const SELECTIONS = {
     personalRecords: 'kind date value previous logId exerciseId exerciseBaseId log { reps }',
     bestOneRepMaxes: 'date oneRepMax logId exerciseBaseId exercise { name }',
     trainingVolume: 'bucket { start } sets tonnage exerciseId exerciseBase { id }',
   };
   const fields = (args: string) =>
-    Object.entries(SHOWN)
+    Object.entries(SELECTIONS)
       .map(([name, shown]) => `${name}(${args}) { ${shown} }`)
       .join(' ');
   const page = (first: number, args: string) =>
@@ -154,7 +154,7 @@ describe('an analysis below an exercise', () => {
     expect(exercises.nodes.length).toBeGreaterThan(2);
     for (const { id, ...found } of exercises.nodes) {
       const where = `last: 100, where: { exerciseId: { eq: ${id} } }, unit: LB`;
-      const { personalRecords, bestOneRepMaxes, trainingVolume } = SHOWN;
+      const { personalRecords, bestOneRepMaxes, trainingVolume } = SELECTIONS;
       const expected = await ann.ask(`{
         personalRecords(${where}) { ${personalRecords} }
         bestOneRepMaxes(${where}) { ${bestOneRepMaxes} }

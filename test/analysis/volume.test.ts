@@ -79,8 +79,8 @@ test('requires the scope READ_TRAINING of an access token', async () => {
 });
 
 test('reads the logs of one user among many with an index-only scan', async () => {
-  const OTHERS = 30;
-  const EACH = 400;
+  const OTHER_USERS = 30;
+  const LOGS_PER_USER = 400;
   const users: number[] = [];
   const client = await fitgraph.database.pool.connect();
   const superuser = new Client(asSuperuser(fitgraph.database.options.connection));
@@ -89,12 +89,12 @@ test('reads the logs of one user among many with an index-only scan', async () =
     await superuser.connect();
     await superuser.query('SET session_replication_role = replica');
     const { rows } = await superuser.query(
-      `INSERT INTO "user_account" ("username", "password") SELECT 'other' || n, '' FROM generate_series(1, ${OTHERS}) n RETURNING "id"`,
+      `INSERT INTO "user_account" ("username", "password") SELECT 'other' || n, '' FROM generate_series(1, ${OTHER_USERS}) n RETURNING "id"`,
     );
     users.push(...rows.map(({ id }) => id as number));
     await superuser.query(
       `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "workout_id", "user_id")
-       SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${EACH}) n, unnest($1::int[]) u`,
+       SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${LOGS_PER_USER}) n, unnest($1::int[]) u`,
       [users],
     );
     // VACUUM can mark pages as all-visible only once no older transaction is running.

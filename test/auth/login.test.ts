@@ -152,7 +152,7 @@ describe('failed logins with many names', () => {
   });
 
   test('are limited in total when they come from many addresses', async () => {
-    const few = await Fitgraph.start({
+    const withLowLimit = await Fitgraph.start({
       sameDatabaseAs: fitgraph,
       environment: { LOGIN_RATE: '5/min', LOGIN_RATE_TOTAL: '8/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
     });
@@ -160,27 +160,29 @@ describe('failed logins with many names', () => {
       await fitgraph.sql('DELETE FROM "login_attempt"');
       const statuses: number[] = [];
       for (let index = 0; index < 10; index += 1)
-        statuses.push((await login(`name${index}`, 'wrong password', few.anyone.sending({ 'X-Forwarded-For': `10.4.0.${index}` }))).status);
+        statuses.push(
+          (await login(`name${index}`, 'wrong password', withLowLimit.anyone.sending({ 'X-Forwarded-For': `10.4.0.${index}` }))).status,
+        );
       expect(statuses).toEqual([...Array(8).fill(401), 429, 429]);
       // What the total rejects does not count against the name.
-      const ann = few.anyone.sending({ 'X-Forwarded-For': '10.5.0.1' });
+      const ann = withLowLimit.anyone.sending({ 'X-Forwarded-For': '10.5.0.1' });
       for (let index = 0; index < 6; index += 1) expect((await login('ann', PASSWORD, ann)).status).toBe(429);
       await fitgraph.sql(`DELETE FROM "login_attempt" WHERE "key" LIKE 'login-total%'`);
       expect((await login('ann', PASSWORD, ann)).status).toBe(200);
     } finally {
-      await few.stop();
+      await withLowLimit.stop();
     }
   });
 });
 
 test('ignores X-Forwarded-For when no proxy is trusted', async () => {
-  const open = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '2/min' } });
+  const withoutTrustedProxy = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '2/min' } });
   try {
     const statuses: number[] = [];
     for (const one of ['10.1.0.1', '10.1.0.2', '10.1.0.3'])
-      statuses.push((await login('someone', 'wrong password', open.anyone.sending({ 'X-Forwarded-For': one }))).status);
+      statuses.push((await login('someone', 'wrong password', withoutTrustedProxy.anyone.sending({ 'X-Forwarded-For': one }))).status);
     expect(statuses).toEqual([401, 401, 429]);
   } finally {
-    await open.stop();
+    await withoutTrustedProxy.stop();
   }
 });

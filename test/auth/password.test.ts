@@ -9,7 +9,7 @@ const NEXT = 'another good password';
 const CHANGE =
   'mutation ($old: String!, $new: String!) { answer: changePassword(oldPassword: $old, newPassword: $new) { token errors { path message } } }';
 const REPLACE = 'mutation { answer: replaceToken { token } }';
-const WRONG = { path: ['oldPassword'], message: 'This is not your password.' };
+const WRONG_PASSWORD_ERROR = { path: ['oldPassword'], message: 'This is not your password.' };
 const SHORT = { path: ['newPassword'], message: 'The password must have at least 8 characters.' };
 
 let number = 0;
@@ -43,7 +43,7 @@ describe('changePassword', () => {
   });
 
   test.each([
-    ['a wrong old password', 'wrong password', NEXT, [WRONG]],
+    ['a wrong old password', 'wrong password', NEXT, [WRONG_PASSWORD_ERROR]],
     ['a short new password', PASSWORD, ' 1234567 ', [SHORT]],
     [
       'a new password of digits only',
@@ -57,9 +57,9 @@ describe('changePassword', () => {
       'x'.repeat(1001),
       [{ path: ['newPassword'], message: 'The password must have no more than 1000 characters.' }],
     ],
-    ['a wrong old and a short new password', 'wrong password', 'short', [WRONG, SHORT]],
-    ['an empty old password', '', NEXT, [WRONG]],
-    ['an old password with a NUL', 'a\0b', NEXT, [WRONG]],
+    ['a wrong old and a short new password', 'wrong password', 'short', [WRONG_PASSWORD_ERROR, SHORT]],
+    ['an empty old password', '', NEXT, [WRONG_PASSWORD_ERROR]],
+    ['an old password with a NUL', 'a\0b', NEXT, [WRONG_PASSWORD_ERROR]],
   ])('reports %s and changes nothing', async (_what, old, next, errors) => {
     const person = await newUser();
     expect((await change(person, old, next)).data.answer).toEqual({ token: null, errors });
@@ -110,8 +110,8 @@ describe('browser sessions', () => {
     await fitgraph.user('neighbour');
     await otherBrowser.signIn('neighbour');
     const variables = { old: PASSWORD, new: NEXT };
-    const without = await ask(here, CHANGE, variables, {});
-    expect([without.status, without.text]).toEqual([403, expect.stringContaining('CSRF')]);
+    const withoutToken = await ask(here, CHANGE, variables, {});
+    expect([withoutToken.status, withoutToken.text]).toEqual([403, expect.stringContaining('CSRF')]);
     expect(await isSignedIn(there)).toBe(true);
     const answer = await ask(here, CHANGE, variables, { 'X-CSRFToken': await here.csrfToken() });
     const changed = JSON.parse(answer.text).data.answer;
@@ -148,15 +148,16 @@ describe('browser sessions', () => {
 describe('too many failed attempts', () => {
   test('block even the right password, for changePassword and for logins', async () => {
     const person = await newUser();
-    const strict = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '3/min' } });
+    const withLoginLimit = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '3/min' } });
     try {
-      const there = strict.anyone.sending({ Authorization: `Token ${person.token}` });
-      for (let tries = 0; tries < 3; tries += 1) expect((await change(there, 'wrong password', NEXT)).data.answer.errors).toEqual([WRONG]);
+      const there = withLoginLimit.anyone.sending({ Authorization: `Token ${person.token}` });
+      for (let tries = 0; tries < 3; tries += 1)
+        expect((await change(there, 'wrong password', NEXT)).data.answer.errors).toEqual([WRONG_PASSWORD_ERROR]);
       const { code, errors } = await change(there, PASSWORD, NEXT);
       expect([code, errors![0]!.extensions.retryAfter > 50]).toEqual(['TOO_MANY_REQUESTS', true]);
-      expect((await strict.anyone.post('/login/', { username: name(), password: PASSWORD })).status).toBe(429);
+      expect((await withLoginLimit.anyone.post('/login/', { username: name(), password: PASSWORD })).status).toBe(429);
     } finally {
-      await strict.stop();
+      await withLoginLimit.stop();
     }
     expect(await signsIn(PASSWORD)).toBe(true);
   });

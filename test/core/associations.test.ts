@@ -124,8 +124,8 @@ test('includes many-to-many links from either side', async () => {
   }
   const secondary = plain(await Muscle.findAll({ include: [{ model: Exercise, as: 'exercisesSecondary' }] }));
   for (const muscle of secondary) {
-    const those = nodes.filter(({ muscleSecondaryIds }) => muscleSecondaryIds.includes(String(muscle.id)));
-    expect(ids(muscle.exercisesSecondary)).toEqual(expect.arrayContaining(ids(those as { id: number }[])));
+    const exercisesOfMuscle = nodes.filter(({ muscleSecondaryIds }) => muscleSecondaryIds.includes(String(muscle.id)));
+    expect(ids(muscle.exercisesSecondary)).toEqual(expect.arrayContaining(ids(exercisesOfMuscle as { id: number }[])));
   }
 });
 

@@ -8,9 +8,9 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-const SHOWN = 'errors { path message }';
+const ERRORS = 'errors { path message }';
 const create = (input: unknown) =>
-  ann.query(`mutation ($input: WeightEntryInput!) { made: createWeightEntry(input: $input) { weightEntry { id } ${SHOWN} } }`, { input });
+  ann.query(`mutation ($input: WeightEntryInput!) { made: createWeightEntry(input: $input) { weightEntry { id } ${ERRORS} } }`, { input });
 
 test.each([
   ['NOT_FOUND', '{ exercise(id: 999) { id } }'],
@@ -74,13 +74,13 @@ test('reports all invalid fields at once and writes nothing', async () => {
     errors: [{ path: ['input', 'weight'], message: 'Ensure that there are no more than 5 digits in total.' }],
   });
   expect((await ann.ask('{ weightEntries(where: { date: { eq: "2021-01-01" } }) { totalCount } }')).weightEntries.totalCount).toBe(0);
-  const setting = await ann.ask(`mutation ($input: PlannedSetPatch!) { made: updatePlannedSet(id: 1, input: $input) { ${SHOWN} } }`, {
+  const setting = await ann.ask(`mutation ($input: PlannedSetPatch!) { made: updatePlannedSet(id: 1, input: $input) { ${ERRORS} } }`, {
     input: { reps: 1 },
   });
   expect(setting.made).toEqual({ errors: [{ path: ['id'], message: 'There is no PlannedSet with the id "1".' }] });
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
   const entry = await ann.ask(
-    `mutation ($input: DiaryEntryInput!) { made: createDiaryEntry(input: $input) { diaryEntry { id } ${SHOWN} } }`,
+    `mutation ($input: DiaryEntryInput!) { made: createDiaryEntry(input: $input) { diaryEntry { id } ${ERRORS} } }`,
     {
       input: { planId: plan, ingredientId: 999, amount: '5000', ingredientUnitId: 999 },
     },
@@ -209,7 +209,7 @@ test('rejects a foreign parent over REST before it validates other fields', asyn
 
 test('reports invalid fields on update', async () => {
   const { made } = (await create({ date: '2021-01-02', weight: '80' })).data;
-  const document = `mutation ($id: ID!, $input: WeightEntryPatch!) { made: updateWeightEntry(id: $id, input: $input) { weightEntry { weight } ${SHOWN} } }`;
+  const document = `mutation ($id: ID!, $input: WeightEntryPatch!) { made: updateWeightEntry(id: $id, input: $input) { weightEntry { weight } ${ERRORS} } }`;
   const change = async (input: unknown) => (await ann.ask(document, { id: made.weightEntry.id, input })).made;
   const message = 'Ensure this value is less than or equal to 600.';
   expect(await change({ weight: '601' })).toEqual({ weightEntry: null, errors: [{ path: ['input', 'weight'], message }] });
@@ -273,7 +273,7 @@ describe('an unexpected error', () => {
   beforeAll(() => fitgraph.sql('ALTER TABLE "weight_entry" RENAME TO "lost"'));
   afterAll(() => fitgraph.sql('ALTER TABLE "lost" RENAME TO "weight_entry"'));
 
-  const INSIDE = /weight_entry|relation|SELECT|INSERT|at .*\.[jt]s|node_modules|42P01/;
+  const INTERNAL_DETAILS = /weight_entry|relation|SELECT|INSERT|at .*\.[jt]s|node_modules|42P01/;
   const ID = /\(id ([0-9a-f-]{36})\)/;
 
   test.each([
@@ -286,7 +286,7 @@ describe('an unexpected error', () => {
   ])('in %s returns only an id, and logs the details under that id', async (_what, ask, status) => {
     const answer = await ask();
     expect(answer.status).toBe(status);
-    expect(answer.text).not.toMatch(INSIDE);
+    expect(answer.text).not.toMatch(INTERNAL_DETAILS);
     const id = ID.exec(answer.text)![1]!;
     const line = JSON.parse(fitgraph.logged.find((one) => one.includes(id))!);
     expect(line).toMatchObject({ level: 50, id, err: { message: expect.stringContaining('weight_entry'), code: '42P01' } });

@@ -260,7 +260,7 @@ const KEYS: Record<string, (() => Key)[]> = {
 };
 
 const BUCKET = '{ unit start end number }';
-const SHOWN: Record<string, string> = {
+const SELECTION_OF_KEY: Record<string, string> = {
   workoutLogs: `reps rir weightKg exercise { id } exerciseBase { id } exerciseCategory { id } sessionId sessionImpression equipmentId muscle { id name }
     dateBucket ${BUCKET} repsBin { from to } weightBin { from to } weightKgBin { from to }`,
   diaryEntries: `amount ingredientUnitId ingredient { id } plan { id } eatenAtBucket ${BUCKET} amountBin { from to }`,
@@ -272,7 +272,7 @@ function documentOf(list: string): string {
   const values = ['sum', 'avg', 'stddev', 'median', 'p0: percentile(p: $p0)', 'p1: percentile(p: $p1)'];
   return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: [${type}Having!], $orderBy: [${type}GroupOrder!], $first: Int!, $offset: Int!, $p0: Decimal!, $p1: Decimal!) {
     groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, offset: $offset) {
-      keys { ${SHOWN[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
+      keys { ${SELECTION_OF_KEY[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
         min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${toConstantCase(field)})`).join(' ')} } }`;
 }
 

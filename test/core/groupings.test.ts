@@ -564,10 +564,10 @@ test('estimates the cost of a grouping from the rows read and the groups returne
 });
 
 test('returns TIMEOUT when a grouping exceeds STATEMENT_TIMEOUT', async () => {
-  const hasty = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '300ms' } });
+  const withShortTimeout = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '300ms' } });
   try {
-    const carl = await hasty.user('carl');
-    const blocker = await hasty.database.pool.connect();
+    const carl = await withShortTimeout.user('carl');
+    const blocker = await withShortTimeout.database.pool.connect();
     await blocker.query('SET statement_timeout = 0');
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout_log" IN ACCESS EXCLUSIVE MODE');
@@ -575,6 +575,6 @@ test('returns TIMEOUT when a grouping exceeds STATEMENT_TIMEOUT', async () => {
     blocker.release(true);
     expect([code, errors![0]!.message]).toEqual(['TIMEOUT', expect.stringContaining('takes too long')]);
   } finally {
-    await hasty.stop();
+    await withShortTimeout.stop();
   }
 });

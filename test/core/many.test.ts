@@ -14,11 +14,11 @@ beforeEach(async () => {
   await fitgraph.sql('DELETE FROM "weight_entry"');
 });
 
-const SHOWN = 'weightEntries { id date weight } errors { path code message }';
+const PAYLOAD = 'weightEntries { id date weight } errors { path code message }';
 const create = (inputs: unknown) =>
-  ann.query(`mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${SHOWN} } }`, { inputs });
+  ann.query(`mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${PAYLOAD} } }`, { inputs });
 const update = (changes: unknown) =>
-  ann.query(`mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${SHOWN} } }`, { changes });
+  ann.query(`mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${PAYLOAD} } }`, { changes });
 const remove = (ids: unknown[]) =>
   ann.query(
     'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds errors { path code message } } }',
@@ -32,7 +32,7 @@ const storedEntries = () => fitgraph.sql('SELECT "date", "weight" FROM "weight_e
 const idsOf = ({ data }: GraphQLAnswer): string[] => data.answer.weightEntries.map(({ id }: { id: string }) => id);
 const extensions = ({ errors }: GraphQLAnswer) => errors![0]!.extensions;
 
-const DOUBLE = { code: 'NOT_UNIQUE', message: 'The field date must be unique.' };
+const NOT_UNIQUE = { code: 'NOT_UNIQUE', message: 'The field date must be unique.' };
 
 describe('a bulk create', () => {
   test('returns the rows in the order of the inputs', async () => {
@@ -54,10 +54,10 @@ describe('a bulk create', () => {
       weightEntries: null,
       errors: [
         { path: ['inputs', '1', 'weight'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 600.' },
-        { path: ['inputs', '2'], ...DOUBLE },
-        { path: ['inputs', '4'], ...DOUBLE },
+        { path: ['inputs', '2'], ...NOT_UNIQUE },
+        { path: ['inputs', '4'], ...NOT_UNIQUE },
         { path: ['inputs', '5', 'weight'], code: 'TOO_SMALL', message: 'Ensure this value is greater than or equal to 30.' },
-        { path: ['inputs', '5'], ...DOUBLE },
+        { path: ['inputs', '5'], ...NOT_UNIQUE },
       ],
     });
     expect(await storedEntries()).toEqual([entry(10)]);
@@ -130,7 +130,7 @@ describe('a bulk update', () => {
       weightEntries: null,
       errors: [
         { path: ['changes', '0', 'input', 'weight'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 600.' },
-        { path: ['changes', '1', 'input'], ...DOUBLE },
+        { path: ['changes', '1', 'input'], ...NOT_UNIQUE },
         { path: ['changes', '2', 'input', 'weight'], code: 'NULL', message: 'This field may not be null.' },
       ],
     });
@@ -146,7 +146,7 @@ describe('a bulk update', () => {
       { id: ids[0], input: { date: '2021-03-20' } },
       { id: ids[1], input: { date: '2021-03-20' } },
     ]);
-    expect(onto.data.answer.errors).toEqual([{ path: ['changes', '1', 'input'], ...DOUBLE }]);
+    expect(onto.data.answer.errors).toEqual([{ path: ['changes', '1', 'input'], ...NOT_UNIQUE }]);
   });
 
   test.each([

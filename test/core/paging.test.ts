@@ -74,18 +74,18 @@ const DOCUMENT = `query ($first: Int, $after: String, $last: Int, $before: Strin
 }`;
 
 /** The same query for the diary entries below their plan, which have the same values as the set groups. */
-const BELOW = DOCUMENT.replace('SetGroupOrder', 'DiaryEntryOrder')
+const NESTED_DOCUMENT = DOCUMENT.replace('SetGroupOrder', 'DiaryEntryOrder')
   .replace(') {', ', $plan: ID!) { nutritionPlan(id: $plan) {')
   .replace('setGroups', 'diaryEntries')
   .concat('}');
-const ORDER_BELOW: Record<keyof Row, (direction: Order) => object> = {
+const NESTED_ORDER: Record<keyof Row, (direction: Order) => object> = {
   position: (direction) => ({ ingredientUnit: { id: direction } }),
   sets: (direction) => ({ amount: direction }),
   id: (direction) => ({ id: direction }),
 };
 
 const queryBelowPlan = (args: Record<string, unknown>, terms?: Terms) =>
-  ann.query(BELOW, { ...args, plan, orderBy: terms?.map(([field, direction]) => ORDER_BELOW[field](direction)) });
+  ann.query(NESTED_DOCUMENT, { ...args, plan, orderBy: terms?.map(([field, direction]) => NESTED_ORDER[field](direction)) });
 
 /** Returns the ids of the set groups that correspond to diary entries. */
 const idsOf = (nodes: { id: string }[]) => nodes.map(({ id }) => entries.get(Number(id)));

@@ -237,7 +237,7 @@ describe.each([
   const update = `mutation ($id: ID!, $input: ${one}Patch!) { changed: update${one}(id: $id, input: $input) { errors { path message } } }`;
   const days = (person: Person) =>
     fitgraph.sql(`SELECT "date", count(*)::int AS "n" FROM "${table}" WHERE "user_id" = $1 GROUP BY 1 ORDER BY 1`, [person.id]);
-  const DOUBLE = /The field date must be unique\.|The fields date, user must make a unique set\./;
+  const NOT_UNIQUE = /The field date must be unique\.|The fields date, user must make a unique set\./;
 
   test('is written by exactly one of several concurrent requests; the others report a duplicate', async () => {
     const people = await onBothInstances(table);
@@ -253,7 +253,7 @@ describe.each([
       expect(answers.filter(done)).toHaveLength(1);
       for (const { text, status } of answers.filter((answer) => !done(answer))) {
         expect([200, 400]).toContain(status);
-        expect(text).toMatch(DOUBLE);
+        expect(text).toMatch(NOT_UNIQUE);
       }
     }
     expect(await days(people[0])).toEqual(Array.from({ length: ROUNDS }, (_, index) => ({ date: `2021-03-0${index + 1}`, n: 1 })));
@@ -267,7 +267,7 @@ describe.each([
       ),
     );
     expect(moved.filter(done)).toHaveLength(1);
-    for (const { text } of moved.filter((answer) => !done(answer))) expect(text).toMatch(DOUBLE);
+    for (const { text } of moved.filter((answer) => !done(answer))) expect(text).toMatch(NOT_UNIQUE);
     expect((await days(people[0])).filter(({ n }) => n > 1)).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 const UNIT = 'The weight unit is not one of the ingredient.';
 const TIME = 'The session ends before it starts.';
-const SHOWN = 'errors { path message }';
+const ERRORS = 'errors { path message }';
 
 const errorsOf = async (document: string, variables: Record<string, unknown>) =>
   (await ann.ask(document, variables)).answer.errors as { path: string[]; message: string }[];
@@ -31,8 +31,8 @@ describe.each([
   ['MealItem', '/mealitem/', () => ({ mealId: meal }), () => ({ meal })],
   ['DiaryEntry', '/nutritiondiary/', () => ({ planId: plan }), () => ({ plan })],
 ])('the ingredient unit of a %s', (one, path, parent, restParent) => {
-  const create = `mutation ($input: ${one}Input!) { answer: create${one}(input: $input) { ${SHOWN} } }`;
-  const update = `mutation ($id: ID!, $input: ${one}Patch!) { answer: update${one}(id: $id, input: $input) { ${SHOWN} } }`;
+  const create = `mutation ($input: ${one}Input!) { answer: create${one}(input: $input) { ${ERRORS} } }`;
+  const update = `mutation ($id: ID!, $input: ${one}Patch!) { answer: update${one}(id: $id, input: $input) { ${ERRORS} } }`;
   const validInput = () => ({ ...parent(), ingredientId: OATS, ingredientUnitId: OATS, amount: '2' });
   const createChild = async (body: object = {}): Promise<number> =>
     (await ann.post(path, { ...restParent(), ingredient: OATS, weight_unit: OATS, amount: '2', ...body })).body.id;
@@ -106,8 +106,8 @@ describe.each([
 
 test('checks the ingredient unit of each diary entry in bulk mutations', async () => {
   const validInput = { planId: plan, ingredientId: OATS, ingredientUnitId: OATS, amount: '2' };
-  const createMany = `mutation ($inputs: [DiaryEntryInput!]!) { answer: createDiaryEntries(inputs: $inputs) { diaryEntries { id } ${SHOWN} } }`;
-  const updateMany = `mutation ($changes: [DiaryEntryChange!]!) { answer: updateDiaryEntries(changes: $changes) { ${SHOWN} } }`;
+  const createMany = `mutation ($inputs: [DiaryEntryInput!]!) { answer: createDiaryEntries(inputs: $inputs) { diaryEntries { id } ${ERRORS} } }`;
+  const updateMany = `mutation ($changes: [DiaryEntryChange!]!) { answer: updateDiaryEntries(changes: $changes) { ${ERRORS} } }`;
   expect(await errorsOf(createMany, { inputs: [validInput, { ...validInput, ingredientId: MILK }] })).toEqual([
     { path: ['inputs', '1', 'ingredientUnitId'], message: UNIT },
   ]);
@@ -126,16 +126,16 @@ test('reports the path of a wrong ingredient unit in a nested nutrition plan', a
     { ingredientId: MILK, ingredientUnitId: OATS, amount: '1' },
   ];
   expect(
-    await errorsOf(`mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${SHOWN} } }`, {
+    await errorsOf(`mutation ($input: NutritionPlanInput!) { answer: createNutritionPlan(input: $input) { ${ERRORS} } }`, {
       input: { name: 'a', meals: [{ items: [items[0]] }, { items }] },
     }),
   ).toEqual([{ path: ['input', 'meals', '1', 'items', '1', 'ingredientUnitId'], message: UNIT }]);
 });
 
 describe('the start and end time of a workout session', () => {
-  const create = `mutation ($input: WorkoutSessionInput!) { answer: createWorkoutSession(input: $input) { ${SHOWN} } }`;
-  const update = `mutation ($id: ID!, $input: WorkoutSessionPatch!) { answer: updateWorkoutSession(id: $id, input: $input) { ${SHOWN} } }`;
-  const updateMany = `mutation ($changes: [WorkoutSessionChange!]!) { answer: updateWorkoutSessions(changes: $changes) { ${SHOWN} } }`;
+  const create = `mutation ($input: WorkoutSessionInput!) { answer: createWorkoutSession(input: $input) { ${ERRORS} } }`;
+  const update = `mutation ($id: ID!, $input: WorkoutSessionPatch!) { answer: updateWorkoutSession(id: $id, input: $input) { ${ERRORS} } }`;
+  const updateMany = `mutation ($changes: [WorkoutSessionChange!]!) { answer: updateWorkoutSessions(changes: $changes) { ${ERRORS} } }`;
   const createSession = async (date: string, body: object = {}): Promise<number> =>
     (await ann.post('/workoutsession/', { workout, date, ...body })).body.id;
 

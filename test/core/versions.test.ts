@@ -15,10 +15,10 @@ beforeAll(async () => {
   ownedRowIds = await createOwnedRows(ann);
 });
 
-const CLASH = { path: ['ifVersion'], code: 'CONFLICT', message: 'The row has another version now.' };
+const CONFLICT = { path: ['ifVersion'], code: 'CONFLICT', message: 'The row has another version now.' };
 const UNKNOWN = [{ path: ['id'], code: 'NOT_FOUND' }];
-const SHOWN = '{ weightEntry { weight version } errors { path code message } conflict { id weight version } }';
-const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${SHOWN} }`;
+const PAYLOAD = '{ weightEntry { weight version } errors { path code message } conflict { id weight version } }';
+const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${PAYLOAD} }`;
 const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedIds deletedNodeIds errors { path code message } conflicts { ... on WeightEntry { id weight version } } } }`;
 
 let day = 0;
@@ -53,11 +53,11 @@ test('rejects an update or delete with a stale version and returns the current r
   const current = await readEntry(before);
   for (const ifVersion of [before.version, '', 'nonsense', before.version.toUpperCase()]) {
     const { answer } = await ann.ask(UPDATE, { id: before.id, weight: '81', ifVersion });
-    expect(answer).toEqual({ weightEntry: null, errors: [CLASH], conflict: current });
+    expect(answer).toEqual({ weightEntry: null, errors: [CONFLICT], conflict: current });
     expect((await ann.ask(DELETE, { id: before.id, ifVersion })).answer).toEqual({
       deletedIds: [],
       deletedNodeIds: [],
-      errors: [CLASH],
+      errors: [CONFLICT],
       conflicts: [current],
     });
   }
@@ -94,14 +94,14 @@ test('checks the version of an update without changes', async () => {
 
 test('checks the version of each mutation of a request after the earlier ones', async () => {
   const { id, version } = await entry();
-  const document = `mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: { weight: "81" }, ifVersion: $v) ${SHOWN} b: updateWeightEntry(id: $id, input: { weight: "82" }, ifVersion: $v) ${SHOWN} }`;
+  const document = `mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: { weight: "81" }, ifVersion: $v) ${PAYLOAD} b: updateWeightEntry(id: $id, input: { weight: "82" }, ifVersion: $v) ${PAYLOAD} }`;
   const { a, b } = await ann.ask(document, { id, v: version });
   expect(a.weightEntry.weight).toBe('81.00');
   expect(b).toMatchObject({ weightEntry: null, conflict: { weight: '81.00', version: a.weightEntry.version } });
 });
 
 describe('a bulk mutation', () => {
-  const MANY =
+  const UPDATE_MANY =
     'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } errors { path code message } conflicts { id weight version } } }';
   const REMOVE =
     'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds errors { path code message } conflicts { ... on WeightEntry { id weight version } } } }';
@@ -112,28 +112,28 @@ describe('a bulk mutation', () => {
     const currentRows = await Promise.all(rows.map(readEntry));
     const versions = rows.map(({ version }) => version);
     const changes = rows.map(({ id }, index) => ({ id, input: { weight: '70' }, ifVersion: versions[index] }));
-    expect((await ann.ask(MANY, { changes })).answer).toEqual({
+    expect((await ann.ask(UPDATE_MANY, { changes })).answer).toEqual({
       weightEntries: null,
-      errors: [1, 3].map((index) => ({ ...CLASH, path: ['changes', String(index), 'ifVersion'] })),
+      errors: [1, 3].map((index) => ({ ...CONFLICT, path: ['changes', String(index), 'ifVersion'] })),
       conflicts: [currentRows[1], currentRows[3]],
     });
     expect((await ann.ask(REMOVE, { rows: rows.map(({ id }, index) => ({ id, ifVersion: versions[index] })) })).answer).toEqual({
       deletedIds: [],
       deletedNodeIds: [],
-      errors: [1, 3].map((index) => ({ ...CLASH, path: ['rows', String(index), 'ifVersion'] })),
+      errors: [1, 3].map((index) => ({ ...CONFLICT, path: ['rows', String(index), 'ifVersion'] })),
       conflicts: [currentRows[1], currentRows[3]],
     });
     expect(await Promise.all(rows.map(readEntry))).toEqual(currentRows);
     // Rows without `ifVersion` may have any version.
     const some = changes.map((change, index) => (index % 2 ? { ...change, ifVersion: null } : change));
-    expect((await ann.ask(MANY, { changes: some })).answer).toMatchObject({
+    expect((await ann.ask(UPDATE_MANY, { changes: some })).answer).toMatchObject({
       errors: [],
       conflicts: [],
       weightEntries: Array(4).fill({ weight: '70.00' }),
     });
-    const present = await Promise.all(rows.map(readEntry));
+    const currentAgain = await Promise.all(rows.map(readEntry));
     const { answer } = await ann.ask(REMOVE, {
-      rows: present.map(({ id, version }, index) => ({ id, ifVersion: index ? version : null })),
+      rows: currentAgain.map(({ id, version }, index) => ({ id, ifVersion: index ? version : null })),
     });
     expect(answer).toMatchObject({ deletedIds: rows.map(({ id }) => id), conflicts: [] });
   });

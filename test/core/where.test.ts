@@ -141,7 +141,7 @@ function pickSome<T>(items: readonly T[], most: number): T[] {
   return Array.from({ length: count }, () => random.pick(items as [T]));
 }
 
-const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
+const VALUE_OF_NO_ROW: Partial<Record<FieldMeta['kind'], unknown>> = {
   integer: 77,
   relation: '77',
   decimal: '77.7',
@@ -159,7 +159,7 @@ function valueOf(entity: Entity, field: FieldMeta): any {
     .flat()
     .filter((value) => value !== null);
   if (!storedValues.length || random.chance(0.1))
-    return field.kind === 'boolean' ? true : (ABSENT[field.kind] ?? random.pick(['77', 'none', '']));
+    return field.kind === 'boolean' ? true : (VALUE_OF_NO_ROW[field.kind] ?? random.pick(['77', 'none', '']));
   return random.pick(storedValues as [any]);
 }
 

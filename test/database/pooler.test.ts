@@ -11,13 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => poolers.close());
 
-const MANY = 'default_pool_size = 40\nignore_startup_parameters = options';
-const FEW = 'pool_mode = transaction\ndefault_pool_size = 4\nignore_startup_parameters = options';
+const SESSION_SETTINGS = 'default_pool_size = 40\nignore_startup_parameters = options';
+const TRANSACTION_SETTINGS = 'pool_mode = transaction\ndefault_pool_size = 4\nignore_startup_parameters = options';
 const SETTINGS_QUERY = `SELECT current_setting('TimeZone') AS "zone", current_setting('statement_timeout') AS "timeout", current_setting('DateStyle') AS "style"`;
 
 test.each([
-  ['session', `pool_mode = session\n${MANY}`, false],
-  ['transaction', FEW, true],
+  ['session', `pool_mode = session\n${SESSION_SETTINGS}`, false],
+  ['transaction', TRANSACTION_SETTINGS, true],
 ])('applies time zone and timeouts to every session in %s mode', async (_mode, settings, bypass) => {
   const url = await poolers.through(settings);
   const { database, close } = await poolers.open(url, bypass ? { DATABASE_LISTEN_URL: poolers.directDatabase.url } : {});
@@ -58,10 +58,15 @@ test.each([
 });
 
 test.each([
-  ['transaction mode without DATABASE_LISTEN_URL', FEW, {}, /DATABASE_LISTEN_URL.*pool_mode = session/],
-  ['statement mode', `pool_mode = statement\n${MANY}`, {}, /pool_mode = transaction or session/],
+  ['transaction mode without DATABASE_LISTEN_URL', TRANSACTION_SETTINGS, {}, /DATABASE_LISTEN_URL.*pool_mode = session/],
+  ['statement mode', `pool_mode = statement\n${SESSION_SETTINGS}`, {}, /pool_mode = transaction or session/],
   ['a pooler that accepts no startup options', 'pool_mode = session', {}, /ignore_startup_parameters = options/],
-  ['a pooler without prepared statements', `${FEW}\nmax_prepared_statements = 0`, 'around', /1\.21.*max_prepared_statements/],
+  [
+    'a pooler without prepared statements',
+    `${TRANSACTION_SETTINGS}\nmax_prepared_statements = 0`,
+    'around',
+    /1\.21.*max_prepared_statements/,
+  ],
 ])('rejects %s and names the required setting', async (_what, settings, environment, message) => {
   const url = await poolers.through(settings);
   const opening = poolers.open(url, environment === 'around' ? { DATABASE_LISTEN_URL: poolers.directDatabase.url } : {});
@@ -70,7 +75,7 @@ test.each([
 });
 
 test('rejects a DATABASE_LISTEN_URL that leads through a pooler or to another database', async () => {
-  const url = await poolers.through(FEW);
+  const url = await poolers.through(TRANSACTION_SETTINGS);
   await expect(poolers.open(url, { DATABASE_LISTEN_URL: url })).rejects.toThrow(/DATABASE_LISTEN_URL points to a pooler/);
   const other = await createDatabase('nothing');
   try {

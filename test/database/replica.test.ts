@@ -84,12 +84,12 @@ beforeAll(async () => {
   standby = await openEmbedded({ dataDir: second });
   const [DATABASE_URL, DATABASE_REPLICA_URL] = [primary, standby].map(({ connection }) => urlOf(connection)) as [string, string];
   // Long timeouts: on a slow machine, only one of the two servers might time out.
-  const patient = { STATEMENT_TIMEOUT: '1min', ANONYMOUS_TIMEOUT: '1min' };
+  const LONG_TIMEOUTS = { STATEMENT_TIMEOUT: '1min', ANONYMOUS_TIMEOUT: '1min' };
   fitgraph = await Fitgraph.start({
     sameDatabaseAs: { database },
-    environment: { DATABASE_URL, DATABASE_REPLICA_URL, DATABASE_REPLICA_LAG: '2s', METRICS_TOKEN, ...patient },
+    environment: { DATABASE_URL, DATABASE_REPLICA_URL, DATABASE_REPLICA_LAG: '2s', METRICS_TOKEN, ...LONG_TIMEOUTS },
   });
-  withoutReplica = await Fitgraph.start({ sameDatabaseAs: { database }, environment: patient });
+  withoutReplica = await Fitgraph.start({ sameDatabaseAs: { database }, environment: LONG_TIMEOUTS });
   await database.close();
 });
 

@@ -9,9 +9,9 @@ import { createSchema02 } from '../setup/former';
 import { shapeOf } from '../setup/shape';
 
 /** The first migration after version 0.2. */
-const FIRST_LATER = '0070-weight-units';
-const SQUASHED = migrationNames().filter((name) => name < FIRST_LATER);
-const LATER = migrationNames().filter((name) => name >= FIRST_LATER);
+const FIRST_MIGRATION_AFTER_02 = '0070-weight-units';
+const SQUASHED = migrationNames().filter((name) => name < FIRST_MIGRATION_AFTER_02);
+const MIGRATIONS_AFTER_02 = migrationNames().filter((name) => name >= FIRST_MIGRATION_AFTER_02);
 
 let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
@@ -45,12 +45,13 @@ test('upgrades a database of 0.2 to the current schema by later migrations only'
   const before = await recordedShape();
   const [{ applied }] = before;
   expect(await schemaState(database)).toBe('outdated');
-  expect(await migrateUp(database)).toEqual(LATER);
+  expect(await migrateUp(database)).toEqual(MIGRATIONS_AFTER_02);
   expect(await schemaState(database)).toBe('current');
   const rows = await recordedShape();
   // The names of the old migrations are kept, because servers of 0.2 that still run look for them.
-  expect(rows.map(({ name }) => name)).toEqual([...before.map(({ name }) => name), ...SQUASHED, ...LATER].sort());
-  for (const row of rows.filter(({ name }) => !LATER.includes(name))) expect(row).toMatchObject({ version: '0.2.0', applied });
+  expect(rows.map(({ name }) => name)).toEqual([...before.map(({ name }) => name), ...SQUASHED, ...MIGRATIONS_AFTER_02].sort());
+  for (const row of rows.filter(({ name }) => !MIGRATIONS_AFTER_02.includes(name)))
+    expect(row).toMatchObject({ version: '0.2.0', applied });
   expect(await shapeOf(database.pool)).toEqual(await newShape());
   expect(await migrateUp(database)).toEqual([]);
 });

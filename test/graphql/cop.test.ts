@@ -5,15 +5,15 @@ import WebSocket from 'ws';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
-let open: Fitgraph;
-let closed: Fitgraph;
+let withIntrospection: Fitgraph;
+let withoutIntrospection: Fitgraph;
 beforeAll(async () => {
-  open = await Fitgraph.start();
-  closed = await Fitgraph.start({ sameDatabaseAs: open, environment: { INTROSPECTION: 'users' } });
+  withIntrospection = await Fitgraph.start();
+  withoutIntrospection = await Fitgraph.start({ sameDatabaseAs: withIntrospection, environment: { INTROSPECTION: 'users' } });
 });
 afterAll(async () => {
-  await closed.stop();
-  await open.stop();
+  await withoutIntrospection.stop();
+  await withIntrospection.stop();
 });
 
 const asGraphqlCop = (person: Person) => person.sending({ 'User-Agent': 'graphql-cop/1.14', Accept: '*/*' });
@@ -91,8 +91,8 @@ const INTENDED_FINDINGS = ['introspection', 'playground', 'field suggestions'];
 
 test.each(Object.keys(CHECKS))('gives graphql-cop no unintended finding: %s', async (name) => {
   const found = CHECKS[name]!;
-  expect(await found(open.anyone)).toBe(INTENDED_FINDINGS.includes(name));
-  expect(await found(closed.anyone)).toBe(false);
+  expect(await found(withIntrospection.anyone)).toBe(INTENDED_FINDINGS.includes(name));
+  expect(await found(withoutIntrospection.anyone)).toBe(false);
 });
 
 describe('with INTROSPECTION=users', () => {
@@ -105,48 +105,64 @@ describe('with INTROSPECTION=users', () => {
     ],
     ['the standard query', getIntrospectionQuery()],
   ])('rejects introspection of anonymous clients and serves signed-in users: %s', async (_what, text) => {
-    const rejected = await closed.anyone.query(text);
+    const rejected = await withoutIntrospection.anyone.query(text);
     expect([rejected.code, rejected.data]).toEqual(['UNAUTHENTICATED', undefined]);
     expect(rejected.errors).toEqual([expect.objectContaining({ message: 'Introspection requires signing in.' })]);
-    expect((await (await closed.user('ann')).query(text)).errors).toBeUndefined();
-    expect((await closed.anyone.query(text)).code).toBe('UNAUTHENTICATED');
-    expect((await open.anyone.query(text)).errors).toBeUndefined();
+    expect((await (await withoutIntrospection.user('ann')).query(text)).errors).toBeUndefined();
+    expect((await withoutIntrospection.anyone.query(text)).code).toBe('UNAUTHENTICATED');
+    expect((await withIntrospection.anyone.query(text)).errors).toBeUndefined();
   });
 
   test('gives no suggestions of names to anonymous clients, also over a WebSocket, server-sent events and in exports', async () => {
     const [wrong, subscription] = ['{ exercize(id: 1) { id } }', 'subscription { rowChange { id } }'];
-    const client = createClient({ url: `${closed.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
+    const client = createClient({
+      url: `${withoutIntrospection.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+    });
     const overSocket = await new Promise<unknown>((resolve) =>
       client.subscribe({ query: subscription }, { next: resolve, error: resolve, complete: () => resolve(undefined) }),
     );
     await client.dispose();
     const answers = [
-      (await closed.anyone.query(wrong)).text,
-      (await closed.anyone.query('query ($o: [ExerciseOrder!]) { exercises(orderBy: $o) { totalCount } }', { o: [{ name: 'ASCC' }] })).text,
+      (await withoutIntrospection.anyone.query(wrong)).text,
+      (
+        await withoutIntrospection.anyone.query('query ($o: [ExerciseOrder!]) { exercises(orderBy: $o) { totalCount } }', {
+          o: [{ name: 'ASCC' }],
+        })
+      ).text,
       JSON.stringify(overSocket),
-      (await closed.anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', { query: subscription })).text,
-      (await closed.anyone.send('GET', `/graphql/export.csv?${new URLSearchParams({ query: '{ exercizes { nodes { id } } }' })}`)).text,
+      (await withoutIntrospection.anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', { query: subscription }))
+        .text,
+      (
+        await withoutIntrospection.anyone.send(
+          'GET',
+          `/graphql/export.csv?${new URLSearchParams({ query: '{ exercizes { nodes { id } } }' })}`,
+        )
+      ).text,
     ];
     for (const text of answers) {
       expect(text).toMatch(/exercize|rowChange|ASCC/);
       expect(text).not.toContain('Did you mean');
     }
-    expect((await (await closed.user('ann')).query(wrong)).text).toContain('Did you mean');
+    expect((await (await withoutIntrospection.user('ann')).query(wrong)).text).toContain('Did you mean');
   });
 
   test('still serves __typename and GET /schema to anonymous clients', async () => {
-    expect((await closed.anyone.query('{ __typename exercise(id: 1) { __typename } }')).data).toEqual({
+    expect((await withoutIntrospection.anyone.query('{ __typename exercise(id: 1) { __typename } }')).data).toEqual({
       __typename: 'Query',
       exercise: { __typename: 'Exercise' },
     });
-    expect((await closed.anyone.get('/schema')).status).toBe(200);
+    expect((await withoutIntrospection.anyone.get('/schema')).status).toBe(200);
   });
 
   test('redirects anonymous clients from the playground to the login', async () => {
-    const answer = await closed.anyone.send('GET', '/playground');
+    const answer = await withoutIntrospection.anyone.send('GET', '/playground');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/login?next=%2Fplayground']);
-    expect((await closed.anyone.send('GET', '/playground/schema.json')).status).toBe(404);
-    expect((await (await closed.user('ann')).send('GET', '/playground/schema.json')).body.__schema.queryType.name).toBe('Query');
-    expect([200, 503]).toContain((await (await closed.user('ann')).send('GET', '/playground')).status);
+    expect((await withoutIntrospection.anyone.send('GET', '/playground/schema.json')).status).toBe(404);
+    expect((await (await withoutIntrospection.user('ann')).send('GET', '/playground/schema.json')).body.__schema.queryType.name).toBe(
+      'Query',
+    );
+    expect([200, 503]).toContain((await (await withoutIntrospection.user('ann')).send('GET', '/playground')).status);
   });
 });

@@ -22,7 +22,7 @@ deriveEndpoints(schema, (document) => {
   return () => Promise.reject(new Error('nothing runs here'));
 });
 /** Documents with features that the operations of REST do not use yet. */
-const OTHERS = [
+const CONDITION_VALUES = [
   'query ($a: Int, $b: Int, $s: Boolean!) { exercises(first: $a) @skip(if: $s) { nodes { category { exercises(last: $b) { nodes { id } } } } } }',
   'query ($n: String, $first: Int = 7) { exercises(first: $first, where: { name: { contains: $n }, category: { exercises: { some: { name: { eq: $n } } } } }) { totalCount } }',
 ];
@@ -54,7 +54,7 @@ function withOtherTexts(values: Record<string, unknown>): Record<string, unknown
 test(seeded('returns the same cost as a new estimate for random variables'), () => {
   expect(documents.size).toBeGreaterThan(100);
   const different: unknown[] = [];
-  for (const text of [...documents, ...OTHERS]) {
+  for (const text of [...documents, ...CONDITION_VALUES]) {
     const random = randomFor(`variables of ${text}`);
     const document = parse(text);
     const operation = getOperationAST(document)!;

@@ -28,8 +28,8 @@ test('links sessions and logs of the same user, workout and day', async () => {
     { id: first, logs: { totalCount: 2, nodes: logs.slice(0, 2).map(logWithSession(first)) } },
     { id: second, logs: { totalCount: 1, nodes: logs.slice(2).map(logWithSession(second)) } },
   ]);
-  const without = await ann.ask('{ workoutLogs(where: { sessionId: { isNull: true } }) { nodes { id session { id } } } }');
-  expect(without.workoutLogs.nodes).toEqual(unrelatedLogs.map((id) => ({ id, session: null })));
+  const logsWithoutSession = await ann.ask('{ workoutLogs(where: { sessionId: { isNull: true } }) { nodes { id session { id } } } }');
+  expect(logsWithoutSession.workoutLogs.nodes).toEqual(unrelatedLogs.map((id) => ({ id, session: null })));
   const heavy = 'query ($id: ID!) { workoutSessions(where: { logs: { some: { id: { eq: $id } } } }) { nodes { id } } }';
   expect((await ann.ask(heavy, { id: logs[2] })).workoutSessions.nodes).toEqual([{ id: second }]);
   expect((await ann.ask(heavy, { id: unrelatedLogs[0] })).workoutSessions.nodes).toEqual([]);

@@ -34,7 +34,7 @@ const atMost = (limit: number) => [`Ensure this value is less than or equal to $
 const atLeast = (limit: number) => [`Ensure this value is greater than or equal to ${limit}.`];
 const unknown = (id: string) => [`Invalid pk "${id}" - object does not exist.`];
 const type = (name: string) => [`Incorrect type. Expected pk value, received ${name}.`];
-const NOT_YOURS = { status: 403, body: { detail: 'You are not allowed to do this' } };
+const FORBIDDEN = { status: 403, body: { detail: 'You are not allowed to do this' } };
 const NOT_FOUND = { status: 404, body: { detail: 'Not found.' } };
 
 /** A value in the request, and the value in the response or a list of error messages. */
@@ -173,11 +173,11 @@ describe.each(Object.entries(RESOURCES))(
     const createOwnRow = async () => (await ann.post(list, body())).body.id as number;
     const errors = (keys: string[]) => Object.fromEntries(keys.map((key) => [key, REQUIRED]));
 
-    const sent = Object.entries(fields).flatMap(([key, values]) =>
+    const sentValues = Object.entries(fields).flatMap(([key, values]) =>
       values.map(([value, back]): [string, unknown, unknown] => [key, value, back]),
     );
 
-    test.each(sent)('validate the field %s: %j', async (key, value, back) => {
+    test.each(sentValues)('validate the field %s: %j', async (key, value, back) => {
       const expectedAnswer = Array.isArray(back)
         ? { status: 400, body: { [key]: back } }
         : { status: 201, body: { ...parentIds(), ...storedValues, [key]: back, id: expect.any(Number) } };
@@ -244,9 +244,9 @@ describe.each(Object.entries(RESOURCES))(
         const { [key]: id } = other;
         const foreign = [id, String(id), id! + 0.7, 999_999, '999999', 99_999_999_999, '99999999999999999999', -1, '0'];
         for (const value of foreign)
-          for (const answer of await writeAllWays(value, { amount: 'x', duration: 'x' })) expect(answer).toMatchObject(NOT_YOURS);
-        expect(await ann.patch(`${list}999999/`, { [key]: id })).toMatchObject(NOT_YOURS);
-        expect(await ann.post(list, `{"${key}": ${id}}`)).toMatchObject(NOT_YOURS);
+          for (const answer of await writeAllWays(value, { amount: 'x', duration: 'x' })) expect(answer).toMatchObject(FORBIDDEN);
+        expect(await ann.patch(`${list}999999/`, { [key]: id })).toMatchObject(FORBIDDEN);
+        expect(await ann.post(list, `{"${key}": ${id}}`)).toMatchObject(FORBIDDEN);
       });
 
       test.each([

@@ -92,12 +92,15 @@ describe('the Strict-Transport-Security header', () => {
 
   test('is not sent behind an untrusted proxy or when HSTS_DAYS is 0', async () => {
     const other = await Fitgraph.start({ sameDatabaseAs: fitgraph });
-    const without = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' } });
+    const withoutHsts = await Fitgraph.start({
+      sameDatabaseAs: fitgraph,
+      environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' },
+    });
     try {
-      for (const instance of [other, without]) expect(await hstsHeader({ 'X-Forwarded-Proto': 'https' }, '/', instance)).toBeNull();
+      for (const instance of [other, withoutHsts]) expect(await hstsHeader({ 'X-Forwarded-Proto': 'https' }, '/', instance)).toBeNull();
     } finally {
       await other.stop();
-      await without.stop();
+      await withoutHsts.stop();
     }
   });
 });

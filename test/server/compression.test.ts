@@ -13,14 +13,14 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-interface Raw {
+interface RawResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: Buffer;
 }
 
 /** Sends a request and returns the response, whose body is still encoded. */
-function send(path: string, headers: http.OutgoingHttpHeaders = {}, method = 'GET', body?: unknown): Promise<Raw> {
+function send(path: string, headers: http.OutgoingHttpHeaders = {}, method = 'GET', body?: unknown): Promise<RawResponse> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const request = http.request(

@@ -46,14 +46,14 @@ const descriptors = (pid: number): string[] => {
   }
 };
 const port = () => Number(new URL(server.url).port);
-interface Sent {
+interface RandomRequest {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
 }
 
 /** Sends a body unchanged and resolves with the status, or 0 if the server closed the connection without a response. */
-function send(agent: http.Agent, { path: to, headers, body }: Sent): Promise<number> {
+function send(agent: http.Agent, { path: to, headers, body }: RandomRequest): Promise<number> {
   return new Promise((resolve) => {
     const request = http.request({ port: port(), path: to, method: 'POST', headers, agent, timeout: 60_000 }, (response) => {
       response.on('error', () => undefined).on('close', () => resolve(response.statusCode!));
@@ -119,7 +119,7 @@ const PATHS = [
   '/api/v2/workout/1/',
 ];
 
-function randomForm(random: Random, token: string): Sent {
+function randomForm(random: Random, token: string): RandomRequest {
   const boundary = random.pick(['b', 'boundary', '-', 'a b', 'x'.repeat(70), '', 'ü']);
   const part = (): string => {
     const parameters = [

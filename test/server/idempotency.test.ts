@@ -400,11 +400,11 @@ describe('the storage limit for responses', () => {
 });
 
 test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', async () => {
-  const few = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_KEYS: '3' } });
+  const withFewKeys = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_KEYS: '3' } });
   try {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
     const postWithKey = (person: Person, name: string) =>
-      person.at(few.url).sending({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
+      person.at(withFewKeys.url).sending({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
     const countWritten = async () =>
       Number((await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!.count);
     const answers = [];
@@ -414,7 +414,7 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
     expect(answers[3]!.body.detail).toContain('3 Idempotency-Keys');
     expect(await countWritten()).toBe(3);
     const graphql = await ann
-      .at(few.url)
+      .at(withFewKeys.url)
       .sending({ 'Idempotency-Key': 'bounded-5' })
       .query('mutation { createWorkout(input: { name: "bounded-5" }) { workout { id } } }');
     expect(graphql.code).toBe('TOO_MANY_REQUESTS');
@@ -426,7 +426,7 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
     expect((await postWithKey(ann, 'bounded-7')).status).toBe(201);
     expect(await countWritten()).toBe(5);
   } finally {
-    await few.stop();
+    await withFewKeys.stop();
   }
 });
 

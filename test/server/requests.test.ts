@@ -69,21 +69,21 @@ test.each([
 });
 
 test('ignores the X-Request-Id of an untrusted client', async () => {
-  const open = await Fitgraph.start({ sameDatabaseAs: fitgraph });
-  const answer = await open.anyone.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
+  const withoutTrustedProxy = await Fitgraph.start({ sameDatabaseAs: fitgraph });
+  const answer = await withoutTrustedProxy.anyone.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
-  await open.stop();
+  await withoutTrustedProxy.stop();
 });
 
 test('logs the client address and the operation name but no variables', async () => {
-  const from = ann.sending({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
-  const answer = await from.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', {
+  const fromClient = ann.sending({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
+  const answer = await fromClient.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', {
     comment: 'xyzzyx',
   });
   const line = await lineOf(answer);
   expect(line).toMatchObject({ operation: 'Mine', address: CLIENT, user: ann.id });
   expect(JSON.stringify(line)).not.toContain('xyzzyx');
-  const other = await lineOf(await from.query('{ viewer { name } }'));
+  const other = await lineOf(await fromClient.query('{ viewer { name } }'));
   expect(other).not.toHaveProperty('operation');
 });
 
@@ -98,14 +98,14 @@ test('truncates operation names, paths and client addresses in the log', async (
 });
 
 test('logs failed and rate-limited logins as warnings with the client address but no password', async () => {
-  const from = fitgraph.anyone.sending({ 'X-Forwarded-For': CLIENT });
+  const fromClient = fitgraph.anyone.sending({ 'X-Forwarded-For': CLIENT });
   const wrong = { username: 'ann', password: 'not the password' };
-  const rest = await from.post('/login/', wrong);
+  const rest = await fromClient.post('/login/', wrong);
   expect(await lineOf(rest, 'login failed')).toMatchObject({ level: 40, address: CLIENT, code: 'UNAUTHENTICATED' });
-  const graphql = await from.query(`mutation { login(username: "ann", password: "${wrong.password}") { token } }`);
+  const graphql = await fromClient.query(`mutation { login(username: "ann", password: "${wrong.password}") { token } }`);
   expect(await lineOf(graphql, 'login failed')).toMatchObject({ level: 40, address: CLIENT });
-  expect((await from.post('/login/', wrong)).status).toBe(401);
-  const rejected = await from.post('/login/', wrong);
+  expect((await fromClient.post('/login/', wrong)).status).toBe(401);
+  const rejected = await fromClient.post('/login/', wrong);
   expect(rejected.status).toBe(429);
   expect(await lineOf(rejected, 'too many logins')).toMatchObject({ level: 40, address: CLIENT, code: 'TOO_MANY_REQUESTS' });
   const change = 'mutation { changePassword(oldPassword: "wrong wrong", newPassword: "quite another") { token } }';

@@ -19,14 +19,14 @@ async function overloadServer() {
 }
 
 test('sheds no request after a single long pause', async () => {
-  const patient = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, sameDatabaseAs: fitgraph });
+  const withHighMaxLag = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, sameDatabaseAs: fitgraph });
   try {
-    expect((await patient.anyone.get('/muscle/')).status).toBe(200);
+    expect((await withHighMaxLag.anyone.get('/muscle/')).status).toBe(200);
     blockEventLoop(3_000);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => patient.anyone.get('/muscle/')));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => withHighMaxLag.anyone.get('/muscle/')));
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
   } finally {
-    await patient.stop();
+    await withHighMaxLag.stop();
   }
 });
 

@@ -30,9 +30,9 @@ async function waitUntilCounted(what: string, expected: number): Promise<void> {
 
 describe('/metrics', () => {
   test('returns 404 when METRICS_TOKEN is not set', async () => {
-    const closed = await Fitgraph.start({ sameDatabaseAs: fitgraph });
-    expect((await closed.anyone.send('GET', '/metrics')).status).toBe(404);
-    await closed.stop();
+    const withoutToken = await Fitgraph.start({ sameDatabaseAs: fitgraph });
+    expect((await withoutToken.anyone.send('GET', '/metrics')).status).toBe(404);
+    await withoutToken.stop();
   });
 
   test.each([

@@ -113,22 +113,22 @@ function foods(random: Random, count: number): DumpRow[] {
 test(seeded('imports the same rows, keys and indexes whether or not it drops keys and indexes'), async () => {
   const fitgraph = await Fitgraph.start();
   closing.push(() => fitgraph.stop());
-  const [by, beside] = [await createSide(), await sideOf(fitgraph.database)];
-  for (const one of [by, beside]) await ask(one, 'DELETE FROM "change"');
-  const shape = await shapeOf(by.client);
-  const [before, besideBefore] = [await oidsOf(by), await oidsOf(beside)];
+  const [alone, withServer] = [await createSide(), await sideOf(fitgraph.database)];
+  for (const one of [alone, withServer]) await ask(one, 'DELETE FROM "change"');
+  const shape = await shapeOf(alone.client);
+  const [before, withServerBefore] = [await oidsOf(alone), await oidsOf(withServer)];
   const random = randomFor('imported rows');
   const rows = [...owners(), ...logs(random, MIN_ROWS_TO_DROP_KEYS + 1_234), ...foods(random, MIN_ROWS_TO_DROP_KEYS)];
-  await load(rows, by);
+  await load(rows, alone);
   // Sends requests until the import is over. In this database keys and indexes are kept, so that the server can answer meanwhile.
-  const loading = load(rows, beside).then(() => 'over');
+  const loading = load(rows, withServer).then(() => 'over');
   while ((await Promise.race([loading, fitgraph.anyone.get('/ingredient/1/')])) !== 'over');
-  expect(await recreatedTables(by, before)).toEqual(TABLES);
-  expect(await recreatedTables(beside, besideBefore)).toEqual([]);
-  for (const one of [by, beside]) expect(await shapeOf(one.client)).toEqual(shape);
-  const those = await summaryOf(by);
+  expect(await recreatedTables(alone, before)).toEqual(TABLES);
+  expect(await recreatedTables(withServer, withServerBefore)).toEqual([]);
+  for (const one of [alone, withServer]) expect(await shapeOf(one.client)).toEqual(shape);
+  const those = await summaryOf(alone);
   expect(those.workout_log).toMatchObject({ rows: MIN_ROWS_TO_DROP_KEYS + 1_234, noted: MIN_ROWS_TO_DROP_KEYS + 1_234 });
-  expect(those).toEqual(await summaryOf(beside));
+  expect(those).toEqual(await summaryOf(withServer));
 });
 
 test.each<[string, (rows: DumpRow[]) => void, RegExp]>([

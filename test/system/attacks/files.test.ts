@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 const SUBJECTS = ['secret.png', 'etc/passwd', 'secret.png.30x30_q85.jpg'];
-const UPWARDS = [
+const PARENT_SEGMENTS = [
   '..',
   '%2e%2e',
   '.%2e',
@@ -49,9 +49,9 @@ const SLASHES = ['/', '%2f', '%252f', '\\', '%5c', '//', '/./', '%c0%af'];
 
 const traversals = [
   ...SUBJECTS.flatMap((subject) =>
-    UPWARDS.flatMap((up) => SLASHES.flatMap((slash) => [1, 2, 8].map((depth) => `${`${up}${slash}`.repeat(depth)}${subject}`))),
+    PARENT_SEGMENTS.flatMap((up) => SLASHES.flatMap((slash) => [1, 2, 8].map((depth) => `${`${up}${slash}`.repeat(depth)}${subject}`))),
   ),
-  ...UPWARDS.map((up) => `exercise-images/1/${up}/${up}/${up}/secret.png`),
+  ...PARENT_SEGMENTS.map((up) => `exercise-images/1/${up}/${up}/${up}/secret.png`),
   '/etc/passwd',
   '%2fetc%2fpasswd',
   'file:///etc/passwd',

@@ -5,11 +5,11 @@ import type { Answer, Person } from '../../setup/person';
 import { delaysOf, until } from '../../setup/waits';
 
 const WAIT_MS = 1_500;
-const WAITING = 30;
+const QUEUE_LENGTH = 30;
 const BLOCKED_REQUESTS = 60;
 const environment = {
   MAX_WAIT: `${WAIT_MS}ms`,
-  MAX_WAITING: String(WAITING),
+  MAX_WAITING: String(QUEUE_LENGTH),
   // Only the statement timeouts bound the time that statements wait for locks.
   LOCK_TIMEOUT: 'off',
   TRUSTED_PROXIES: '127.0.0.1, ::1',
@@ -87,7 +87,7 @@ async function expectOthersServed(
   );
   await Promise.all(blockedRequests);
   for (const { answer } of rejected) expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
-  expect(rejected.filter(({ ms }) => ms < WAIT_MS - 100).length).toBeGreaterThanOrEqual(BLOCKED_REQUESTS - WAITING - 10);
+  expect(rejected.filter(({ ms }) => ms < WAIT_MS - 100).length).toBeGreaterThanOrEqual(BLOCKED_REQUESTS - QUEUE_LENGTH - 10);
   return rejected.map(({ answer }) => answer);
 }
 

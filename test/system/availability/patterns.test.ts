@@ -3,7 +3,7 @@
  * place that parses client input must reject them quickly.
  */
 import { endpoints, filterKeys } from '../attacks/surface';
-import { ALIVE_MS, ANSWERED_MS, graphql, send, Siege, type Reply } from './siege';
+import { LIVENESS_LIMIT_MS, RESPONSE_LIMIT_MS, graphql, send, Siege, type Reply } from './siege';
 
 let siege: Siege;
 beforeAll(async () => {
@@ -71,12 +71,12 @@ async function sendAll(texts: readonly string[], request: (text: string) => Prom
   const sender = async () => {
     for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
       const { status, ms, text: answer } = await timed(() => request(text));
-      if (status === 0 || status === 500 || ms > ANSWERED_MS)
+      if (status === 0 || status === 500 || ms > RESPONSE_LIMIT_MS)
         bad.push(`${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`);
     }
   };
   const { aliveMs } = await siege.measureDuring(() => Promise.all([sender(), sender()]));
-  return aliveMs < ALIVE_MS ? bad : [...bad, `silent for ${Math.round(aliveMs)} ms`];
+  return aliveMs < LIVENESS_LIMIT_MS ? bad : [...bad, `silent for ${Math.round(aliveMs)} ms`];
 }
 
 /** Repeats a failed run, because delays caused by other processes do not recur. */

@@ -8,10 +8,10 @@ import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../../setup/random';
 import { until } from '../../setup/waits';
 
-const DIFFERENT = 1_500;
+const DIFFERENT_STATEMENTS = 1_500;
 const TIMES = 3;
 const MEMORY_MB = 15;
-const AT_ONCE = 40;
+const CONCURRENT_REQUESTS = 40;
 
 // One connection serves all anonymous clients.
 const fitgraph = fitgraphForThisFile({
@@ -62,35 +62,36 @@ async function each<T>(items: readonly T[], send: (item: T) => Promise<void>): P
   const next = async (): Promise<void> => {
     for (let item = rest.pop(); item !== undefined; item = rest.pop()) await send(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, next));
+  await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, next));
 }
 
 const numbers = (length: number) => Array.from({ length }, (_, index) => index);
 
-const TOGETHER = 25;
-const TOGETHER_QUERY = `query (${numbers(TOGETHER)
+const FIELDS_PER_OPERATION = 25;
+const QUERY_OF_MANY_FIELDS = `query (${numbers(FIELDS_PER_OPERATION)
   .map((index) => `$w${index}: ExerciseWhere`)
-  .join(' ')}) { ${numbers(TOGETHER)
+  .join(' ')}) { ${numbers(FIELDS_PER_OPERATION)
   .map((index) => `a${index}: exercises(first: 2, where: $w${index}) { nodes { id } }`)
   .join(' ')} }`;
 
 /** Sends different statements in one operation and checks their results. Retries while the database is unavailable, as on a busy machine. */
 async function expectCorrectResults(first: number): Promise<void> {
-  const all = numbers(TOGETHER).map((index) => filterOf(first + index));
+  const all = numbers(FIELDS_PER_OPERATION).map((index) => filterOf(first + index));
   const variables = Object.fromEntries(all.map(({ where }, index) => [`w${index}`, where]));
   let answer: Awaited<ReturnType<typeof fitgraph.anyone.query>> | undefined;
   await until('the database is reached', async () => {
-    answer = await fitgraph.anyone.query(TOGETHER_QUERY, variables);
+    answer = await fitgraph.anyone.query(QUERY_OF_MANY_FIELDS, variables);
     return answer.errors?.every(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE') !== true;
   });
   expect(answer!.errors).toBeUndefined();
   expect(Object.values(answer!.data)).toEqual(all.map(({ id }) => ({ nodes: [{ id }] })));
 }
 
-const runStatements = (count: number) => each(numbers(count / TOGETHER), (index) => expectCorrectResults(index * TOGETHER));
+const runStatements = (count: number) =>
+  each(numbers(count / FIELDS_PER_OPERATION), (index) => expectCorrectResults(index * FIELDS_PER_OPERATION));
 
 test('bounds prepared statements and memory for thousands of different filters', async () => {
-  for (let time = 0; time < TIMES; time += 1) await runStatements(DIFFERENT);
+  for (let time = 0; time < TIMES; time += 1) await runStatements(DIFFERENT_STATEMENTS);
   const [preparedCount] = await withConnections(countPreparedStatements);
   expect(preparedCount).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
   expect(preparedCount).toBeGreaterThan(MAX_PREPARED_STATEMENTS / 2);

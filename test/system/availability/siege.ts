@@ -10,8 +10,8 @@ import { build, Installation, type Server } from '../../server/running';
 import { schedulingDelay, threadDelays, WAIT_LIMIT_MS } from '../../setup/waits';
 
 /** Limits for a response and for `/health/live`, to which scheduling delays are added. */
-export const ANSWERED_MS = 2_000;
-export const ALIVE_MS = 500;
+export const RESPONSE_LIMIT_MS = 2_000;
+export const LIVENESS_LIMIT_MS = 500;
 export const MEMORY_MB = 600;
 
 /** Gives the server and this process priority over other tests on the machine. Only root may do so. */
@@ -158,7 +158,7 @@ export class Siege {
       await once(watch, 'message');
       const delays = this.delays();
       const result = await attack();
-      const answerLimitMs = ANSWERED_MS + delays();
+      const answerLimitMs = RESPONSE_LIMIT_MS + delays();
       const longest = once(watch, 'message');
       watch.postMessage('over');
       const [aliveMs] = (await longest) as [number];

@@ -12,7 +12,7 @@ let reviewer: Person;
 /** Rows of Ann that reference hidden rows. */
 const own: Record<string, number> = {};
 
-const HIDDEN = /not yet accepted|zz secret|zz declined|zz food/i;
+const HIDDEN_NAMES = /not yet accepted|zz secret|zz declined|zz food/i;
 const PENDING = 4;
 const DECLINED = 50;
 const FOOD = 50;
@@ -88,7 +88,7 @@ describe('content that awaits review', () => {
       const node = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
       const { text, errors } = await person.query(`{ ${name}(first: 100) { totalCount nodes { ${allFields(node, 2)} } } }`);
       if (person === ann) expect(errors).toBeUndefined();
-      expect(text).not.toMatch(HIDDEN);
+      expect(text).not.toMatch(HIDDEN_NAMES);
     }
   });
   test('is searched in more than 15 lists', () => expect(names.length).toBeGreaterThan(15));

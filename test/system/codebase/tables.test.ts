@@ -75,7 +75,7 @@ test('link tables have exactly the expected columns', async () => {
 });
 
 /** Internal tables of the service. */
-const OTHERS = [
+const INTERNAL_TABLES = [
   'migration',
   'token',
   'access_token',
@@ -100,7 +100,7 @@ test('every table belongs to a model or is listed as internal', async () => {
   const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
   const links = allEntities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
   const contributorTables = allEntities().flatMap((entity) => contributorTable(entity) ?? []);
-  const known = [...allEntities().map((entity) => resourceOf(entity)!.table), ...links, ...contributorTables, ...OTHERS];
+  const known = [...allEntities().map((entity) => resourceOf(entity)!.table), ...links, ...contributorTables, ...INTERNAL_TABLES];
   expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
 });
 

@@ -10,7 +10,7 @@ import { bodyOf, inputBelow, inputOf, type Values } from '../../setup/samples';
 
 const SIZES = [1, 20, 400];
 /** Look-ups of references, the transaction, writes of rows and links, and reads of the result. */
-const MOST = 14;
+const MAX_STATEMENTS = 14;
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
@@ -50,7 +50,7 @@ function expectNoGrowth([one, some, many]: number[], more = 0): void {
   expect(many).toBe(some);
   expect(some! - one!).toBeGreaterThanOrEqual(0);
   expect(some! - one!).toBeLessThanOrEqual(1 + more);
-  expect(many).toBeLessThanOrEqual(MOST);
+  expect(many).toBeLessThanOrEqual(MAX_STATEMENTS);
 }
 
 const written = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMany);
@@ -121,7 +121,7 @@ test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
       answers.push(expectSuccess(await ann.query(create, { input })));
     }
     expect(new Set(answers.map(({ statements }) => statements)).size).toBe(1);
-    expect(answers[0]!.statements).toBeLessThanOrEqual(2 * MOST);
+    expect(answers[0]!.statements).toBeLessThanOrEqual(2 * MAX_STATEMENTS);
   },
 );
 

@@ -9,7 +9,7 @@ import type { Fitgraph } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 
 const ROOT = path.join(__dirname, '../../..');
-const LEFT_OUT = ['.data', '.git', 'coverage', 'node_modules', 'test/system/contract/cases', 'test/system/screenshots'];
+const NOT_COPIED = ['.data', '.git', 'coverage', 'node_modules', 'test/system/contract/cases', 'test/system/screenshots'];
 
 const guide = readFileSync(path.join(ROOT, 'docs/add-a-resource.md'), 'utf8');
 /** Complete files: `` `src/….ts`: `` followed by a block. */
@@ -44,7 +44,7 @@ const load = async <T>(module: string): Promise<T> => (await import(path.join(co
 
 beforeAll(async () => {
   copy = mkdtempSync(path.join(os.tmpdir(), 'fitgraph-copy-'));
-  cpSync(ROOT, copy, { recursive: true, filter: (source) => !LEFT_OUT.includes(path.relative(ROOT, source)) });
+  cpSync(ROOT, copy, { recursive: true, filter: (source) => !NOT_COPIED.includes(path.relative(ROOT, source)) });
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
   for (const { name, text } of files) writeFileSync(path.join(copy, name), text);
   for (const insertion of insertions) insert(insertion);

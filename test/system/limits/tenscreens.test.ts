@@ -243,7 +243,7 @@ test('the screen Profile and units saves name and units and leaves stored weight
   expect(settings.viewer).toMatchObject({ firstName: 'Ann', profile: { unitSystem: 'IMPERIAL' } });
 });
 
-const ELSEWHERE = `mutation ($today: Date!, $workout: ID!, $exercise: ID!, $plan: ID!, $food: ID!, $session: ID!) @atomic {
+const WRITES_OF_OTHER_DEVICE = `mutation ($today: Date!, $workout: ID!, $exercise: ID!, $plan: ID!, $food: ID!, $session: ID!) @atomic {
   createWorkoutLog(input: { date: $today, workoutId: $workout, exerciseId: $exercise, reps: 5, weight: "60" }) { errors { message } }
   createDiaryEntry(input: { planId: $plan, ingredientId: $food, amount: "40" }) { errors { message } }
   updateWorkoutSession(id: $session, input: { notes: "Elsewhere" }) { errors { message } }
@@ -253,7 +253,7 @@ const ELSEWHERE = `mutation ($today: Date!, $workout: ID!, $exercise: ID!, $plan
 test('the screen Offline reads a cursor, all rows of the user, and later changes', async () => {
   const [first, copy, delta] = await showScreen('Offline', undefined, undefined, async ([{ changes }]) => {
     const rows = { workout: CURRENT.workout, exercise: BENCH, plan: CURRENT.plan, food: OATS, session: CURRENT.session };
-    await account.person.ask(ELSEWHERE, { today: TODAY, ...rows });
+    await account.person.ask(WRITES_OF_OTHER_DEVICE, { today: TODAY, ...rows });
     return { since: changes.cursor };
   });
   expect(Object.values(copy!.data)).toHaveLength(13);
