@@ -56,7 +56,7 @@ describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
       fields,
     ));
 
-  test('is rejected at its own alias beside a valid list', async () => {
+  test('is rejected at its own alias next to a valid list', async () => {
     const document = `${variablesOf('Exercise')} { viewer { id } exerciseCategory(id: 1) { good: exercises { nodes { id } } bad: exercises${ARGUMENTS} } }`;
     await expectRejection(document, variables, ['exerciseCategory', 'bad'], fields);
   });

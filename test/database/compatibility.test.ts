@@ -31,7 +31,7 @@ test.each([['99.1.0'], ['0.100.0'], [null]])('rejects a newer migration whose ol
   );
 });
 
-test('a running server is not ready any more once a newer version has applied a migration that it does not support', async () => {
+test('a running server reports not ready once a newer version has applied a migration that it does not support', async () => {
   expect(await readiness()).toBe(200);
   await record('99.1.0');
   await until('the server is not ready', async () => (await readiness()) === 503);

@@ -102,7 +102,7 @@ test('makes its folders inaccessible to other users', async () => {
   expect(fs.statSync(connection?.host ?? '').mode & 0o777).toBe(0o700);
 });
 
-test('lets a process exit that has not released it', async () => {
+test('does not keep a process running that has not released it', async () => {
   const app = await startTestChild();
   await app.open(data());
   expect(await app.end()).toBe(0);
@@ -191,7 +191,7 @@ test('serves again after its watchdog is killed', async () => {
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('has one owner when several processes open it at once or while it stops', async () => {
+test('has one owner when several processes open it concurrently or while it stops', async () => {
   let apps: Child[] = await Promise.all([startTestChild(), startTestChild(), startTestChild(), startTestChild()]);
   const opened = await Promise.all(apps.map((app) => app.open(data())));
   expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);

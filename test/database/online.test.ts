@@ -133,7 +133,7 @@ test('filled rows keep their version and time of change, and the change log is n
   expect(await valueOf('SELECT count(*)::int FROM "change"')).toBe(0);
 });
 
-test('rows that a transaction has locked are filled after its end, and rows that are inserted meanwhile are left alone', async () => {
+test('rows that a transaction has locked are filled after its end, and rows inserted meanwhile are not changed', async () => {
   await inSchemaChange((change) => change.addColumn('workout', 'label', 'text'));
   await other.query('BEGIN; SELECT FROM "workout" WHERE "id" % 1000 = 7 FOR UPDATE');
   const filling = inSchemaChange((change) => change.updateRows('workout', '"label" = "comment"', '"label" IS NULL'));

@@ -194,7 +194,7 @@ test('refunds no more than was reserved when a request has already been charged'
   expect(spending.state!.remaining).toBeLessThan(600);
 });
 
-test('lets operations wait for reservations of other requests, but not of their own one', async () => {
+test('makes operations wait for reservations of other requests, but not for those of their own request', async () => {
   const fitgraph = await startServer(SMALL);
   const ann = await fitgraph.user('ann');
   const [before, one, two] = [1, 2, 3].map(() => spendingOf(fitgraph, ann)) as [RateBudget, RateBudget, RateBudget];

@@ -46,7 +46,7 @@ test.each(variants.map(([what, text, variables]) => ({ what, text, variables }))
   },
 );
 
-test('reads rows beside cached introspection on every request', async () => {
+test('reads rows selected next to cached introspection on every request', async () => {
   const user = await fitgraph.user('Ines');
   const text = standard.replace('__schema', 'weightEntries(first: 1) { totalCount } __schema');
   for (const totalCount of [0, 1]) {

@@ -59,7 +59,7 @@ describe('automatic persisted queries', () => {
     expect(get.body).toEqual(SQUAT);
   });
 
-  test('are rejected when the hash is that of another text or the version is unknown, without an entry in the log of errors', async () => {
+  test('are rejected, without a logged error, when the hash is that of another text or the version is unknown', async () => {
     const send = await startServer();
     const { sha256Hash } = byHash(EXERCISE).persistedQuery;
     const invalid = [

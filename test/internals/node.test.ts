@@ -95,7 +95,7 @@ describe('deferClose', () => {
     await until(() => serverSocket!.destroyed);
   });
 
-  test('without it the server closes the connection at once', async () => {
+  test('without it the server closes the connection immediately', async () => {
     let serverSocket: Socket | undefined;
     const { port } = await startServer((request, response) => {
       serverSocket = request.socket;

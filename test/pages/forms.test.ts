@@ -56,7 +56,7 @@ describe('a successful form', () => {
     expect([deleted.location, deleted.text.includes('<strong>Deleted.</strong>'), await count()]).toEqual([ENTRIES, true, 0]);
   });
 
-  it('is answered as before when it is posted as JSON or accepts JSON', async () => {
+  it('returns 201 without a redirect when it is posted as JSON or accepts JSON', async () => {
     const created = await ann.sending({ Accept: 'text/html' }).post('/weightentry/', { date: '2021-03-10', weight: '80' });
     expect([created.status, created.headers.get('content-type')]).toEqual([201, 'text/html; charset=utf-8']);
     expect(created.text).toContain('<strong>Created.</strong>');

@@ -111,7 +111,7 @@ describe('If-Match', () => {
     expect([tagOf(got), got.body]).toEqual([tag, body]);
   });
 
-  test('gives way to 404 for a missing row and to 400 for an invalid body', async () => {
+  test('returns 404 for a missing row and 400 for an invalid body instead of 412', async () => {
     for (const tag of ['*', '"a"']) {
       expect((await ifMatch(tag).patch('/weightentry/2000000000/', { weight: '81' })).status).toBe(404);
       expect((await ifMatch(tag).delete('/weightentry/2000000000/')).status).toBe(404);
@@ -120,7 +120,7 @@ describe('If-Match', () => {
     expect((await ifMatch('"a"').patch(path, { weight: 'x' })).status).toBe(400);
   });
 
-  test('gives way to 404 for a row of another user, even with its current ETag', async () => {
+  test('returns 404 for a row of another user, even with its current ETag', async () => {
     const { path, tag } = await entry();
     const bob = (await fitgraph.user('bob')).sending({ 'If-Match': tag });
     expect((await bob.patch(path, { weight: '81' })).status).toBe(404);

@@ -103,7 +103,7 @@ describe('a JSON body', () => {
     expect(await send('POST', body)).toMatchObject({ status: 400, body: { non_field_errors: [message] } });
   });
 
-  test('counts as an empty object when it is empty, and uses the last of two equal keys', async () => {
+  test('is treated as an empty object when it is empty, and uses the last of two equal keys', async () => {
     expect((await send('POST', '')).body).toEqual({ full_name: ['This field is required.'] });
     expect((await send('POST', '{"full_name": "one", "full_name": "two"}')).body.full_name).toBe('two');
   });

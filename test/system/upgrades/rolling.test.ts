@@ -114,7 +114,7 @@ test('a migration that needs a maintenance window changes nothing at a start, no
   expect(await ready(scene.server)).toBe(200);
 });
 
-test('the next version is reverted while the previous one goes on', async () => {
+test('the next version is reverted while the previous one continues to serve', async () => {
   const revert = () => installation.command('migrate', '--down', '--to', migrationNames().at(-1)!, '--yes');
   expect(await revert()).toMatchObject({ status: 1, stderr: expect.stringMatching(/A running server uses this database and would fail/) });
   server.process.kill('SIGTERM');
