@@ -110,7 +110,7 @@ test.each([
 
 test('hides body weight and calories of the profile from a token without their scopes', async () => {
   const { data } = await ann.query(`mutation { createAccessToken(name: "n", scopes: [READ_NUTRITION]) { token } }`);
-  const client = fitgraph.anyone.sending({ Authorization: `Bearer ${data.createAccessToken.token}` });
+  const client = fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${data.createAccessToken.token}` });
   const { nutritionIntake } = await client.ask('{ nutritionIntake(last: 1) { days proteinPerKg bodyWeight goalEnergy } }');
   // This token may not read the profile with its goal of 2500 kcal, so the goal is the energy of the plan.
   expect(nutritionIntake).toEqual([{ days: 1, proteinPerKg: null, bodyWeight: null, goalEnergy: '692.00' }]);

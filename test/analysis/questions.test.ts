@@ -91,13 +91,13 @@ describe.each(QUESTIONS)('%s', (question, scope) => {
   test('reads only rows of the viewer', async () => {
     const { q } = await (await fitgraph.user('bob')).ask(queryOf(question));
     expect(q).toEqual(question === 'strength' ? null : []);
-    expect((await fitgraph.anyone.query(queryOf(question))).code).toBe('UNAUTHENTICATED');
+    expect((await fitgraph.anonymous.query(queryOf(question))).code).toBe('UNAUTHENTICATED');
   });
 
   test('requires a token with its scope', async () => {
     const token = async (scopes: string) => {
       const { made } = await ann.ask(`mutation { made: createAccessToken(name: "${question} ${scopes}", scopes: [${scopes}]) { token } }`);
-      return fitgraph.anyone.sending({ Authorization: `Bearer ${made.token}` });
+      return fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${made.token}` });
     };
     expect((await (await token(`READ_${scope}`)).query(queryOf(question))).errors).toBeUndefined();
     expect((await (await token('READ_ACCOUNT')).query(queryOf(question))).code).toBe('FORBIDDEN');

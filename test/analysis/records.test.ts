@@ -183,7 +183,7 @@ describe('an analysis below an exercise', () => {
   test('fails alone for an anonymous client and for a reversed range of days', async () => {
     const queryWith = (args: string) => `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
     for (const [person, args, code] of [
-      [fitgraph.anyone, '', 'UNAUTHENTICATED'],
+      [fitgraph.anonymous, '', 'UNAUTHENTICATED'],
       [ann, '(from: "2021-03-02", until: "2021-03-01")', 'BAD_USER_INPUT'],
     ] as const) {
       const { data, errors } = await person.query(queryWith(args));

@@ -61,14 +61,14 @@ test('sums the volume of all exercises and of each exercise', async () => {
 });
 
 test('rejects anonymous clients and excludes logs of other users', async () => {
-  expect((await fitgraph.anyone.query('{ muscleVolume { sets } }')).code).toBe('UNAUTHENTICATED');
+  expect((await fitgraph.anonymous.query('{ muscleVolume { sets } }')).code).toBe('UNAUTHENTICATED');
   expect(await muscles('', await fitgraph.user('dan'))).toEqual([]);
 });
 
 test('requires the scope READ_TRAINING of an access token', async () => {
   const tokenWith = async (scope: string) => {
     const { made } = await ann.ask(`mutation { made: createAccessToken(name: "${scope}", scopes: [${scope}]) { token } }`);
-    return fitgraph.anyone.sending({ Authorization: `Token ${made.token}` });
+    return fitgraph.anonymous.withHeaders({ Authorization: `Token ${made.token}` });
   };
   const [body, training] = [await tokenWith('READ_BODY'), await tokenWith('READ_TRAINING')];
   for (const field of ['muscleVolume', 'trainingVolume']) {

@@ -48,7 +48,7 @@ describe('createAccessToken', () => {
     expect(rows).not.toContain(made.token.slice(4));
     expect(await clientWithToken(ann, made.token).get('/weightentry/')).toMatchObject({ status: 200 });
     // The API key is unchanged.
-    expect(await fitgraph.anyone.post('/login/', { username: `user${users}`, password: PASSWORD })).toMatchObject({
+    expect(await fitgraph.anonymous.post('/login/', { username: `user${users}`, password: PASSWORD })).toMatchObject({
       body: { token: ann.token },
     });
   });
@@ -56,10 +56,10 @@ describe('createAccessToken', () => {
   test('returns a token that REST accepts as `Bearer`, too, whereas it ignores other Bearer headers', async () => {
     const ann = await newUser();
     const reader = await token(ann, ['READ']);
-    const get = (header: string, path = '/weightentry/') => fitgraph.anyone.sending({ Authorization: header }).get(path);
+    const get = (header: string, path = '/weightentry/') => fitgraph.anonymous.withHeaders({ Authorization: header }).get(path);
     for (const scheme of ['Bearer', 'bearer', 'Token']) expect(await get(`${scheme} ${reader.token}`)).toMatchObject({ status: 200 });
-    const post = await fitgraph.anyone
-      .sending({ Authorization: `Bearer ${reader.token}` })
+    const post = await fitgraph.anonymous
+      .withHeaders({ Authorization: `Bearer ${reader.token}` })
       .post('/weightentry/', { date: '2024-01-01', weight: 80 });
     expect(post).toMatchObject({ status: 403, body: missingScopeError('WRITE_BODY') });
     const revoked = `fgt_${'0'.repeat(48)}`;
@@ -218,12 +218,12 @@ describe('token scopes', () => {
       status: 403,
       body: missingScopeError('WRITE_CATALOGUE'),
     });
-    const rejected = await reader.sending(preflight).send('POST', '/graphql', await graphql());
+    const rejected = await reader.withHeaders(preflight).send('POST', '/graphql', await graphql());
     expect(rejected.body.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', scope: 'WRITE_CATALOGUE' } }]);
     expect(await fitgraph.sql('SELECT 1 FROM "exercise_image_contributor" WHERE "user_id" = $1', [ann.id])).toEqual([]);
     const writer = await token(ann, ['WRITE_CATALOGUE']);
     expect((await writer.send('POST', '/api/v2/exerciseimage/', await form())).status).toBe(201);
-    const made = await writer.sending(preflight).send('POST', '/graphql', await graphql());
+    const made = await writer.withHeaders(preflight).send('POST', '/graphql', await graphql());
     expect(made.body).toMatchObject({ data: { createExerciseImage: { errors: [] } } });
   });
 
@@ -265,13 +265,13 @@ describe('token scopes', () => {
     const query = 'mutation { createWeightEntry(input: { date: "2026-03-02", weight: "80" }) { weightEntry { id } } }';
     const key = { 'Idempotency-Key': 'one-and-the-same' };
     const other = { 'Idempotency-Key': 'another-key' };
-    expect((await ann.sending(key).post('/weightentry/', body)).status).toBe(201);
-    expect((await ann.sending(other).query(query)).errors).toBeUndefined();
+    expect((await ann.withHeaders(key).post('/weightentry/', body)).status).toBe(201);
+    expect((await ann.withHeaders(other).query(query)).errors).toBeUndefined();
     const trainer = await token(ann, ['WRITE_TRAINING']);
-    expect((await trainer.sending(key).post('/weightentry/', body)).status).toBe(403);
-    const answer = await trainer.sending(other).query(query);
+    expect((await trainer.withHeaders(key).post('/weightentry/', body)).status).toBe(403);
+    const answer = await trainer.withHeaders(other).query(query);
     expect([answer.status, answer.data]).toEqual([422, undefined]);
-    const writer = (await token(ann, ['WRITE_BODY'])).sending({ 'Idempotency-Key': 'a-third-key' });
+    const writer = (await token(ann, ['WRITE_BODY'])).withHeaders({ 'Idempotency-Key': 'a-third-key' });
     const [first, second] = [
       await writer.post('/weightentry/', { ...body, date: '2026-03-03' }),
       await writer.post('/weightentry/', { ...body, date: '2026-03-03' }),
@@ -293,7 +293,7 @@ describe('token scopes', () => {
       '{ viewer { securityEvents { nodes { id } } } }',
     ])
       expect([query, (await writer.query(query)).code]).toEqual([query, 'FORBIDDEN']);
-    expect((await fitgraph.anyone.query('mutation { endSessions { count } }')).code).toBe('UNAUTHENTICATED');
+    expect((await fitgraph.anonymous.query('mutation { endSessions { count } }')).code).toBe('UNAUTHENTICATED');
     expect((await writer.query('{ viewer { username } }')).errors).toBeUndefined();
   });
 
@@ -367,7 +367,7 @@ describe('an access token', () => {
     await fitgraph.sql(
       `BEGIN; SET LOCAL fitgraph.same_password = 'on'; UPDATE "user_account" SET "password" = 'pbkdf2_sha256$1$salt$${digest}' WHERE "id" = ${ann.id}; COMMIT`,
     );
-    expect((await fitgraph.anyone.post('/login/', { username: `user${users}`, password: PASSWORD })).status).toBe(200);
+    expect((await fitgraph.anonymous.post('/login/', { username: `user${users}`, password: PASSWORD })).status).toBe(200);
     expect(await isAccepted(watch)).toBe(true);
   });
 

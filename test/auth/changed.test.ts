@@ -12,9 +12,9 @@ const NEXT = 'another good password';
 const importedHash = (password: string) =>
   `pbkdf2_sha256$1000$abcdefgh$${pbkdf2Sync(password, 'abcdefgh', 1000, 32, 'sha256').toString('base64')}`;
 
-const login = (username: string, password: string) => fitgraph.anyone.post('/login/', { username, password });
+const login = (username: string, password: string) => fitgraph.anonymous.post('/login/', { username, password });
 const isAccepted = async (token: string) =>
-  (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
+  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
 const hashOf = async ({ id }: Person) => (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [id]))[0]!.password;
 const setHash = (person: Person, hash: string) =>
   fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, hash]);
@@ -63,7 +63,7 @@ describe('the token and browser sessions of a user', () => {
 
   test('are revoked when an imported password is changed', async () => {
     const { person, token, isSignedIn } = await importedPerson();
-    const there = fitgraph.anyone.sending({ Authorization: `Token ${token}` });
+    const there = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` });
     await there.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`);
     expect([await isAccepted(token), await isSignedIn()]).toEqual([false, false]);
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);

@@ -9,7 +9,7 @@ const UNKNOWN = { status: 401, body: { detail: 'Username or password unknown' } 
 let address = 0;
 let somebody: Person;
 beforeEach(() => {
-  somebody = fitgraph.anyone.sending({ 'X-Forwarded-For': `10.0.0.${(address += 1)}` });
+  somebody = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': `10.0.0.${(address += 1)}` });
 });
 
 const login = (username: unknown, password: unknown, from = somebody) => from.post('/login/', { username, password });
@@ -42,7 +42,7 @@ test('reports missing and invalid fields by name', async () => {
 test('accepts a form-encoded login', async () => {
   const { token } = await fitgraph.user('ann');
   const form = new URLSearchParams({ username: 'ann', password: PASSWORD }).toString();
-  const answer = await somebody.sending({ 'Content-Type': 'application/x-www-form-urlencoded' }).post('/login/', form);
+  const answer = await somebody.withHeaders({ 'Content-Type': 'application/x-www-form-urlencoded' }).post('/login/', form);
   expect(answer).toMatchObject({ status: 200, body: { token } });
 });
 
@@ -92,7 +92,7 @@ describe('too many failed logins', () => {
     await fitgraph.user('bob');
     await exhaust('ann', somebody);
     expect((await login('bob', PASSWORD)).status).toBe(200);
-    const fromOtherAddress = fitgraph.anyone.sending({ 'X-Forwarded-For': '10.9.9.9' });
+    const fromOtherAddress = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '10.9.9.9' });
     expect((await login('ann', PASSWORD, fromOtherAddress)).status).toBe(200);
   });
 
@@ -103,7 +103,7 @@ describe('too many failed logins', () => {
       environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
     });
     try {
-      const there = other.anyone.sending({ 'X-Forwarded-For': `10.0.0.${address}` });
+      const there = other.anonymous.withHeaders({ 'X-Forwarded-For': `10.0.0.${address}` });
       for (const from of [somebody, there, somebody, there, somebody])
         expect((await login('ann', 'wrong password', from)).status).toBe(401);
       expect((await login('ann', PASSWORD)).status).toBe(429);
@@ -117,7 +117,7 @@ describe('too many failed logins', () => {
 describe('failed logins with many names', () => {
   const spray = async (addresses: (index: number) => string) => {
     for (let index = 0; index < 60; index += 1) {
-      const from = fitgraph.anyone.sending({ 'X-Forwarded-For': addresses(index) });
+      const from = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': addresses(index) });
       const { status, headers } = await login(`name${index}`, 'wrong password', from);
       if (status === 429) return { guesses: index, retryAfter: Number(headers.get('retry-after')) };
       expect(status).toBe(401);
@@ -133,13 +133,13 @@ describe('failed logins with many names', () => {
 
   test('are counted together for all addresses of an IPv6 /64 network', async () => {
     expect((await spray((index) => `2001:db8:1:2:${index.toString(16)}::${index}`)).guesses).toBe(50);
-    const other = fitgraph.anyone.sending({ 'X-Forwarded-For': '2001:db8:1:3::1' });
+    const other = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '2001:db8:1:3::1' });
     expect((await login('name', 'wrong password', other)).status).toBe(401);
   });
 
   test('do not include successful logins', async () => {
     await fitgraph.user('ann');
-    const from = (index: number) => fitgraph.anyone.sending({ 'X-Forwarded-For': `2001:db8:2:2::${index}` });
+    const from = (index: number) => fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': `2001:db8:2:2::${index}` });
     for (let index = 0; index < 60; index += 1) {
       const name = `pupil${index}`;
       await fitgraph.sql(
@@ -161,11 +161,12 @@ describe('failed logins with many names', () => {
       const statuses: number[] = [];
       for (let index = 0; index < 10; index += 1)
         statuses.push(
-          (await login(`name${index}`, 'wrong password', withLowLimit.anyone.sending({ 'X-Forwarded-For': `10.4.0.${index}` }))).status,
+          (await login(`name${index}`, 'wrong password', withLowLimit.anonymous.withHeaders({ 'X-Forwarded-For': `10.4.0.${index}` })))
+            .status,
         );
       expect(statuses).toEqual([...Array(8).fill(401), 429, 429]);
       // What the total rejects does not count against the name.
-      const ann = withLowLimit.anyone.sending({ 'X-Forwarded-For': '10.5.0.1' });
+      const ann = withLowLimit.anonymous.withHeaders({ 'X-Forwarded-For': '10.5.0.1' });
       for (let index = 0; index < 6; index += 1) expect((await login('ann', PASSWORD, ann)).status).toBe(429);
       await fitgraph.sql(`DELETE FROM "login_attempt" WHERE "key" LIKE 'login-total%'`);
       expect((await login('ann', PASSWORD, ann)).status).toBe(200);
@@ -180,7 +181,9 @@ test('ignores X-Forwarded-For when no proxy is trusted', async () => {
   try {
     const statuses: number[] = [];
     for (const one of ['10.1.0.1', '10.1.0.2', '10.1.0.3'])
-      statuses.push((await login('someone', 'wrong password', withoutTrustedProxy.anyone.sending({ 'X-Forwarded-For': one }))).status);
+      statuses.push(
+        (await login('someone', 'wrong password', withoutTrustedProxy.anonymous.withHeaders({ 'X-Forwarded-For': one }))).status,
+      );
     expect(statuses).toEqual([401, 401, 429]);
   } finally {
     await withoutTrustedProxy.stop();

@@ -17,9 +17,9 @@ const newUser = () => fitgraph.user(`person${(number += 1)}`);
 const name = () => `person${number}`;
 
 const change = (person: Person, old: string, next: string) => person.query(CHANGE, { old, new: next });
-const signsIn = async (password: string) => (await fitgraph.anyone.post('/login/', { username: name(), password })).status === 200;
+const signsIn = async (password: string) => (await fitgraph.anonymous.post('/login/', { username: name(), password })).status === 200;
 const isAccepted = async (token: string) =>
-  (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
+  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
 
 const TOKEN = /^[0-9a-f]{40}$/;
 const CHANGED = { token: expect.stringMatching(TOKEN), errors: [] };
@@ -31,7 +31,7 @@ describe('changePassword', () => {
     expect(answer).toEqual(CHANGED);
     expect([await signsIn(NEXT), await signsIn(PASSWORD)]).toEqual([true, false]);
     expect([await isAccepted(answer.token), await isAccepted(person.token)]).toEqual([true, false]);
-    expect((await fitgraph.anyone.post('/login/', { username: name(), password: NEXT })).body).toEqual({ token: answer.token });
+    expect((await fitgraph.anonymous.post('/login/', { username: name(), password: NEXT })).body).toEqual({ token: answer.token });
     const [row] = await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [person.id]);
     expect(row!.password).toMatch(/^\$argon2id\$/);
   });
@@ -67,7 +67,7 @@ describe('changePassword', () => {
   });
 
   test('rejects anonymous clients', async () => {
-    expect((await change(fitgraph.anyone, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
+    expect((await change(fitgraph.anonymous, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
   });
 
   test('rejects an inactive user', async () => {
@@ -150,12 +150,12 @@ describe('too many failed attempts', () => {
     const person = await newUser();
     const withLoginLimit = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '3/min' } });
     try {
-      const there = withLoginLimit.anyone.sending({ Authorization: `Token ${person.token}` });
+      const there = withLoginLimit.anonymous.withHeaders({ Authorization: `Token ${person.token}` });
       for (let tries = 0; tries < 3; tries += 1)
         expect((await change(there, 'wrong password', NEXT)).data.answer.errors).toEqual([WRONG_PASSWORD_ERROR]);
       const { code, errors } = await change(there, PASSWORD, NEXT);
       expect([code, errors![0]!.extensions.retryAfter > 50]).toEqual(['TOO_MANY_REQUESTS', true]);
-      expect((await withLoginLimit.anyone.post('/login/', { username: name(), password: PASSWORD })).status).toBe(429);
+      expect((await withLoginLimit.anonymous.post('/login/', { username: name(), password: PASSWORD })).status).toBe(429);
     } finally {
       await withLoginLimit.stop();
     }
@@ -166,13 +166,13 @@ describe('too many failed attempts', () => {
 describe('replaceToken', () => {
   test('replaces the old token, also for the next login', async () => {
     const { token: old } = await newUser();
-    const { token } = (await fitgraph.anyone.sending({ Authorization: `Token ${old}` }).ask(REPLACE)).answer;
+    const { token } = (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${old}` }).ask(REPLACE)).answer;
     expect(token).toMatch(/^[0-9a-f]{40}$/);
     expect([await isAccepted(token), await isAccepted(old)]).toEqual([true, false]);
-    expect((await fitgraph.anyone.post('/login/', { username: name(), password: PASSWORD })).body).toEqual({ token });
+    expect((await fitgraph.anonymous.post('/login/', { username: name(), password: PASSWORD })).body).toEqual({ token });
   });
 
-  test('rejects anonymous clients', async () => expect((await fitgraph.anyone.query(REPLACE)).code).toBe('UNAUTHENTICATED'));
+  test('rejects anonymous clients', async () => expect((await fitgraph.anonymous.query(REPLACE)).code).toBe('UNAUTHENTICATED'));
 
   test('succeeds for exactly one of two concurrent requests', async () => {
     const person = await newUser();
@@ -192,22 +192,22 @@ describe('the stored record of an Idempotency-Key', () => {
 
   test('contains neither token nor password, and depends on SECRET_KEY', async () => {
     const person = await newUser();
-    const withKey = person.sending({ 'Idempotency-Key': 'secret-change' });
+    const withKey = person.withHeaders({ 'Idempotency-Key': 'secret-change' });
     expect((await change(withKey, PASSWORD, NEXT)).data.answer.token).toMatch(TOKEN);
     // The old token does not receive the response with the new one.
     expect((await change(withKey, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
-    const { token } = (await fitgraph.anyone.post('/login/', { username: name(), password: NEXT })).body;
+    const { token } = (await fitgraph.anonymous.post('/login/', { username: name(), password: NEXT })).body;
     // A retry with the new token receives the same response, although the password has changed.
-    const renewed = fitgraph.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-change' });
+    const renewed = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-change' });
     expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ token, errors: [] });
     const row = await storedRecord('secret-change');
     for (const secret of [PASSWORD, NEXT, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
     // Another SECRET_KEY gives the same request a different hash.
     const other = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
     try {
-      const there = other.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-there' });
+      const there = other.anonymous.withHeaders({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-there' });
       await change(there, 'wrong password', NEXT);
-      await change(renewed.sending({ 'Idempotency-Key': 'secret-here' }), 'wrong password', NEXT);
+      await change(renewed.withHeaders({ 'Idempotency-Key': 'secret-here' }), 'wrong password', NEXT);
       expect((await storedRecord('secret-there')).request).not.toEqual((await storedRecord('secret-here')).request);
     } finally {
       await other.stop();
@@ -216,7 +216,7 @@ describe('the stored record of an Idempotency-Key', () => {
 
   test('contains no token and is not returned to the old token', async () => {
     const { token: old } = await newUser();
-    const withKey = fitgraph.anyone.sending({ Authorization: `Token ${old}`, 'Idempotency-Key': 'secret-token' });
+    const withKey = fitgraph.anonymous.withHeaders({ Authorization: `Token ${old}`, 'Idempotency-Key': 'secret-token' });
     const { token } = (await withKey.ask(REPLACE)).answer;
     const row = await storedRecord('secret-token');
     for (const secret of [old, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
@@ -228,6 +228,6 @@ describe('the stored record of an Idempotency-Key', () => {
 test('logs neither passwords nor tokens', async () => {
   const person = await newUser();
   const { token: next } = (await change(person, PASSWORD, NEXT)).data.answer;
-  const { token } = (await fitgraph.anyone.sending({ Authorization: `Token ${next}` }).ask(REPLACE)).answer;
+  const { token } = (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${next}` }).ask(REPLACE)).answer;
   for (const secret of [PASSWORD, NEXT, next, token]) expect(fitgraph.logged.join('\n')).not.toContain(secret);
 });

@@ -9,7 +9,7 @@ const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.
 let users = 0;
 const nextName = () => `user${(users += 1)}`;
 const login = (username: string, password: string, address: string) =>
-  fitgraph.anyone.sending({ 'X-Forwarded-For': address }).post('/login/', { username, password });
+  fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': address }).post('/login/', { username, password });
 
 const EVENTS = '{ viewer { securityEvents(first: 100) { totalCount nodes { id occurredAt kind address detail wasTruncated } } } }';
 const eventsOf = async (person: Person): Promise<Record<string, any>[]> => (await person.ask(EVENTS)).viewer.securityEvents.nodes;
@@ -22,7 +22,7 @@ const failuresFrom = (address: string) =>
 
 test('records the security events of an account with addresses, newest first', async () => {
   const name = nextName();
-  const ann = (await fitgraph.user(name)).sending({ 'X-Forwarded-For': '198.51.100.7' });
+  const ann = (await fitgraph.user(name)).withHeaders({ 'X-Forwarded-For': '198.51.100.7' });
   expect((await login(name, 'a wrong password', '203.0.113.9')).status).toBe(401);
   expect((await login(name, PASSWORD, '2001:db8:1:2:3:4:5:6')).status).toBe(200);
   const visitor = new Visitor(fitgraph.url, { 'X-Forwarded-For': '198.51.100.8' });
@@ -35,9 +35,9 @@ test('records the security events of an account with addresses, newest first', a
   const { changePassword } = await ann.ask(
     `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "another password") { token } }`,
   );
-  const fresh = ann.sending({ Authorization: `Token ${changePassword.token}` });
+  const fresh = ann.withHeaders({ Authorization: `Token ${changePassword.token}` });
   const { replaceToken } = await fresh.ask('mutation { replaceToken { token } }');
-  const events = await eventsOf(ann.sending({ Authorization: `Token ${replaceToken.token}` }));
+  const events = await eventsOf(ann.withHeaders({ Authorization: `Token ${replaceToken.token}` }));
   expect(events.map(({ kind, address, detail }) => [kind, address, detail])).toEqual([
     ['API_KEY_REPLACED', '198.51.100.7', null],
     ['PASSWORD_CHANGED', '198.51.100.7', null],

@@ -107,7 +107,7 @@ test('includes many-to-many links from either side', async () => {
     { name: 'Day 1', weekdayRows: [{ id: 1 }, { id: 2 }] },
     { name: 'Day 3', weekdayRows: [{ id: 3 }, { id: 4 }] },
   ]);
-  const exercises = await fitgraph.anyone.query(
+  const exercises = await fitgraph.anonymous.query(
     '{ exercises(first: 100) { nodes { id exerciseBaseId muscleIds muscleSecondaryIds equipmentIds } } }',
   );
   const nodes: Record<string, any>[] = exercises.data.exercises.nodes;

@@ -36,7 +36,7 @@ interface Change {
 async function changesSince(
   cursor: string | null,
   types: string[] | undefined,
-  person = one.anyone,
+  person = one.anonymous,
 ): Promise<{ cursor: string; changes: Change[] }> {
   const all: Change[] = [];
   for (;;) {
@@ -92,7 +92,7 @@ test('lists only owned rows without `types`, and owned and public rows in order 
 
 test('rejects an anonymous request for changes of owned rows', async () => {
   for (const types of [undefined, ['WORKOUT'], ['INGREDIENT', 'WORKOUT']])
-    expect((await one.anyone.query(CHANGES, { types })).code).toBe('UNAUTHENTICATED');
+    expect((await one.anonymous.query(CHANGES, { types })).code).toBe('UNAUTHENTICATED');
 });
 
 test('hides the row of a pending ingredient until it is accepted', async () => {
@@ -151,7 +151,7 @@ test('reports the variationIds of both rows when concurrent transactions insert 
   const clientRows = new Map<string, { name: string; variationIds: string[] }>();
   let { cursor } = await changesSince(null, EXERCISES);
   const sync = async () => {
-    const { changes } = await one.anyone.ask(FOLLOW, { since: cursor });
+    const { changes } = await one.anonymous.ask(FOLLOW, { since: cursor });
     for (const { rowNodeId, node } of changes.changes) clientRows.set(rowNodeId, node);
     cursor = changes.cursor;
     expect(changes.hasMore).toBe(false);
@@ -171,7 +171,7 @@ test('reports the variationIds of both rows when concurrent transactions insert 
     first.release();
     second.release();
   }
-  const { nodes } = (await one.anyone.ask(VARIATIONS)).exercises;
+  const { nodes } = (await one.anonymous.ask(VARIATIONS)).exercises;
   expect(nodes).toHaveLength(2);
   for (const { nodeId, variationIds } of nodes) expect(clientRows.get(nodeId)!.variationIds).toEqual(variationIds);
 });
@@ -184,7 +184,7 @@ test('reads a page of changes with a constant number of statements', async () =>
        SELECT 'Food ' || n, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 2, '2' FROM generate_series(1, $1) n`,
       [rows],
     );
-    const answer = await one.anyone.query(CHANGES.replace('nodeId }', 'nodeId ... on Ingredient { name energy } }'), {
+    const answer = await one.anonymous.query(CHANGES.replace('nodeId }', 'nodeId ... on Ingredient { name energy } }'), {
       since: cursor,
       types: FOODS,
       first: 500,
@@ -207,7 +207,7 @@ test('deletes changes older than a month on startup', async () => {
 test('expires cursors when a table is truncated', async () => {
   const { cursor } = await changesSince(null, FOODS);
   await one.sql('TRUNCATE "exercise_comment"');
-  expect((await one.anyone.query(CHANGES, { since: cursor, types: FOODS })).code).toBe('CURSOR_EXPIRED');
+  expect((await one.anonymous.query(CHANGES, { since: cursor, types: FOODS })).code).toBe('CURSOR_EXPIRED');
 });
 
 describe('a client that applies catalogue changes', () => {
@@ -302,7 +302,7 @@ describe('a client that applies catalogue changes', () => {
     let cursor: string | null = null;
     const sync = async () => {
       for (let more = true; more;) {
-        const { changes } = await reader.pick([one, two]).anyone.ask(FOLLOW, { since: cursor, types: NAMES });
+        const { changes } = await reader.pick([one, two]).anonymous.ask(FOLLOW, { since: cursor, types: NAMES });
         for (const { rowNodeId, node } of changes.changes)
           if (node) keep.set(rowNodeId, node);
           else keep.delete(rowNodeId);
@@ -313,7 +313,7 @@ describe('a client that applies catalogue changes', () => {
 
     ({ cursor } = await changesSince(null, NAMES));
     const early = Array.from({ length: 10 }, write);
-    for (const [nodeId, node] of await readAllRows(two.anyone, 3)) keep.set(nodeId, node);
+    for (const [nodeId, node] of await readAllRows(two.anonymous, 3)) keep.set(nodeId, node);
     await Promise.all(early);
     for (let round = 0; round < 10; round += 1) {
       const acts = Array.from({ length: 1 + random.int(0, 6) }, write);
@@ -322,7 +322,7 @@ describe('a client that applies catalogue changes', () => {
     }
     await sync();
 
-    const server = await readAllRows(one.anyone, 500);
+    const server = await readAllRows(one.anonymous, 500);
     // Rows that no write deletes, such as languages and units, are always left.
     expect(server.size).toBeGreaterThan(20);
     const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -132,7 +132,7 @@ test('limits `first` to 1 to 500 and rejects anonymous clients', async () => {
   for (const first of [0, 501]) expect((await ann.query(CHANGES, { first })).errors![0]!.extensions.fields).toHaveProperty('first');
   // Clients may send null for an omitted argument.
   expect(Object.keys((await ann.ask(CHANGES, { first: null })).changes)).toContain('cursor');
-  expect((await one.anyone.query(CHANGES)).code).toBe('UNAUTHENTICATED');
+  expect((await one.anonymous.query(CHANGES)).code).toBe('UNAUTHENTICATED');
 });
 
 test('reads a page of changes with a constant number of statements', async () => {

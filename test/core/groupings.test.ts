@@ -442,10 +442,10 @@ describe('a grouping of owned rows', () => {
       { keys: { reps: 99 }, count: 1 },
     ]);
     expect((await groups('workoutLogs', '', 'max { reps }'))[0].max.reps).toBe(10);
-    expect((await fitgraph.anyone.query('{ workoutLogsGrouped { count } }')).code).toBe('UNAUTHENTICATED');
-    const { data } = await fitgraph.anyone.query('{ exercise(id: 1) { name logsGrouped { count } } }');
+    expect((await fitgraph.anonymous.query('{ workoutLogsGrouped { count } }')).code).toBe('UNAUTHENTICATED');
+    const { data } = await fitgraph.anonymous.query('{ exercise(id: 1) { name logsGrouped { count } } }');
     expect(data.exercise).toEqual({ name: 'Squat', logsGrouped: null });
-    expect(await groups('exercises', 'groupBy: [{ field: STATUS }]', 'count', fitgraph.anyone)).toEqual([{ count: 3 }]);
+    expect(await groups('exercises', 'groupBy: [{ field: STATUS }]', 'count', fitgraph.anonymous)).toEqual([{ count: 3 }]);
   });
 
   test('shows null for keys that lead to unreviewed rows', async () => {

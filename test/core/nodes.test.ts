@@ -49,7 +49,7 @@ test('returns null and a NOT_FOUND error at the index of each unknown or foreign
 });
 
 test('returns only public rows to an anonymous client', async () => {
-  const { data, errors } = await fitgraph.anyone.query(NODES, { ids: [entries[0]!, EXERCISE, bobs] });
+  const { data, errors } = await fitgraph.anonymous.query(NODES, { ids: [entries[0]!, EXERCISE, bobs] });
   expect(data.nodes.map((node: { nodeId: string } | null) => node?.nodeId ?? null)).toEqual([null, EXERCISE, null]);
   expect(errors).toEqual([notFoundError(0, 'UNAUTHENTICATED'), notFoundError(2, 'UNAUTHENTICATED')]);
 });

@@ -183,7 +183,7 @@ describe('the main image of an exercise base', () => {
       form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: exercise, isMain, image: null } } }));
       form.set('map', JSON.stringify({ 0: ['variables.input.image'] }));
       form.set('0', new Blob([new Uint8Array(picture)]), name);
-      return person.sending({ 'apollo-require-preflight': '1' }).send('POST', '/graphql', form);
+      return person.withHeaders({ 'apollo-require-preflight': '1' }).send('POST', '/graphql', form);
     };
   const main = async (exercise: number) =>
     fitgraph.sql(`SELECT "status" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main"`, [exercise]);
@@ -309,7 +309,7 @@ test('returns the same token to concurrent first logins', async () => {
   const id = await createUser({ username: 'newcomer', password: PASSWORD }, fitgraph.database.session());
   const login = 'mutation { login(username: "newcomer", password: "a good password") { token } }';
   const answers = await together(
-    [fitgraph.anyone, second.anyone],
+    [fitgraph.anonymous, second.anonymous],
     [1, 2, 3].flatMap((): Write[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
   );
   const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);

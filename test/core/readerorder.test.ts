@@ -47,7 +47,7 @@ beforeAll(async () => {
 
 const knownNames = (names: string[]) => names.filter((name) => COLLATED_NAMES.includes(name));
 const page = async (many: string, args: string, field = 'name') => {
-  const { list } = await fitgraph.anyone.ask(`{ list: ${many}(${args}) { nodes { value: ${field} } } }`);
+  const { list } = await fitgraph.anonymous.ask(`{ list: ${many}(${args}) { nodes { value: ${field} } } }`);
   return knownNames(list.nodes.map(({ value }: { value: string }) => value));
 };
 
@@ -68,7 +68,7 @@ const DICTIONARIES: [many: string, field: string][] = [
 ];
 
 test.each(DICTIONARIES)('sorts the complete list of %s by collation', async (many, field) => {
-  const { list } = await fitgraph.anyone.ask(`{ list: ${many} { value: ${field} } }`);
+  const { list } = await fitgraph.anonymous.ask(`{ list: ${many} { value: ${field} } }`);
   expect(knownNames(list.map(({ value }: { value: string }) => value))).toEqual(COLLATED_NAMES);
 });
 
@@ -85,13 +85,13 @@ test.each(['ASC', 'DESC'])('pages by name from both ends in collation order (%s)
   for (const size of [1, 2, 5]) {
     const [forward, backward]: [string[], string[]] = [[], []];
     for (let after: string | null = null, more = true; more;) {
-      const { nodes, pageInfo }: any = (await fitgraph.anyone.ask(document, { first: size, after })).page;
+      const { nodes, pageInfo }: any = (await fitgraph.anonymous.ask(document, { first: size, after })).page;
       forward.push(...names(nodes));
       after = pageInfo.endCursor;
       more = pageInfo.hasNextPage;
     }
     for (let before: string | null = null, more = true; more;) {
-      const { nodes, pageInfo }: any = (await fitgraph.anyone.ask(document, { last: size, before })).page;
+      const { nodes, pageInfo }: any = (await fitgraph.anonymous.ask(document, { last: size, before })).page;
       backward.unshift(...names(nodes));
       before = pageInfo.startCursor;
       more = pageInfo.hasPreviousPage;
@@ -102,14 +102,14 @@ test.each(['ASC', 'DESC'])('pages by name from both ends in collation order (%s)
 
 test('sorts by the name of a referenced row in collation order', async () => {
   await fitgraph.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT i."id", 1, 1 FROM "ingredient" i`);
-  const { list } = await fitgraph.anyone.ask(
+  const { list } = await fitgraph.anonymous.ask(
     '{ list: ingredientUnits(first: 100, orderBy: [{ ingredient: { name: ASC } }]) { nodes { ingredient { name } } } }',
   );
   expect(list.nodes.map((node: any) => node.ingredient.name)).toEqual(COLLATED_NAMES);
 });
 
 test('sorts nested lists, linked rows and equal search results by collation', async () => {
-  const { base, category, exercises, found } = await fitgraph.anyone.ask(`{
+  const { base, category, exercises, found } = await fitgraph.anonymous.ask(`{
     base: exerciseBase(id: 1) { muscles { name } muscleIds }
     category: exerciseCategory(id: 1) { exercises(first: 100) { nodes { name } } }
     exercises(first: 1, where: { id: { eq: 2 } }) { nodes { equipment { name } equipmentIds } }
@@ -129,22 +129,22 @@ test('sorts lists and sets of ids by bytes over REST', async () => {
     '/exercise/?limit=100&language=1',
     '/muscle/?limit=100',
   ]) {
-    const { body } = await fitgraph.anyone.get(path);
+    const { body } = await fitgraph.anonymous.get(path);
     expect([path, knownNames(body.results.map(({ name }: { name: string }) => name))]).toEqual([path, bytes(COLLATED_NAMES)]);
   }
   const names = new Map((await fitgraph.sql('SELECT "id", "name" FROM "muscle"')).map(({ id, name }) => [id, name]));
   // Alternates between the APIs to detect an order that is cached for one and used for the other.
   for (let turn = 0; turn < 2; turn += 1) {
-    const { body } = await fitgraph.anyone.get('/exercise/1/');
+    const { body } = await fitgraph.anonymous.get('/exercise/1/');
     expect(knownNames(body.muscles.map((id: number) => names.get(id)))).toEqual(bytes(COLLATED_NAMES));
-    const { exercise } = await fitgraph.anyone.ask('{ exercise(id: 1) { muscleIds } }');
+    const { exercise } = await fitgraph.anonymous.ask('{ exercise(id: 1) { muscleIds } }');
     expect(knownNames(exercise.muscleIds.map((id: string) => names.get(Number(id))))).toEqual(COLLATED_NAMES);
   }
 });
 
 test('rejects a cursor of the byte order', async () => {
   const after = Buffer.from(JSON.stringify(['name,id', 'Apfel', 1])).toString('base64url');
-  const { errors } = await fitgraph.anyone.query('query ($after: String) { ingredients(after: $after) { nodes { name } } }', { after });
+  const { errors } = await fitgraph.anonymous.query('query ($after: String) { ingredients(after: $after) { nodes { name } } }', { after });
   expect(errors![0]!.extensions).toMatchObject({
     code: 'BAD_USER_INPUT',
     fields: { after: ['This cursor belongs to a different order or search.'] },
@@ -162,9 +162,9 @@ test('reads first, next and last pages by the collation index', async () => {
   const querySpy = jest.spyOn(Session.prototype, 'queryMaybeStale');
   const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
   try {
-    const { ingredients } = await fitgraph.anyone.ask(document);
-    await fitgraph.anyone.ask(document, { after: ingredients.pageInfo.endCursor });
-    await fitgraph.anyone.ask('{ ingredients(last: 50) { nodes { name } } }');
+    const { ingredients } = await fitgraph.anonymous.ask(document);
+    await fitgraph.anonymous.ask(document, { after: ingredients.pageInfo.endCursor });
+    await fitgraph.anonymous.ask('{ ingredients(last: 50) { nodes { name } } }');
     sent.push(...querySpy.mock.calls);
   } finally {
     querySpy.mockRestore();

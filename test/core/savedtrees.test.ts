@@ -142,7 +142,7 @@ test('rejects the plan of another user, an anonymous client and more than 500 ro
   const large = await ann.query(SAVE, { id: mine.id, input: { meals: Array.from({ length: 500 }, () => ({})) } });
   expect(large.code).toBe('BAD_USER_INPUT');
   expect(await readPlan(mine.id)).toEqual(mine);
-  expect((await fitgraph.anyone.query(SAVE, { id: mine.id, input: { meals: [] } })).code).toBe('UNAUTHENTICATED');
+  expect((await fitgraph.anonymous.query(SAVE, { id: mine.id, input: { meals: [] } })).code).toBe('UNAUTHENTICATED');
 });
 
 test('changes the version of a row when GraphQL or REST changes its parts', async () => {

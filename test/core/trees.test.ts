@@ -178,7 +178,7 @@ test('applies side effects and computed defaults of resources in nested creates'
   const second = (await create({ name: 'Second', steps: [{ workoutId }, { workoutId, duration: 2, position: 2 }] })).made.schedule;
   expect(second).toMatchObject({ isActive: true, steps: [{ duration: 4 }, { duration: 2 }] });
   expect((await ann.get(`/schedule/${first.id}/`)).body.is_active).toBe(false);
-  const plan = await ann.sending({ 'Accept-Language': 'en' }).ask(
+  const plan = await ann.withHeaders({ 'Accept-Language': 'en' }).ask(
     `mutation { made: createNutritionPlan(input: { name: "Bulk", meals: [{ time: "08:00", items: [{ ingredientId: 1, amount: "50" }] }, { items: [] }] }) {
       nutritionPlan { language { shortName } createdOn meals { time position items { amount ingredientId } } } ${ERRORS} } }`,
   );

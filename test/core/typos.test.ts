@@ -29,7 +29,7 @@ beforeAll(async () => {
 
 const namesFound = async (many: 'ingredients' | 'exercises', search: string): Promise<string[]> => {
   const type = many === 'ingredients' ? 'Ingredient' : 'Exercise';
-  const { page } = await fitgraph.anyone.ask(
+  const { page } = await fitgraph.anonymous.ask(
     `query ($where: ${type}Where) { page: ${many}(first: 100, where: $where) { totalCount nodes { name } } }`,
     { where: { name: { search } } },
   );
@@ -135,9 +135,9 @@ describe('a search condition', () => {
 });
 
 test('finds only literal parts of names over REST', async () => {
-  const { body } = await fitgraph.anyone.get('/ingredient/search/?language=en&term=chiken');
+  const { body } = await fitgraph.anonymous.get('/ingredient/search/?language=en&term=chiken');
   expect(body.suggestions).toEqual([]);
-  const exact = await fitgraph.anyone.get('/ingredient/search/?language=en&term=chicken');
+  const exact = await fitgraph.anonymous.get('/ingredient/search/?language=en&term=chicken');
   expect(exact.body.suggestions.map(({ value }: { value: string }) => value)).toEqual([
     'Chicken',
     'Chicken breast',
@@ -152,7 +152,7 @@ test('rejects a term of more than 200 characters, but not one of many words', as
     ['exercises', 'Exercise'],
   ]) {
     const document = `query ($where: ${type}Where) { ${many}(where: $where) { totalCount } }`;
-    const { errors } = await fitgraph.anyone.query(document, { where: { name: { search: 'x'.repeat(201) } } });
+    const { errors } = await fitgraph.anonymous.query(document, { where: { name: { search: 'x'.repeat(201) } } });
     expect(errors![0]!.extensions).toEqual({
       code: 'BAD_USER_INPUT',
       fields: { 'where.name.search': ['Ensure this value has no more than 200 characters.'] },

@@ -201,7 +201,7 @@ describe('concurrent writes with the same version', () => {
       const { id, version } = await entry();
       const [one, other] = await Promise.all([
         ann.ask(UPDATE, { id, weight: '61', ifVersion: version }),
-        ann.sending({ 'If-Match': `"${version}"` }).patch(`/weightentry/${id}/`, { weight: '62' }),
+        ann.withHeaders({ 'If-Match': `"${version}"` }).patch(`/weightentry/${id}/`, { weight: '62' }),
       ]);
       expect([one.answer.weightEntry !== null, other.status]).toEqual(other.status === 200 ? [false, 200] : [true, 412]);
     }

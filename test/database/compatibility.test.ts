@@ -14,7 +14,7 @@ const record = (oldestVersion: string | null) =>
   ]);
 afterEach(() => fitgraph.sql(`DELETE FROM "migration" WHERE "name" LIKE '9999%'`));
 
-const readiness = async () => (await fitgraph.anyone.send('GET', '/health/ready')).status;
+const readiness = async () => (await fitgraph.anonymous.send('GET', '/health/ready')).status;
 
 test.each([VERSION, '0.0.1', '0.2.9'])('supports a newer migration whose oldest version is %s', async (oldestVersion) => {
   await record(oldestVersion);
@@ -35,7 +35,7 @@ test('a running server reports not ready once a newer version has applied a migr
   expect(await readiness()).toBe(200);
   await record('99.1.0');
   await until('the server is not ready', async () => (await readiness()) === 503);
-  expect((await fitgraph.anyone.send('GET', '/health/ready')).body).toEqual({
+  expect((await fitgraph.anonymous.send('GET', '/health/ready')).body).toEqual({
     status: 'unavailable',
     reason: 'a newer version has migrated the database and does not support this one',
   });

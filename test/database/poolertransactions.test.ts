@@ -59,7 +59,7 @@ test('answers concurrent reads and writes of two instances correctly', async () 
   const withoutPort = (text: string) => text.replaceAll(/localhost:\d+/g, 'here');
   let written = 0;
   const work = async (worker: number) => {
-    const person = ann.at(servers[worker % 2]!.url);
+    const person = ann.atInstance(servers[worker % 2]!.url);
     for (let times = 0; times < 12; times += 1) {
       const which = (worker + times) % 4;
       expect(withoutPort((await person.get(paths[which]!)).text)).toBe(withoutPort(answers[which]!.text));

@@ -73,7 +73,7 @@ const readFromReplica = (work: () => Promise<unknown>, statements = 1) =>
 const LISTS = ['exercise', 'exercisebaseinfo', 'exerciseinfo', 'ingredient', 'ingredientinfo', 'exerciseimage', 'exercisecomment'];
 const NAMES = '{ exercises(first: 50) { totalCount nodes { name exerciseBase { category { name } images { isMain } } } } }';
 const rename = (name: string) => ask(primary, 'UPDATE "ingredient" SET "name" = $1 WHERE "id" = 1', [name]);
-const readName = async () => (await fitgraph.anyone.get('/ingredient/1/')).body.name as string;
+const readName = async () => (await fitgraph.anonymous.get('/ingredient/1/')).body.name as string;
 
 beforeAll(async () => {
   primary = await openEmbedded({ dataDir: first });
@@ -105,9 +105,9 @@ beforeEach(waitUntilUsed);
 
 describe('public rows', () => {
   test('are read from the standby for anonymous clients', async () => {
-    await readFromReplica(() => fitgraph.anyone.get('/exercise/'));
-    await readFromReplica(() => fitgraph.anyone.ask(NAMES), 2);
-    await readFromReplica(async () => expect((await fitgraph.anyone.get('/exercise/?language=2&limit=2&offset=1')).status).toBe(200));
+    await readFromReplica(() => fitgraph.anonymous.get('/exercise/'));
+    await readFromReplica(() => fitgraph.anonymous.ask(NAMES), 2);
+    await readFromReplica(async () => expect((await fitgraph.anonymous.get('/exercise/?language=2&limit=2&offset=1')).status).toBe(200));
   });
 
   test(seeded('are the same with and without a standby, for lists and random documents'), async () => {
@@ -119,7 +119,7 @@ describe('public rows', () => {
     const onBothServers = (work: (one: Fitgraph) => Promise<{ text: string }>) =>
       Promise.all([fitgraph, withoutReplica].map(async (one) => of(one, (await work(one)).text)));
     for (const name of LISTS) {
-      const [found, expected] = await onBothServers((one) => one.anyone.get(`/${name}/?limit=7`));
+      const [found, expected] = await onBothServers((one) => one.anonymous.get(`/${name}/?limit=7`));
       expect(found).toBe(expected);
     }
     const documents = new Documents(buildGraphQLSchema(), randomFor('documents for the standby'));
@@ -130,7 +130,7 @@ describe('public rows', () => {
       // The two servers have separate budgets.
       if (kind !== 'query' || query.includes('rateLimit')) continue;
       const [count, [found, expected]] = await countReplicaReads(() =>
-        onBothServers((one) => one.anyone.send('POST', '/graphql', { query, operationName, variables })),
+        onBothServers((one) => one.anonymous.send('POST', '/graphql', { query, operationName, variables })),
       );
       expect([query, found]).toEqual([query, expected]);
       there += count;
@@ -221,7 +221,7 @@ describe('requests of anonymous clients', () => {
     let isStopped = false;
     const reading = Array.from({ length: 4 }, async () => {
       while (!isStopped)
-        for (const name of ['exercise', 'ingredient']) statuses.add((await fitgraph.anyone.get(`/${name}/?limit=5`)).status);
+        for (const name of ['exercise', 'ingredient']) statuses.add((await fitgraph.anonymous.get(`/${name}/?limit=5`)).status);
     });
     await happening();
     isStopped = true;
@@ -253,13 +253,13 @@ describe('requests of anonymous clients', () => {
 
 test('exports metrics about the replica', async () => {
   const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
-  const { text } = await fitgraph.anyone.sending(headers).send('GET', '/metrics');
+  const { text } = await fitgraph.anonymous.withHeaders(headers).send('GET', '/metrics');
   expect(text).toMatch(/^fitgraph_replica_used 1$/m);
   expect(text).toMatch(new RegExp(`^fitgraph_replica_statements_total ${replica().statementCount}$`, 'm'));
   expect(text).toMatch(/^fitgraph_database_connections_idle\{pool="replica"\} [1-9]/m);
   // The metric is present even while the next check runs.
   for (let scrape = 0; scrape < 50; scrape += 1)
-    expect((await fitgraph.anyone.sending(headers).send('GET', '/metrics')).text).toMatch(/^fitgraph_replica_lag_seconds \d/m);
+    expect((await fitgraph.anonymous.withHeaders(headers).send('GET', '/metrics')).text).toMatch(/^fitgraph_replica_lag_seconds \d/m);
 });
 
 test.each([

@@ -75,7 +75,7 @@ test('treats an image part without a filename as text, which a file of that name
   const nameless = head.replace('; filename="a.png"', '');
   expect(nameless).not.toContain('filename');
   const content = await noise();
-  const form = ann.sending({ 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` });
+  const form = ann.withHeaders({ 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` });
   const send = async (...heads: string[]) => {
     const parts = heads.flatMap((one, index) => [Buffer.from(index ? `\r\n${one}` : one), content]);
     const { status, body } = await form.send('POST', '/api/v2/exerciseimage/', Buffer.concat([...parts, Buffer.from(tail())]));

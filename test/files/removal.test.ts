@@ -31,7 +31,7 @@ async function uploadImage(): Promise<number> {
   const answer = await fetch(`${fitgraph.url}/api/v2/exerciseimage/`, { method: 'POST', headers, body: form });
   expect(answer.status).toBe(201);
   const { id } = (await answer.json()) as { id: number };
-  expect((await fitgraph.anyone.get(`/exerciseimage/${id}/thumbnails/`)).status).toBe(200);
+  expect((await fitgraph.anonymous.get(`/exerciseimage/${id}/thumbnails/`)).status).toBe(200);
   expect(files()).toHaveLength(11);
   return id;
 }

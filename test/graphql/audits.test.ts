@@ -75,7 +75,7 @@ test('returns request errors in the media type that the client accepts', async (
   const fitgraph = await Fitgraph.start();
   try {
     const type = async (Accept: string, body: string) => {
-      const answer = await fitgraph.anyone.sending({ Accept }).send('POST', '/graphql', body);
+      const answer = await fitgraph.anonymous.withHeaders({ Accept }).send('POST', '/graphql', body);
       return [answer.status, answer.headers.get('content-type'), answer.body.errors[0].extensions.code];
     };
     const [old, current] = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];

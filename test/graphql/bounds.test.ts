@@ -34,30 +34,30 @@ describe('document limits', () => {
     ['characters of an alias', 64, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
     ['directives of a field', 5, (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`],
   ])('restrict the number of %s to %s', async (_what, limit, document) => {
-    const overLimit = await fitgraph.anyone.query(document(limit + 1));
+    const overLimit = await fitgraph.anonymous.query(document(limit + 1));
     expect(overLimit).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED', errors: [{ extensions: { limit } }] });
     expect(overLimit.errors).toHaveLength(1);
-    const atLimit = await fitgraph.anyone.query(document(limit));
+    const atLimit = await fitgraph.anonymous.query(document(limit));
     for (const { extensions } of atLimit.errors ?? []) expect(extensions.limit).toBeUndefined();
   });
 
   test('report the first exceeded limit alone, without any other validation error', async () => {
     const wrong = joinRepeated(60, (i) => `wrong${i}`);
-    const { errors } = await fitgraph.anyone.query(
+    const { errors } = await fitgraph.anonymous.query(
       `{ ${'a'.repeat(65)}: __typename ${wrong} b: __typename ${'@c '.repeat(6)} ...Missing }`,
     );
     expect(errors!.map(({ message }) => message)).toEqual(['An alias can have at most 64 characters.']);
   });
 
   test('report unknown directives within the limit as unknown', async () => {
-    const { errors } = await fitgraph.anyone.query('{ __typename @aa@aa@aa }');
+    const { errors } = await fitgraph.anonymous.query('{ __typename @aa@aa@aa }');
     expect(errors!.map(({ message }) => message)).toEqual(Array<string>(3).fill('Unknown directive "@aa".'));
   });
 
   test.each(['{ ...', '[', '{ viewer '])('reject 3000 levels of %j, and brackets nested deeper than 200 levels', async (text) => {
-    const answer = await fitgraph.anyone.query(`${text.repeat(3_000)}`);
+    const answer = await fitgraph.anonymous.query(`${text.repeat(3_000)}`);
     expect([answer.status, answer.code]).toEqual([400, 'GRAPHQL_PARSE_FAILED']);
-    const closed = await fitgraph.anyone.query(`{ ${'... { '.repeat(2_400)} __typename ${'}'.repeat(2_400)} }`);
+    const closed = await fitgraph.anonymous.query(`{ ${'... { '.repeat(2_400)} __typename ${'}'.repeat(2_400)} }`);
     expect([closed.status, closed.code, closed.errors![0]!.message]).toEqual([
       400,
       'GRAPHQL_PARSE_FAILED',
@@ -67,10 +67,10 @@ describe('document limits', () => {
 
   describe('nested input values', () => {
     const TOO_DEEP = 'nested no deeper than 64 levels';
-    const queryWithLiteral = (value: string) => fitgraph.anyone.query(`{ exercises(where: ${value}) { totalCount } }`);
+    const queryWithLiteral = (value: string) => fitgraph.anonymous.query(`{ exercises(where: ${value}) { totalCount } }`);
     const queryWithVariable = (value: string) => {
       const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
-      return fitgraph.anyone.send('POST', '/graphql', `{"query":"${query}","variables":{"where":${value}}}`);
+      return fitgraph.anonymous.send('POST', '/graphql', `{"query":"${query}","variables":{"where":${value}}}`);
     };
     const objects = (count: number, key: string) => `${`{${key}:`.repeat(count - 1)}{}${'}'.repeat(count - 1)}`;
     /** Returns a nested value of `count` pairs. Each pair has two levels: an object and a list. */
@@ -108,7 +108,7 @@ describe('document limits', () => {
   });
 
   test('do not count brackets inside strings', async () => {
-    const { status, data } = await fitgraph.anyone.query(`{ exercises(where: { name: { eq: "${'{['.repeat(500)}" } }) { totalCount } }`);
+    const { status, data } = await fitgraph.anonymous.query(`{ exercises(where: { name: { eq: "${'{['.repeat(500)}" } }) { totalCount } }`);
     expect([status, data]).toEqual([200, { exercises: { totalCount: 0 } }]);
   });
 });
@@ -136,17 +136,17 @@ describe('reported errors', () => {
     ['long node ids', `{ ${joinRepeated(30, (i) => `a${i}: node(nodeId: "${'a'.repeat(1_000)}") { nodeId }`)} }`],
     ['a long cursor', `{ exercises(after: "${long}") { totalCount } }`],
     ['failing fields', `{ ${joinRepeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`],
-  ])('are at most twenty and short for %s', async (_what, document) => expectFewShortErrors(await fitgraph.anyone.query(document)));
+  ])('are at most twenty and short for %s', async (_what, document) => expectFewShortErrors(await fitgraph.anonymous.query(document)));
 
   test('are at most twenty and short for a long unknown id or operation name', async () => {
     for (const body of [{ id: long }, { documentId: long }, { query: '{ __typename }', operationName: long }]) {
-      const answer = await fitgraph.anyone.send('POST', '/graphql', body);
+      const answer = await fitgraph.anonymous.send('POST', '/graphql', body);
       expectFewShortErrors({ errors: answer.body.errors, text: answer.text });
     }
   });
 
   test('end with the number of omitted execution errors', async () => {
-    const answer = await fitgraph.anyone.query(`{ ${joinRepeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`);
+    const answer = await fitgraph.anonymous.query(`{ ${joinRepeated(60, (i) => `a${i}: exercise(id: 9999${i}) { id }`)} }`);
     expect(answer.errors).toHaveLength(20);
     expect(answer.errors![19]).toMatchObject({ message: 'There are 41 more errors.', extensions: { code: 'TOO_MANY_ERRORS' } });
     expect(Object.keys(answer.data)).toHaveLength(60);
@@ -159,14 +159,14 @@ describe('reported errors', () => {
     ['a long invalid value', { createdOn: { eq: long } }],
   ])('are at most twenty and short for a variable with %s', async (_what, where) => {
     expectFewShortErrors(
-      await fitgraph.anyone.query('query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where }),
+      await fitgraph.anonymous.query('query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where }),
     );
   });
 
   test('are at most twenty and short for 60 invalid variables', async () => {
     const names = Array.from({ length: 60 }, (_, index) => `v${index}`);
     const document = `query (${names.map((name) => `$${name}: Int`).join(' ')}) { ${names.map((name) => `${name}: exercises(first: $${name}) { totalCount }`).join(' ')} }`;
-    expectFewShortErrors(await fitgraph.anyone.query(document, Object.fromEntries(names.map((name) => [name, long]))));
+    expectFewShortErrors(await fitgraph.anonymous.query(document, Object.fromEntries(names.map((name) => [name, long]))));
   });
 
   test('repeat only a part of a long unknown id', async () => {
@@ -190,8 +190,8 @@ describe('reported errors', () => {
   });
 
   test('are at most twenty and short over server-sent events', async () => {
-    const answer = await fitgraph.anyone
-      .sending({ Accept: 'text/event-stream' })
+    const answer = await fitgraph.anonymous
+      .withHeaders({ Accept: 'text/event-stream' })
       .send('POST', '/graphql/stream', { query: `subscription { ${joinRepeated(90, (i) => `exercise${i}`)} }` });
     expectFewShortErrors(JSON.parse(/^data: (.*)$/m.exec(answer.text)![1]!));
   });
@@ -211,14 +211,14 @@ describe('"Did you mean" suggestions', () => {
       { order: [{ name: 'ASCC' }] },
     ],
   ])('are given to everybody who may read the schema: %s', async (_what, document, variables) => {
-    for (const person of [fitgraph.anyone, await fitgraph.user('ann')])
+    for (const person of [fitgraph.anonymous, await fitgraph.user('ann')])
       expect((await person.query(document, variables)).text).toContain('Did you mean');
   });
 
   test('are not given in REST responses', async () => {
     const ann = await fitgraph.user('ann');
     const answers = [
-      await fitgraph.anyone.get('/exercise/?status=3&ordering=nam&nam=a'),
+      await fitgraph.anonymous.get('/exercise/?status=3&ordering=nam&nam=a'),
       await ann.post('/workoutsession/', { impression: 'GOO', date: '2024-01-01', workout: 1 }),
       await ann.post('/setting/', { rir: 'RIR_1' }),
     ];
@@ -231,7 +231,7 @@ describe('a GraphQL request', () => {
 
   test('is rejected when it is a batch', async () => {
     for (const batch of [[], [{ query: '{ __typename }' }], Array<object>(1_000).fill({ query: '{ __typename }' })]) {
-      const { status, body } = await fitgraph.anyone.send('POST', '/graphql', batch);
+      const { status, body } = await fitgraph.anonymous.send('POST', '/graphql', batch);
       expect([status, body.errors.length, body.data]).toEqual([400, 1, undefined]);
     }
   });
@@ -239,10 +239,10 @@ describe('a GraphQL request', () => {
   test('is rejected when it is a mutation by GET, even with Apollo-Require-Preflight', async () => {
     const ann = await fitgraph.user('ann');
     const path = `/graphql?${new URLSearchParams({ query: 'mutation { createWorkout(input: {}) { workout { id } } }' })}`;
-    expect((await ann.sending(preflighted).send('GET', path)).status).toBe(405);
+    expect((await ann.withHeaders(preflighted).send('GET', path)).status).toBe(405);
     // Browsers send an Authorization header only after a preflight, so this request passes the CSRF check, too, and is rejected as a mutation.
     expect((await ann.send('GET', path)).status).toBe(405);
-    expect((await fitgraph.anyone.send('GET', path)).status).toBe(400);
+    expect((await fitgraph.anonymous.send('GET', path)).status).toBe(400);
     expect((await ann.ask('{ workouts { totalCount } }')).workouts.totalCount).toBe(0);
   });
 
@@ -251,8 +251,8 @@ describe('a GraphQL request', () => {
     async (type) => {
       const bodies = ['query={__typename}', '{"query":"{ __typename }"}', '{ __typename }'];
       for (const body of bodies)
-        for (const sender of [fitgraph.anyone, fitgraph.anyone.sending(preflighted)]) {
-          const answer = await sender.sending({ 'Content-Type': type }).send('POST', '/graphql', body);
+        for (const sender of [fitgraph.anonymous, fitgraph.anonymous.withHeaders(preflighted)]) {
+          const answer = await sender.withHeaders({ 'Content-Type': type }).send('POST', '/graphql', body);
           expect(answer.status).toBeGreaterThanOrEqual(400);
           expect(answer.status).toBeLessThan(500);
           expect(answer.text).not.toContain('"data"');
@@ -269,5 +269,5 @@ test('returns errors without stack traces and file names', async () => {
     '{ node(nodeId: "a") { nodeId } }',
     'mutation { login(username: "a", password: "b") { token } }',
   ])
-    for (const { text } of [await fitgraph.anyone.query(document)]) expect(text).not.toMatch(/stacktrace|exception|node_modules|\.ts:/);
+    for (const { text } of [await fitgraph.anonymous.query(document)]) expect(text).not.toMatch(/stacktrace|exception|node_modules|\.ts:/);
 });

@@ -21,7 +21,7 @@ async function pair() {
   const one = await startServer(SMALL);
   const two = await startServer(SMALL, one);
   const ann = await one.user('ann');
-  return { one, two, ann, there: ann.at(two.url) };
+  return { one, two, ann, there: ann.atInstance(two.url) };
 }
 
 /** A query that costs more than the whole budget of 1,000 units, which takes 100 s to replenish. */
@@ -110,7 +110,7 @@ test('rejects a user over budget on both interfaces with Retry-After, and still 
   expect(rest).toMatchObject({ status: 429, body: { detail: expect.stringContaining('Expected available in') } });
   expect(Number(rest.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await bob.query(WHOLE_BUDGET)).errors).toBeUndefined();
-  expect((await fitgraph.anyone.get('/exerciseinfo/')).status).toBe(200);
+  expect((await fitgraph.anonymous.get('/exerciseinfo/')).status).toBe(200);
 });
 
 test.each(['/exercise/search/?term=sq', '/ingredient/search/?term=oat'])(
@@ -133,7 +133,7 @@ test('returns the remaining budget and the cost in RateLimit headers of both int
   /** Upper limit of the cost of the bytes of the first response, which is charged after the response has been sent. */
   const BYTE_COST = 5;
   let spent = 0;
-  for (const { headers } of [await fitgraph.anyone.get('/exercise/'), await fitgraph.anyone.query('{ exercise(id: 1) { id } }')]) {
+  for (const { headers } of [await fitgraph.anonymous.get('/exercise/'), await fitgraph.anonymous.query('{ exercise(id: 1) { id } }')]) {
     expect(headers.get('ratelimit-policy')).toBe('"cost";q=1000;w=100');
     const [, remaining, cost] = /^"cost";r=(\d+);t=\d+;c=(\d+)$/.exec(headers.get('ratelimit')!)!.map(Number);
     // The cost depends on the database time. The remaining budget is the full budget minus the cost, plus what has been replenished.
@@ -231,7 +231,7 @@ test('rejects none of twenty parallel reads behind one address that read little'
   const fitgraph = await startServer({ BUDGET_ANONYMOUS: '20' });
   // Each estimate is more than a sixth of the budget of 2,000 units, although only three rows are read.
   const read = '{ exercises(first: 300) { nodes { id } } }';
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fitgraph.anyone.query(read)));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fitgraph.anonymous.query(read)));
   expect(answers.map(({ status, errors }) => [status, errors])).toEqual(Array(20).fill([200, undefined]));
 });
 
@@ -258,10 +258,11 @@ test('charges operations that run while instances exchange their budget levels',
 
 test('returns no RateLimit headers and rejects nothing when BUDGET is off', async () => {
   const fitgraph = await startServer({ ...SMALL, BUDGET: 'off' });
-  const { headers } = await fitgraph.anyone.get('/exercise/');
+  const { headers } = await fitgraph.anonymous.get('/exercise/');
   expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null]);
-  for (let time = 0; time < 5; time += 1) expect((await fitgraph.anyone.query('{ __schema { types { name } } }')).errors).toBeUndefined();
-  expect(await rateLimitOf(fitgraph.anyone)).toBeNull();
+  for (let time = 0; time < 5; time += 1)
+    expect((await fitgraph.anonymous.query('{ __schema { types { name } } }')).errors).toBeUndefined();
+  expect(await rateLimitOf(fitgraph.anonymous)).toBeNull();
 });
 
 const costOf = ({ headers }: { headers: Headers }) => Number(/c=(\d+)/.exec(headers.get('ratelimit')!)![1]);

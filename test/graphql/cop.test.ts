@@ -16,7 +16,7 @@ afterAll(async () => {
   await withIntrospection.stop();
 });
 
-const asGraphqlCop = (person: Person) => person.sending({ 'User-Agent': 'graphql-cop/1.14', Accept: '*/*' });
+const asGraphqlCop = (person: Person) => person.withHeaders({ 'User-Agent': 'graphql-cop/1.14', Accept: '*/*' });
 const query = async (person: Person, text: string) =>
   (await asGraphqlCop(person).send('POST', '/graphql', { query: text, operationName: 'cop' })).body;
 
@@ -62,7 +62,7 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
   },
   'queries by a form': async (person) => {
     const form = new URLSearchParams({ query: 'query cop {__typename}' }).toString();
-    const sender = asGraphqlCop(person).sending({ 'Content-Type': 'application/x-www-form-urlencoded' });
+    const sender = asGraphqlCop(person).withHeaders({ 'Content-Type': 'application/x-www-form-urlencoded' });
     const answers = [await sender.send('POST', '/graphql', form), await sender.send('POST', `/graphql?${form}`)];
     return answers.some(({ body }) => body.data?.__typename);
   },
@@ -91,8 +91,8 @@ const INTENDED_FINDINGS = ['introspection', 'playground', 'field suggestions'];
 
 test.each(Object.keys(CHECKS))('gives graphql-cop no unintended finding: %s', async (name) => {
   const found = CHECKS[name]!;
-  expect(await found(withIntrospection.anyone)).toBe(INTENDED_FINDINGS.includes(name));
-  expect(await found(withoutIntrospection.anyone)).toBe(false);
+  expect(await found(withIntrospection.anonymous)).toBe(INTENDED_FINDINGS.includes(name));
+  expect(await found(withoutIntrospection.anonymous)).toBe(false);
 });
 
 describe('with INTROSPECTION=users', () => {
@@ -105,12 +105,12 @@ describe('with INTROSPECTION=users', () => {
     ],
     ['the standard query', getIntrospectionQuery()],
   ])('rejects introspection of anonymous clients and serves signed-in users: %s', async (_what, text) => {
-    const rejected = await withoutIntrospection.anyone.query(text);
+    const rejected = await withoutIntrospection.anonymous.query(text);
     expect([rejected.code, rejected.data]).toEqual(['UNAUTHENTICATED', undefined]);
     expect(rejected.errors).toEqual([expect.objectContaining({ message: 'Introspection requires signing in.' })]);
     expect((await (await withoutIntrospection.user('ann')).query(text)).errors).toBeUndefined();
-    expect((await withoutIntrospection.anyone.query(text)).code).toBe('UNAUTHENTICATED');
-    expect((await withIntrospection.anyone.query(text)).errors).toBeUndefined();
+    expect((await withoutIntrospection.anonymous.query(text)).code).toBe('UNAUTHENTICATED');
+    expect((await withIntrospection.anonymous.query(text)).errors).toBeUndefined();
   });
 
   test('gives no suggestions of names to anonymous clients, also over a WebSocket, server-sent events and in exports', async () => {
@@ -125,17 +125,20 @@ describe('with INTROSPECTION=users', () => {
     );
     await client.dispose();
     const answers = [
-      (await withoutIntrospection.anyone.query(wrong)).text,
+      (await withoutIntrospection.anonymous.query(wrong)).text,
       (
-        await withoutIntrospection.anyone.query('query ($o: [ExerciseOrder!]) { exercises(orderBy: $o) { totalCount } }', {
+        await withoutIntrospection.anonymous.query('query ($o: [ExerciseOrder!]) { exercises(orderBy: $o) { totalCount } }', {
           o: [{ name: 'ASCC' }],
         })
       ).text,
       JSON.stringify(overSocket),
-      (await withoutIntrospection.anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', { query: subscription }))
-        .text,
       (
-        await withoutIntrospection.anyone.send(
+        await withoutIntrospection.anonymous
+          .withHeaders({ Accept: 'text/event-stream' })
+          .send('POST', '/graphql/stream', { query: subscription })
+      ).text,
+      (
+        await withoutIntrospection.anonymous.send(
           'GET',
           `/graphql/export.csv?${new URLSearchParams({ query: '{ exercizes { nodes { id } } }' })}`,
         )
@@ -149,17 +152,17 @@ describe('with INTROSPECTION=users', () => {
   });
 
   test('still serves __typename and GET /schema to anonymous clients', async () => {
-    expect((await withoutIntrospection.anyone.query('{ __typename exercise(id: 1) { __typename } }')).data).toEqual({
+    expect((await withoutIntrospection.anonymous.query('{ __typename exercise(id: 1) { __typename } }')).data).toEqual({
       __typename: 'Query',
       exercise: { __typename: 'Exercise' },
     });
-    expect((await withoutIntrospection.anyone.get('/schema')).status).toBe(200);
+    expect((await withoutIntrospection.anonymous.get('/schema')).status).toBe(200);
   });
 
   test('redirects anonymous clients from the playground to the login', async () => {
-    const answer = await withoutIntrospection.anyone.send('GET', '/playground');
+    const answer = await withoutIntrospection.anonymous.send('GET', '/playground');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/login?next=%2Fplayground']);
-    expect((await withoutIntrospection.anyone.send('GET', '/playground/schema.json')).status).toBe(404);
+    expect((await withoutIntrospection.anonymous.send('GET', '/playground/schema.json')).status).toBe(404);
     expect((await (await withoutIntrospection.user('ann')).send('GET', '/playground/schema.json')).body.__schema.queryType.name).toBe(
       'Query',
     );

@@ -151,7 +151,7 @@ describe('the cost limit', () => {
       'Query.exercises(where:)',
     ],
   ])('rejects an operation before its first statement: %s', async (_what, document, coordinate, argument) => {
-    const { code, errors, data, statements, status } = await fitgraph.anyone.query(document);
+    const { code, errors, data, statements, status } = await fitgraph.anonymous.query(document);
     expect([code, status, data, statements]).toEqual(['COST_LIMIT', 400, undefined, 0]);
     expect(errors).toEqual([
       expect.objectContaining({
@@ -174,13 +174,13 @@ describe('the cost limit', () => {
     const fields = (inner: string) => `fields { type { ${inner} } args { name type { name } } }`;
     const thrice = ['a', 'b', 'c'].map((alias) => `${alias}: ${fields(fields('name'))}`).join(' ');
     const introspection = `{ __schema { queryType { ${thrice} } } }`;
-    const { code, errors } = await fitgraph.anyone.query(introspection);
+    const { code, errors } = await fitgraph.anonymous.query(introspection);
     expect([code, errors![0]!.extensions]).toEqual(['COST_LIMIT', expect.objectContaining({ coordinate: '__Type.fields' })]);
   });
 
   test('admits introspection, a dashboard and a full sync of ingredients', async () => {
     const ann = await fitgraph.user('ann');
-    expect((await fitgraph.anyone.query(getIntrospectionQuery())).errors).toBeUndefined();
+    expect((await fitgraph.anonymous.query(getIntrospectionQuery())).errors).toBeUndefined();
     const dashboard = `{ viewer { name }
       workouts(first: 20) { nodes { id name days { id name } logs(first: 100) { nodes { date reps weight exercise { name } } } } }
       weightEntries(first: 365) { nodes { date weight } }
@@ -199,7 +199,7 @@ describe('the cost limit', () => {
   describe('a dry run', () => {
     const dryRun = (person: Person, query: string, { variables, dryRun = true }: { variables?: object; dryRun?: unknown } = {}) =>
       person
-        .sending({ Accept: 'application/graphql-response+json' })
+        .withHeaders({ Accept: 'application/graphql-response+json' })
         .send('POST', '/graphql', { query, variables, extensions: { dryRun } });
     const pages = 'query ($n: Int!) { exercises(first: $n) { nodes { id name } } }';
 
@@ -233,45 +233,45 @@ describe('the cost limit', () => {
     });
 
     test('returns the cost of an operation that would be rejected, and of a subscription', async () => {
-      const { anyone } = fitgraph;
+      const { anonymous } = fitgraph;
       const expensive = `{ ${levels(4)} }`;
-      const { body } = await dryRun(anyone, expensive);
-      const [rejection] = (await anyone.query(expensive)).errors!;
+      const { body } = await dryRun(anonymous, expensive);
+      const [rejection] = (await anonymous.query(expensive)).errors!;
       const { code, ...reported } = rejection!.extensions;
       expect([code, body]).toEqual(['COST_LIMIT', { data: null, extensions: reported }]);
-      expect((await dryRun(anyone, 'subscription { changed { cursor } }')).body.extensions.cost).toBeGreaterThan(0);
-      const streamed = await anyone
-        .sending({ Accept: 'text/event-stream' })
+      expect((await dryRun(anonymous, 'subscription { changed { cursor } }')).body.extensions.cost).toBeGreaterThan(0);
+      const streamed = await anonymous
+        .withHeaders({ Accept: 'text/event-stream' })
         .send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }', extensions: { dryRun: true } });
       expect(String(streamed.text)).toContain('A dry run goes to POST /graphql.');
     });
 
     test('reports invalid documents and variables', async () => {
-      const { anyone } = fitgraph;
+      const { anonymous } = fitgraph;
       const code = ({ status, body }: Answer) => [status, body.errors[0].extensions.code, body.extensions];
-      expect(code(await dryRun(anyone, '{ nothing }'))).toEqual([400, 'GRAPHQL_VALIDATION_FAILED', undefined]);
-      expect(code(await dryRun(anyone, pages, { variables: { n: 'many' } }))).toEqual([400, 'BAD_USER_INPUT', undefined]);
+      expect(code(await dryRun(anonymous, '{ nothing }'))).toEqual([400, 'GRAPHQL_VALIDATION_FAILED', undefined]);
+      expect(code(await dryRun(anonymous, pages, { variables: { n: 'many' } }))).toEqual([400, 'BAD_USER_INPUT', undefined]);
     });
 
     test('is requested by a header, too, and returns the cost in one', async () => {
-      const ann = (await fitgraph.user('ann')).sending({ 'X-Dry-Run': '1' });
+      const ann = (await fitgraph.user('ann')).withHeaders({ 'X-Dry-Run': '1' });
       const write = 'mutation { createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { errors { path } } }';
       for (const { body, headers } of [
         await ann.send('POST', '/graphql', { query: write }),
         await ann.send('POST', '/graphql', { query: write, extensions: { dryRun: false } }),
-        await dryRun(fitgraph.anyone, pages, { variables: { n: 9 } }),
+        await dryRun(fitgraph.anonymous, pages, { variables: { n: 9 } }),
       ])
         expect([body.data, headers.get('x-estimated-cost')]).toEqual([null, String(body.extensions.cost)]);
     });
 
     test('is rejected for an export, which would be sent otherwise', async () => {
       const search = new URLSearchParams({ query: '{ exercises { nodes { id } } }', extensions: '{ "dryRun": true }' });
-      const { status, text } = await fitgraph.anyone.send('GET', `/graphql/export.csv?${search}`);
+      const { status, text } = await fitgraph.anonymous.send('GET', `/graphql/export.csv?${search}`);
       expect([status, text]).toEqual([400, expect.stringContaining('A dry run goes to POST /graphql.')]);
     });
 
     test('leaves an Idempotency-Key for the operation itself', async () => {
-      const bob = (await fitgraph.user('bob')).sending({ 'Idempotency-Key': 'key' });
+      const bob = (await fitgraph.user('bob')).withHeaders({ 'Idempotency-Key': 'key' });
       const write = 'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { weight } } }';
       expect((await dryRun(bob, write)).body.data).toBeNull();
       expect((await bob.ask(write)).createWeightEntry).toEqual({ weightEntry: { weight: '80.00' } });
@@ -282,10 +282,10 @@ describe('the cost limit', () => {
 test('rejects operations that cost more than MAX_COST', async () => {
   const fitgraph = await Fitgraph.start({ environment: { MAX_COST: '1000' } });
   try {
-    expect((await fitgraph.anyone.query('{ exercises(first: 2000) { nodes { id } } }')).errors![0]!.extensions).toMatchObject({
+    expect((await fitgraph.anonymous.query('{ exercises(first: 2000) { nodes { id } } }')).errors![0]!.extensions).toMatchObject({
       limit: 1000,
     });
-    expect((await fitgraph.anyone.query('{ exercises(first: 200) { nodes { id } } }')).errors).toBeUndefined();
+    expect((await fitgraph.anonymous.query('{ exercises(first: 200) { nodes { id } } }')).errors).toBeUndefined();
   } finally {
     await fitgraph.stop();
   }

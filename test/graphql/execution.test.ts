@@ -19,7 +19,7 @@ async function queryRepeatedly(document: string, variables?: Record<string, unkn
   return first;
 }
 
-const post = (body: object, headers: Record<string, string> = {}) => ann.sending(headers).send('POST', '/graphql', body);
+const post = (body: object, headers: Record<string, string> = {}) => ann.withHeaders(headers).send('POST', '/graphql', body);
 
 describe('an omitted variable', () => {
   test('leaves its input field out, so that an update keeps the value', async () => {
@@ -125,7 +125,7 @@ describe('an empty operation name', () => {
 
   test('is treated as omitted in a GET', async () => {
     const search = new URLSearchParams({ query: '{ exercise(id: 1) { name } }', operationName: '' });
-    const { body } = await ann.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const { body } = await ann.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
     expect(body).toEqual({ data: { exercise: { name: 'Squat' } } });
   });
 });

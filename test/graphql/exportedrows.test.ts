@@ -275,7 +275,7 @@ describe('a large export', () => {
       const query = `{ workouts(first: 250) { nodes { ${selection} } } }`;
       const { records } = await exporterOf(other.url)(ann, { query });
       expect(records).toHaveLength(251);
-      expect((await ann.at(other.url).query(query)).code).toBe('COST_LIMIT');
+      expect((await ann.atInstance(other.url).query(query)).code).toBe('COST_LIMIT');
     }
   });
 });

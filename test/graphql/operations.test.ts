@@ -55,7 +55,7 @@ describe('automatic persisted queries', () => {
     expect(await send({ variables, extensions: byHash(EXERCISE), query: EXERCISE })).toEqual(SQUAT);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     const search = new URLSearchParams({ variables: JSON.stringify(variables), extensions: JSON.stringify(byHash(EXERCISE)) });
-    const get = await currentServer().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
     expect(get.body).toEqual(SQUAT);
   });
 
@@ -73,7 +73,7 @@ describe('automatic persisted queries', () => {
     for (const body of invalid) expect(await send({ variables, ...body })).toEqual([400, 'PERSISTED_QUERY_INVALID']);
     for (const query of [WORKOUTS, '']) {
       const search = new URLSearchParams({ query, extensions: JSON.stringify(byHash(EXERCISE)) });
-      const get = await currentServer().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+      const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
       expect([get.status, get.body.errors[0].extensions.code]).toEqual([400, 'PERSISTED_QUERY_INVALID']);
     }
     expect(currentServer().logged.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
@@ -95,7 +95,7 @@ describe('trusted documents', () => {
     expect(await send({ variables, documentId: hashOf(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ id: 'abc123' })).toEqual({ data: { workouts: { totalCount: 0 } } });
     const search = new URLSearchParams({ variables: JSON.stringify(variables), documentId: hashOf(EXERCISE) });
-    const get = await currentServer().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
     expect(get.body).toEqual(SQUAT);
   });
 
@@ -121,12 +121,12 @@ describe('trusted documents', () => {
     ];
     for (const body of rejected) expect(await send(body)).toEqual([400, 'PERSISTED_QUERY_ONLY']);
     expect(await send([{ query: other }])).toEqual([400, 'BAD_REQUEST']);
-    const { anyone } = currentServer();
-    const preflighted = anyone.sending({ 'Apollo-Require-Preflight': 'yes' });
+    const { anonymous } = currentServer();
+    const preflighted = anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' });
     for (const search of [`query=${encodeURIComponent(other)}`, `query=${encodeURIComponent(other)}&query=${encodeURIComponent(WORKOUTS)}`])
       expect((await preflighted.send('GET', `/graphql?${search}`)).status).toBe(400);
-    expect((await anyone.get('/exercise/1/')).body.name).toBe('Squat');
-    expect((await anyone.send('GET', '/playground')).text).toContain('accepts only registered operations (PERSISTED_ONLY)');
+    expect((await anonymous.get('/exercise/1/')).body.name).toBe('Squat');
+    expect((await anonymous.send('GET', '/playground')).text).toContain('accepts only registered operations (PERSISTED_ONLY)');
   });
 
   test('are the only subscriptions allowed with PERSISTED_ONLY', async () => {
@@ -154,7 +154,7 @@ describe('trusted documents', () => {
     });
     expect(await first(other)).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_QUERY_ONLY' } }] });
     await client.dispose();
-    const events = await currentServer().anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
+    const events = await currentServer().anonymous.withHeaders({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
     expect(events.text).toContain('PERSISTED_QUERY_ONLY');
   });
 

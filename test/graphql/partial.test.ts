@@ -36,7 +36,7 @@ describe('the schema', () => {
 });
 
 test('returns public lists, and null for owned lists, to an anonymous client', async () => {
-  const answer = await fitgraph.anyone.query('{ muscles { id } workoutLogs { totalCount } muscleVolume { sets } }');
+  const answer = await fitgraph.anonymous.query('{ muscles { id } workoutLogs { totalCount } muscleVolume { sets } }');
   expect(answer.data).toEqual({ muscles: expect.arrayContaining([{ id: '1' }]), workoutLogs: null, muscleVolume: null });
   expect(errorSummary(answer)).toEqual([
     ['workoutLogs', 'UNAUTHENTICATED'],

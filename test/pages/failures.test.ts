@@ -81,7 +81,7 @@ it('gets a page if the database cannot store its form, and the form is stored wh
 it('asks for the parameter of an action that cannot be computed without it', async () => {
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.post('/workout/', { comment: 'Push' })).body;
-  const { status, text } = await ann.sending({ Accept: 'text/html' }).get(`/workout/${id}/log_data/`);
+  const { status, text } = await ann.withHeaders({ Accept: 'text/html' }).get(`/workout/${id}/log_data/`);
   expect(status).toBe(200);
   expect(alertOf(text)).toContain('Enter a value for each parameter');
   expect(text).toContain('<a href="#f-id">Id</a>: Id of the exercise.');

@@ -57,7 +57,7 @@ describe('a successful form', () => {
   });
 
   it('returns 201 without a redirect when it is posted as JSON or accepts JSON', async () => {
-    const created = await ann.sending({ Accept: 'text/html' }).post('/weightentry/', { date: '2021-03-10', weight: '80' });
+    const created = await ann.withHeaders({ Accept: 'text/html' }).post('/weightentry/', { date: '2021-03-10', weight: '80' });
     expect([created.status, created.headers.get('content-type')]).toEqual([201, 'text/html; charset=utf-8']);
     expect(created.text).toContain('<strong>Created.</strong>');
     const form = new FormData();

@@ -14,7 +14,7 @@ async function signedIn(username: string, url = fitgraph.url): Promise<Visitor> 
 
 /** Returns the name of the user to whom the key belongs; undefined if it is invalid. */
 const ownerOf = async (token: string): Promise<string | undefined> =>
-  (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).query('{ viewer { username } }')).data?.viewer?.username;
+  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).query('{ viewer { username } }')).data?.viewer?.username;
 const displayedKey = (text: string) => /<code id="key">([0-9a-f]{40})<\/code>/.exec(text)?.[1];
 
 it('redirects anonymous visitors to the login', async () => {

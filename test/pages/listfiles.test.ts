@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 async function linkOn(path: string): Promise<string | undefined> {
-  const { text } = await ann.sending({ Accept: 'text/html' }).get(path);
+  const { text } = await ann.withHeaders({ Accept: 'text/html' }).get(path);
   return /<a href="([^"]*)">CSV<\/a>/.exec(text)?.[1]?.replaceAll('&amp;', '&');
 }
 

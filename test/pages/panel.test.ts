@@ -50,7 +50,7 @@ const withoutRestOnlyKeys = (body: unknown) =>
   JSON.parse(JSON.stringify(body, (key, value) => (REST_ONLY_KEYS.includes(key) ? undefined : value)));
 
 async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {
-  const { text } = await ann.sending({ Accept: 'text/html' }).send('GET', path);
+  const { text } = await ann.withHeaders({ Accept: 'text/html' }).send('GET', path);
   const part = (label: string) => unescaped(new RegExp(`<pre[^>]*aria-label="${label}"[^>]*>(.*?)</pre>`, 's').exec(text)![1]!);
   const panel = { query: part('Operation'), variables: part('Variables') };
   const link = unescaped(/<a class="button plain" href="([^"]*)">Open in the playground/.exec(text)![1]!);
@@ -103,6 +103,6 @@ it.each([
   'version/',
   'daysofweek/',
 ])('shows no operation when only REST has it: %s', async (path) => {
-  const { status, text } = await ann.sending({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
+  const { status, text } = await ann.withHeaders({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
   expect([status, text.includes('aria-label="Operation"')]).toEqual([200, false]);
 });

@@ -36,7 +36,7 @@ it('links to JSON and to indented JSON, and shows OPTIONS', async () => {
 it.each(['?indent=2', '?format=json&indent=x', '?format=json&indent=-1', '?format=json&indent='])(
   'does not indent JSON for %s',
   async (query) => {
-    const { text } = await fitgraph.anyone.send('GET', `${PATH}${query}`);
+    const { text } = await fitgraph.anonymous.send('GET', `${PATH}${query}`);
     expect(text).not.toContain('\n');
   },
 );

@@ -45,12 +45,12 @@ it('sets cookies at sign-in only, as HttpOnly and SameSite', async () => {
     'fitgraph-login=; Max-Age=0; Path=/login; HttpOnly; SameSite=Strict',
   ]);
   const otherRequests = [
-    await fitgraph.anyone.send('GET', '/'),
-    await fitgraph.anyone.send('GET', '/register'),
-    await fitgraph.anyone.send('GET', '/playground'),
-    await fitgraph.anyone.get('/exercise/'),
-    await fitgraph.anyone.post('/login/', { username: 'ann', password: PASSWORD }),
-    await fitgraph.anyone.query('{ viewer { username } }'),
+    await fitgraph.anonymous.send('GET', '/'),
+    await fitgraph.anonymous.send('GET', '/register'),
+    await fitgraph.anonymous.send('GET', '/playground'),
+    await fitgraph.anonymous.get('/exercise/'),
+    await fitgraph.anonymous.post('/login/', { username: 'ann', password: PASSWORD }),
+    await fitgraph.anonymous.query('{ viewer { username } }'),
     await person.get('/weightentry/'),
     await person.query('{ viewer { username } }'),
     await person.send('GET', '/user/api-key'),
@@ -80,12 +80,12 @@ it('needs no additional statement for tokens, sessions and invalid cookies', asy
   const person = await fitgraph.user('ann');
   const visitor = await signedIn('ann');
   const { statements } = await person.get('/weightentry/');
-  expect((await person.sending({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` }).get('/weightentry/')).statements).toBe(
+  expect((await person.withHeaders({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` }).get('/weightentry/')).statements).toBe(
     statements,
   );
   expect((await visitor.get('/api/v2/weightentry/')).headers.get('server-timing')).toContain(`"${statements} statements"`);
-  const anonymous = (await fitgraph.anyone.get('/exercise/')).statements;
-  expect((await fitgraph.anyone.sending({ Cookie: 'fitgraph=nonsense; other=1' }).get('/exercise/')).statements).toBe(anonymous);
+  const anonymous = (await fitgraph.anonymous.get('/exercise/')).statements;
+  expect((await fitgraph.anonymous.withHeaders({ Cookie: 'fitgraph=nonsense; other=1' }).get('/exercise/')).statements).toBe(anonymous);
 });
 
 it('keeps the username but not the password in the form after a failed sign-in', async () => {
@@ -111,7 +111,7 @@ it('limits failed sign-ins together with those over REST', async () => {
   const visitor = new Visitor(fitgraph.url);
   for (let i = 0; i < 3; i += 1) {
     expect((await visitor.signIn('carl', 'a wrong password')).status).toBe(401);
-    expect((await fitgraph.anyone.post('/login/', { username: 'carl', password: 'a wrong password' })).status).toBe(401);
+    expect((await fitgraph.anonymous.post('/login/', { username: 'carl', password: 'a wrong password' })).status).toBe(401);
   }
   const { status, headers, text } = await visitor.signIn('carl');
   expect(status).toBe(429);
@@ -243,7 +243,7 @@ it('escapes stored usernames on pages', async () => {
 });
 
 it('shows example requests with their actual responses on the start page', async () => {
-  const { text } = await fitgraph.anyone.send('GET', '/');
+  const { text } = await fitgraph.anonymous.send('GET', '/');
   const examples = [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)(.*?)<\/code>/gs)].map(([, code]) =>
     code!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&').replaceAll('&gt;', '>'),
   );
@@ -260,7 +260,7 @@ it('shows example requests with their actual responses on the start page', async
 
 it('sends security headers with every page', async () => {
   for (const path of ['/', '/login', '/register', '/user/api-key']) {
-    const { headers } = await fitgraph.anyone.send('GET', path);
+    const { headers } = await fitgraph.anonymous.send('GET', path);
     const policy = headers.get('content-security-policy')!;
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
@@ -272,7 +272,7 @@ it('sends security headers with every page', async () => {
 });
 
 it('explains on the registration page that only the operator creates users', async () => {
-  const { text } = await fitgraph.anyone.send('GET', '/register');
+  const { text } = await fitgraph.anonymous.send('GET', '/register');
   expect(text).toContain('This server has no self-registration.');
   expect(text).toContain('npm run fitgraph -- user create');
 });

@@ -25,7 +25,7 @@ async function outputOf(command: string, args: string[]): Promise<unknown> {
 test('runs the first GraphQL example of the landing page, which has English names', async () => {
   await fitgraph.sql(`INSERT INTO "exercise" ("exercise_base_id", "name", "description", "language_id", "uuid", "creation_date", "status", "license_id")
     SELECT "exercise_base_id", 'Aufwärmen', '', 1, gen_random_uuid(), '2020-01-01', '2', "license_id" FROM "exercise" WHERE "id" = 1`);
-  const { text } = await fitgraph.anyone.sending({ Accept: 'text/html' }).send('GET', '/');
+  const { text } = await fitgraph.anonymous.withHeaders({ Accept: 'text/html' }).send('GET', '/');
   const command = /curl \S+\/graphql [^<]*/.exec(text)![0].replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#39;', "'");
   const { data } = (await outputOf('sh', ['-c', command])) as any;
   expect(data.exercises.nodes).toHaveLength(2);

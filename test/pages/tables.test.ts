@@ -11,7 +11,7 @@ const MAX_PAGE = 100_000;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  reader = ann.sending({ Accept: 'text/html' });
+  reader = ann.withHeaders({ Accept: 'text/html' });
 });
 
 const plain = (html: string) =>
@@ -130,7 +130,7 @@ it('names a set by its exercises, and by its day too when the name is ambiguous'
     return Number(set);
   };
   const [heavy, light, pair] = [await setOf('Heavy', [1]), await setOf('Light', [1, 1]), await setOf('Arms', [1, 2])];
-  const page = dan.sending({ Accept: 'text/html' });
+  const page = dan.withHeaders({ Accept: 'text/html' });
   const sets = (await page.get('/set/')).text;
   expect(rowsOf(sets).map(([name, day]) => [name, day])).toEqual([
     ['Squat', 'Heavy'],
@@ -155,7 +155,7 @@ it('names a set by its exercises, and by its day too when the name is ambiguous'
 
 it('does not name a row by a value that the surrounding rows share', async () => {
   const eve = await fitgraph.user('eve');
-  const page = eve.sending({ Accept: 'text/html' });
+  const page = eve.withHeaders({ Accept: 'text/html' });
   const { id: workout } = (await eve.post('/workout/', { comment: 'Push' })).body;
   await eve.post('/workoutlog/', { workout, exercise: 1, reps: 5, weight: '50', date: '2025-01-01' });
   expect(rowsOf((await page.get('/workoutlog/')).text)[0]![0]).toBe('Squat');
@@ -178,7 +178,7 @@ it('summarizes the active filters of a list, and distinguishes no matches from n
   expect(plain(/<summary>Filter.*?<\/summary>/s.exec(html)![0])).toBe('Filter and sort Name: Squat, Category: Legs');
   const none = plain(await readPage('/exercise/?name=No+such'));
   expect(none).toContain('Nothing found. Show all');
-  const bob = (await fitgraph.user('bert')).sending({ Accept: 'text/html' });
+  const bob = (await fitgraph.user('bert')).withHeaders({ Accept: 'text/html' });
   expect(plain((await bob.get('/workout/')).text)).toContain('Nothing here yet.');
 });
 
@@ -197,7 +197,7 @@ it('names a row without a name by its type and id', async () => {
 it('shows no API terms such as "Instance" in the titles of pages, but in OPTIONS', async () => {
   const bob = await fitgraph.user('bob');
   await createOwnedRows(bob);
-  const page = bob.sending({ Accept: 'text/html' });
+  const page = bob.withHeaders({ Accept: 'text/html' });
   for (const { view } of endpoints) {
     const list = await page.get(`/${view.rest}/`);
     const [row] = (await bob.get(`/${view.rest}/?limit=1`)).body.results;

@@ -32,7 +32,7 @@ function send(person: Person, method: string, path: string, fields: Record<strin
   const form = new FormData();
   for (const [key, value] of Object.entries(fields)) form.set(key, value);
   form.set(method === 'POST' && path === '/graphql' ? '0' : 'image', new Blob([new Uint8Array(content)]), name);
-  return person.sending({ 'apollo-require-preflight': '1' }).send(method, path, form);
+  return person.withHeaders({ 'apollo-require-preflight': '1' }).send(method, path, form);
 }
 
 /** Uploads an image over REST and returns its id. */
@@ -125,7 +125,7 @@ describe('an update or delete of an image', () => {
   test('is rejected for other users and anonymous clients', async () => {
     const id = await uploaded(ann, 2);
     await expectRejection(bob, id, 'FORBIDDEN');
-    await expectRejection(fitgraph.anyone, id, 'UNAUTHENTICATED');
+    await expectRejection(fitgraph.anonymous, id, 'UNAUTHENTICATED');
     await expectRejection(bob, 2_000_000_000, 'NOT_FOUND');
   });
 

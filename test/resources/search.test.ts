@@ -43,7 +43,7 @@ beforeAll(async () => {
 const valuesOf = ({ body }: Answer): string[] => body.suggestions.map(({ value }: { value: string }) => value);
 
 /** Repeats a search until it needs this number of statements, and returns the response. */
-async function searchUntil(statements: number, path: string, reader = fitgraph.anyone): Promise<Answer> {
+async function searchUntil(statements: number, path: string, reader = fitgraph.anonymous): Promise<Answer> {
   const fromDatabase = statements % 2 === DATABASE % 2;
   for (let attempt = 0; attempt < 500; attempt += 1) {
     // This statement invalidates the cache, although it changes no row.
@@ -57,7 +57,7 @@ async function searchUntil(statements: number, path: string, reader = fitgraph.a
 }
 
 const namesFound = async (query: string, kind = 'ingredient') => {
-  const { status, body } = await fitgraph.anyone.get(`/${kind}/search/?${query}`);
+  const { status, body } = await fitgraph.anonymous.get(`/${kind}/search/?${query}`);
   expect(status).toBe(200);
   return body.suggestions?.map(({ value }: { value: string }) => value);
 };
@@ -133,7 +133,7 @@ describe.each([
   });
 
   test('merges two languages into one sorted list', async () => {
-    const reader = (await fitgraph.user('Hanna')).sending({ 'Accept-Language': 'de' });
+    const reader = (await fitgraph.user('Hanna')).withHeaders({ 'Accept-Language': 'de' });
     const names = await fitgraph.sql(
       `SELECT "name" FROM "ingredient" WHERE "name" LIKE 'Salted%' AND "status" = '2' ORDER BY "name", "id"`,
     );
@@ -184,7 +184,7 @@ describe('the cache of names', () => {
     const before = names.size;
     await add('Crab apple');
     await until('the names are read again', () => names.size === before + 1);
-    const answer = await fitgraph.anyone.get(path);
+    const answer = await fitgraph.anonymous.get(path);
     expect(valuesOf(answer)).toEqual(['Apple sauce', 'Crab apple']);
     expect(answer.statements).toBe(MEMORY);
     await fitgraph.sql(`DELETE FROM "ingredient" WHERE "name" = 'Crab apple'`);
@@ -208,12 +208,12 @@ test('keeps names with control characters, quotes or line separators apart', asy
 });
 
 test.each(['', 'term=', 'language=en'])('returns an empty object without a term: %j', async (query) => {
-  expect((await fitgraph.anyone.get(`/exercise/search/?${query}`)).body).toEqual({});
-  expect((await fitgraph.anyone.get(`/ingredient/search/?${query}`)).body).toEqual({});
+  expect((await fitgraph.anonymous.get(`/exercise/search/?${query}`)).body).toEqual({});
+  expect((await fitgraph.anonymous.get(`/ingredient/search/?${query}`)).body).toEqual({});
 });
 
 test('rejects a NUL character in the term', async () => {
-  expect(await fitgraph.anyone.get('/ingredient/search/?term=%00')).toMatchObject({
+  expect(await fitgraph.anonymous.get('/ingredient/search/?term=%00')).toMatchObject({
     status: 400,
     body: { term: ['Null characters are not allowed.'] },
   });
@@ -236,7 +236,7 @@ test('finds the same exercises with both search endpoints, and no pending ones',
 
 test('does not offer the suggestions of REST in GraphQL', async () => {
   const query = '{ exerciseSuggestions(term: "squat") { data { name } } ingredientSuggestions(term: "mil") { data { name } } }';
-  const { body } = await fitgraph.anyone.query(query);
+  const { body } = await fitgraph.anonymous.query(query);
   expect(body.errors.map(({ message }: { message: string }) => message)).toEqual([
     expect.stringMatching(/^Cannot query field "exerciseSuggestions" on type "Query"/),
     expect.stringMatching(/^Cannot query field "ingredientSuggestions" on type "Query"/),
@@ -244,8 +244,8 @@ test('does not offer the suggestions of REST in GraphQL', async () => {
 });
 
 describe('a search without a language', () => {
-  const of = async (accepted: string, who = fitgraph.anyone) => {
-    const { body } = await who.sending({ 'Accept-Language': accepted }).get('/ingredient/search/?term=mil');
+  const of = async (accepted: string, who = fitgraph.anonymous) => {
+    const { body } = await who.withHeaders({ 'Accept-Language': accepted }).get('/ingredient/search/?term=mil');
     return body.suggestions.map(({ value }: { value: string }) => value);
   };
   let german: Person;

@@ -68,7 +68,7 @@ describe('the computed settings of a set', () => {
   test('are hidden from other users and anonymous clients', async () => {
     const set = await setOf(1, [1]);
     const bob = await fitgraph.user('bob');
-    for (const person of [bob, fitgraph.anyone]) {
+    for (const person of [bob, fitgraph.anonymous]) {
       const { status, body } = await person.get(`/set/${set}/computed_settings/`);
       expect([status, Object.keys(body)]).toEqual([person === bob ? 404 : 403, ['detail']]);
     }

@@ -47,7 +47,7 @@ test('rejects changes of username, permissions or password, and anonymous client
   const ann = await fitgraph.user('ann');
   for (const input of [{ username: 'root' }, { isSuperuser: true }, { isActive: false }, { password: 'x' }])
     expect((await ann.query(UPDATE, { input })).code).toBe('BAD_USER_INPUT');
-  expect((await fitgraph.anyone.query(UPDATE, { input: { firstName: 'x' } })).code).toBe('UNAUTHENTICATED');
+  expect((await fitgraph.anonymous.query(UPDATE, { input: { firstName: 'x' } })).code).toBe('UNAUTHENTICATED');
 });
 
 test('rejects an access token without the scope for accounts', async () => {

@@ -81,5 +81,5 @@ test('includes all fields of the workout in the canonical representation', async
 
 test('answers log_data without an exercise id before it looks up the workout', async () => {
   expect(await ann.get('/workout/99999/log_data/')).toMatchObject({ status: 200, body: NO_EXERCISE });
-  expect(await fitgraph.anyone.get('/workout/99999/log_data/')).toMatchObject({ status: 403 });
+  expect(await fitgraph.anonymous.get('/workout/99999/log_data/')).toMatchObject({ status: 403 });
 });

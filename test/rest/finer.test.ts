@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 /** Sends JSON text unchanged, because `JSON.stringify` would normalize numbers. */
 const sendJsonText = (method: string, path: string, text: string) => ann.send(method, `/api/v2${path}`, text);
-const form = (method: string, path: string, text: string) => ann.sending({ 'Content-Type': FORM }).send(method, `/api/v2${path}`, text);
+const form = (method: string, path: string, text: string) => ann.withHeaders({ 'Content-Type': FORM }).send(method, `/api/v2${path}`, text);
 const filtered = async (path: string) => {
   const { status, body } = await ann.get(path);
   return status === 200 ? body.count : body;
@@ -97,7 +97,7 @@ describe('ordering', () => {
   test.each(['day', 'set', 'setting', 'schedulestep', 'meal', 'mealitem', 'nutritiondiary'])(
     'of %s ignores `user`, which is not one of its fields',
     async (name) => {
-      const orders = (await fitgraph.anyone.send('GET', '/api/v2/schema.json')).body.paths[`/${name}/`].get.parameters.find(
+      const orders = (await fitgraph.anonymous.send('GET', '/api/v2/schema.json')).body.paths[`/${name}/`].get.parameters.find(
         (parameter: { name?: string }) => parameter.name === 'ordering',
       ).schema.items.enum;
       expect(orders).toContain('id');
@@ -340,7 +340,7 @@ describe('a request body', () => {
   test('in multipart format keeps spaces in part names', async () => {
     const parts = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nx\r\n--b--\r\n`;
     const postParts = (name: string) =>
-      ann.sending({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/workout/', parts(name));
+      ann.withHeaders({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/workout/', parts(name));
     expect((await postParts('comment')).body.comment).toBe('x');
     expect((await postParts(' comment ')).body.comment).toBe('');
     expect((await postParts('comment ')).body.comment).toBe('');
@@ -349,7 +349,7 @@ describe('a request body', () => {
   test('is rejected with an unknown charset and accepted with a known one', async () => {
     const charset = (name: string, type = FORM, text = 'comment=\xe9') =>
       ann
-        .sending({ 'Content-Type': `${type}; charset=${name}` })
+        .withHeaders({ 'Content-Type': `${type}; charset=${name}` })
         .send('POST', '/api/v2/workout/', Buffer.from(type === FORM ? text : '{"comment":"x"}', 'latin1'));
     expect((await charset('latin-1')).body.comment).toBe('é');
     expect((await charset('utf-8')).body.comment).toBe('\uFFFD');
@@ -367,7 +367,7 @@ describe('a request body', () => {
     ['utf-8', '\uFFFD', '\uFFFD'],
   ])('in JSON is decoded by its charset %s: bytes of %j', async (charset, sent, comment) => {
     const { status, body } = await ann
-      .sending({ 'Content-Type': `application/json; charset=${charset}` })
+      .withHeaders({ 'Content-Type': `application/json; charset=${charset}` })
       .send('POST', '/api/v2/workout/', JSON.stringify({ comment: sent }));
     expect([status, body.comment]).toEqual(comment ? [201, comment] : [400, undefined]);
     if (!comment) expect(body).toEqual({ detail: expect.stringMatching(/^JSON parse error - /) });
@@ -386,16 +386,16 @@ describe('a request body', () => {
   });
 
   test.each(['application/*', '*/*', 'text/*', 'application/jsonp'])('is rejected with 415 when its type is %s', async (type) => {
-    expect(await ann.sending({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}')).toMatchObject({
+    expect(await ann.withHeaders({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}')).toMatchObject({
       status: 415,
       body: { detail: `Unsupported media type "${type}" in request.` },
     });
   });
 
   test('has a case-insensitive type and charset', async () => {
-    expect((await ann.sending({ 'Content-Type': 'Application/JSON; Charset=UTF-8' }).send('POST', '/api/v2/workout/', '{}')).status).toBe(
-      201,
-    );
+    expect(
+      (await ann.withHeaders({ 'Content-Type': 'Application/JSON; Charset=UTF-8' }).send('POST', '/api/v2/workout/', '{}')).status,
+    ).toBe(201);
   });
 });
 
@@ -506,7 +506,7 @@ describe('the language of a request', () => {
     ['de', '2021-05-03', 200],
   ])('decides how a date filter is read: %s with %s returns %d', async (languages, date, status) => {
     await ann.post('/weightentry/', { date: '2021-05-03', weight: 80 });
-    const answer = await ann.sending({ 'Accept-Language': languages }).get(`/weightentry/?date=${date}`);
+    const answer = await ann.withHeaders({ 'Accept-Language': languages }).get(`/weightentry/?date=${date}`);
     expect(answer.status).toBe(status);
     if (status === 200) expect(answer.body.results).toMatchObject([{ date: '2021-05-03' }]);
     else expect(answer.body).toEqual({ date: ['Enter a valid date.'] });
@@ -522,8 +522,8 @@ test('rejects an id of 400 digits in a filter and in a body', async () => {
 describe('the size of a body', () => {
   const TOO_LARGE = { status: 413, body: { detail: 'Request body too large.' } };
   const login = (size: number, type: string) =>
-    fitgraph.anyone
-      .sending({ 'Content-Type': type })
+    fitgraph.anonymous
+      .withHeaders({ 'Content-Type': type })
       .send('POST', '/api/v2/login/', type === FORM ? `username=${'x'.repeat(size)}` : JSON.stringify({ username: 'x'.repeat(size) }));
   test.each(['application/json', FORM])('is limited to 256 KiB for anonymous clients: %s', async (type) => {
     expect((await login(250_000, type)).status).toBe(400);
@@ -537,7 +537,7 @@ describe('the size of a body', () => {
 });
 
 describe('the nutritional values of an amount', () => {
-  const values = async (query: string) => (await fitgraph.anyone.get(`/ingredient/2/get_values/?${query}`)).body;
+  const values = async (query: string) => (await fitgraph.anonymous.get(`/ingredient/2/get_values/?${query}`)).body;
   const NOT_A_CHOICE = ['Select a valid choice. That choice is not one of the available choices.'];
 
   test('need a unit that belongs to the ingredient in the query', async () => {
@@ -615,7 +615,7 @@ test.each([
   ['Token \u00a0', 403, 'Invalid token header. Token string should not contain invalid characters.'],
   ['Token  x', 403, 'Invalid token.'],
 ])('does not split an Authorization header at a non-breaking space: %j returns %d', async (header, status, detail) => {
-  const answer = await fitgraph.anyone.sending({ Authorization: header }).get('/muscle/');
+  const answer = await fitgraph.anonymous.withHeaders({ Authorization: header }).get('/muscle/');
   expect([answer.status, answer.body.detail]).toEqual([status, detail]);
 });
 
@@ -646,14 +646,14 @@ describe('cross-origin clients', () => {
   const origin = ({ headers }: { headers: Headers }) => headers.get('access-control-allow-origin');
 
   test('may follow a redirect and read images', async () => {
-    const redirect = await ann.sending({ Origin }).get('/workout');
+    const redirect = await ann.withHeaders({ Origin }).get('/workout');
     expect([redirect.status, origin(redirect)]).toEqual([301, '*']);
     expect(origin(await ann.get('/workout'))).toBeNull();
-    expect(origin(await fitgraph.anyone.sending({ Origin }).send('GET', '/media/exercise-images/1/nothing.png'))).toBe('*');
+    expect(origin(await fitgraph.anonymous.withHeaders({ Origin }).send('GET', '/media/exercise-images/1/nothing.png'))).toBe('*');
   });
 
   test('may send the headers that API clients need', async () => {
-    const answer = await fitgraph.anyone.sending({ Origin, 'Access-Control-Request-Method': 'PUT' }).options('/workout/');
+    const answer = await fitgraph.anonymous.withHeaders({ Origin, 'Access-Control-Request-Method': 'PUT' }).options('/workout/');
     expect([answer.status, answer.text, origin(answer)]).toEqual([200, '', '*']);
     const allowed = answer.headers.get('access-control-allow-headers')!.split(', ');
     expect(allowed).toEqual(

@@ -27,7 +27,7 @@ async function entry(): Promise<{ path: string; tag: string; body: any }> {
   expect(answer.status).toBe(201);
   return { path: `/weightentry/${answer.body.id}/`, tag: tagOf(answer)!, body: answer.body };
 }
-const withHeaders = (headers: Record<string, string>) => ann.sending(headers);
+const withHeaders = (headers: Record<string, string>) => ann.withHeaders(headers);
 const ifMatch = (tag: string) => withHeaders({ 'If-Match': tag });
 
 describe.each(types)('a row of %s', (rest, entity) => {
@@ -122,7 +122,7 @@ describe('If-Match', () => {
 
   test('returns 404 for a row of another user, even with its current ETag', async () => {
     const { path, tag } = await entry();
-    const bob = (await fitgraph.user('bob')).sending({ 'If-Match': tag });
+    const bob = (await fitgraph.user('bob')).withHeaders({ 'If-Match': tag });
     expect((await bob.patch(path, { weight: '81' })).status).toBe(404);
     expect((await bob.delete(path)).status).toBe(404);
   });

@@ -206,7 +206,7 @@ export class Orchard {
     await new Promise((resolve) => this.server!.close(resolve));
   }
 
-  get anyone(): Person {
+  get anonymous(): Person {
     return new Person(this.url);
   }
 }

@@ -24,7 +24,7 @@ describe('the Cache-Control header', () => {
     ['POST', '/api/v2/login/', { username: 'ann', password: PASSWORD }],
   ])('forbids caching of %s %s for all clients', async (method, path, body) => {
     expect(await cacheControl(ann, method, path, body)).toBe(PRIVATE);
-    expect(await cacheControl(fitgraph.anyone, method, path, body)).toBe(PRIVATE);
+    expect(await cacheControl(fitgraph.anonymous, method, path, body)).toBe(PRIVATE);
   });
 
   test.each([['/api/v2/exercise/?limit=1'], ['/api/v2/'], ['/api/v2/nothing/'], ['/api/v2/exercise/search/?term=press']])(
@@ -32,9 +32,9 @@ describe('the Cache-Control header', () => {
     async (path) => {
       expect(await cacheControl(ann, 'GET', path)).toBe(PRIVATE);
       const some: Record<string, string>[] = [{ Authorization: 'Token no' }, { Authorization: 'Bearer no' }, { Cookie: 'fitgraph=no' }];
-      for (const headers of some) expect(await cacheControl(fitgraph.anyone.sending(headers), 'GET', path)).toBe(PRIVATE);
-      const found = (await fitgraph.anyone.get(path.slice('/api/v2'.length))).status === 200;
-      expect(await cacheControl(fitgraph.anyone, 'GET', path)).toBe(found ? 'public, no-cache' : null);
+      for (const headers of some) expect(await cacheControl(fitgraph.anonymous.withHeaders(headers), 'GET', path)).toBe(PRIVATE);
+      const found = (await fitgraph.anonymous.get(path.slice('/api/v2'.length))).status === 200;
+      expect(await cacheControl(fitgraph.anonymous, 'GET', path)).toBe(found ? 'public, no-cache' : null);
     },
   );
 
@@ -42,13 +42,13 @@ describe('the Cache-Control header', () => {
     const get = { 'apollo-require-preflight': 'yes' };
     const query = `/graphql?query=${encodeURIComponent('{ viewer { username } }')}`;
     const uncachedRequests: [Person, string, string, unknown?][] = [
-      [ann.sending(get), 'GET', query],
-      [fitgraph.anyone.sending(get), 'GET', query],
-      [fitgraph.anyone, 'GET', query],
+      [ann.withHeaders(get), 'GET', query],
+      [fitgraph.anonymous.withHeaders(get), 'GET', query],
+      [fitgraph.anonymous, 'GET', query],
       [ann, 'POST', '/graphql', { query: '{ viewer { username } }' }],
       [ann, 'POST', '/graphql', { query: '{' }],
       [ann, 'POST', '/graphql', '{'],
-      [ann.sending({ Authorization: 'Token no' }), 'POST', '/graphql', { query: '{ viewer { username } }' }],
+      [ann.withHeaders({ Authorization: 'Token no' }), 'POST', '/graphql', { query: '{ viewer { username } }' }],
       [ann, 'POST', '/graphql/stream', { query: '{ viewer { username } }' }],
     ];
     for (const [person, method, path, body] of uncachedRequests) {
@@ -79,8 +79,8 @@ describe('the Cache-Control header', () => {
 });
 
 describe('the Strict-Transport-Security header', () => {
-  const hstsHeader = async (headers: Record<string, string>, path: string, { anyone } = fitgraph as Pick<Fitgraph, 'anyone'>) =>
-    (await anyone.sending(headers).send('GET', path)).headers.get('strict-transport-security');
+  const hstsHeader = async (headers: Record<string, string>, path: string, { anonymous } = fitgraph as Pick<Fitgraph, 'anonymous'>) =>
+    (await anonymous.withHeaders(headers).send('GET', path)).headers.get('strict-transport-security');
 
   test('is sent only when a trusted proxy reports HTTPS', async () => {
     for (const path of ['/', '/api/v2/exercise/?limit=1', '/graphql', '/media/none.png', '/health/live']) {

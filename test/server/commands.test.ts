@@ -19,7 +19,7 @@ afterAll(() => installation.remove());
 const fitgraph = (...args: string[]) => installation.command(...args);
 
 const tokenIn = (stdout: string) => /[0-9a-f]{40}/.exec(stdout)![0];
-const login = (username: string, password: string) => server.anyone.post('/login/', { username, password });
+const login = (username: string, password: string) => server.anonymous.post('/login/', { username, password });
 const workoutsWith = (token: string) => server.signedIn(token).get('/workout/');
 
 const COMMANDS = [
@@ -157,7 +157,7 @@ test('deletes a user with all rows and images only after the name is confirmed',
   const deleted = await installation.commandReading('dora\n', 'user', 'delete', 'dora');
   expect(deleted).toMatchObject({ status: 0, stdout: 'Deleted user dora with 3 rows and 1 image.\n' });
   expect((await workoutsWith(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
-  expect((await server.anyone.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
+  expect((await server.anonymous.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
   await until('the file is gone', () => !fs.existsSync(file));
   expect((await fitgraph('user', 'delete', 'dora', '--yes')).stderr).toBe('fitgraph: There is no user named dora.\n');
 });
@@ -294,9 +294,9 @@ describe('import', () => {
     };
     write([category, base, { model: 'exercises.exercise', pk: 90_000, fields: { ...exercise, ...texts } }]);
     expect(await fitgraph('import', file)).toMatchObject({ status: 0, stdout: '3 rows of 3 models imported.\n', stderr: '' });
-    expect((await server.anyone.get('/exercise/90000/')).body).toMatchObject({ name: 'Imported exercise', category: 900 });
+    expect((await server.anonymous.get('/exercise/90000/')).body).toMatchObject({ name: 'Imported exercise', category: 900 });
     await until('the category is cached', async () => {
-      const { body } = await server.anyone.get('/exerciseinfo/90000/');
+      const { body } = await server.anonymous.get('/exerciseinfo/90000/');
       return body.category?.name === 'Imported';
     });
   });
@@ -311,7 +311,7 @@ describe('import', () => {
     const { status, stderr } = await fitgraph('import', file);
     expect(status).toBe(1);
     expect(stderr).toBe('fitgraph: manager.day 900: training refers to manager.workout 999999, which does not exist.\n');
-    expect((await server.anyone.get('/language/900/')).status).toBe(404);
+    expect((await server.anonymous.get('/language/900/')).status).toBe(404);
   });
 
   test('copies the files of image rows, or nothing when a file is invalid', async () => {
@@ -332,12 +332,12 @@ describe('import', () => {
     fs.writeFileSync(path.join(media, 'one.png'), 'an image');
     write([image(901, 'one.png'), image(902, 'missing.png')]);
     expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/the file missing\.png does not exist in/);
-    expect((await server.anyone.get('/exerciseimage/901/')).status).toBe(404);
+    expect((await server.anonymous.get('/exerciseimage/901/')).status).toBe(404);
     write([image(901, '../secret-key')]);
     expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/image is not a path in the media folder/);
     write([image(901, 'one.png')]);
     expect((await fitgraph('import', file, '--media', media)).status).toBe(0);
-    expect((await server.anyone.send('GET', '/media/one.png')).text).toBe('an image');
+    expect((await server.anonymous.send('GET', '/media/one.png')).text).toBe('an image');
   });
 });
 
@@ -371,7 +371,7 @@ test('schema prints the committed schema.graphql', async () => {
 });
 
 test('leaves the server running and ready after all commands', async () => {
-  expect((await server.anyone.send('GET', '/health/ready')).status).toBe(200);
+  expect((await server.anonymous.send('GET', '/health/ready')).status).toBe(200);
   expect(server.process.exitCode).toBeNull();
 });
 

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await fitgraph.sql('DELETE FROM "weight_entry"');
 });
 
-const as = (person: Person, name: string = key) => person.sending({ 'Idempotency-Key': name });
+const as = (person: Person, name: string = key) => person.withHeaders({ 'Idempotency-Key': name });
 const ENTRY = { date: '2021-03-10', weight: '80.00' };
 const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id weight } errors { path } } }`;
 const rows = async () => (await fitgraph.sql('SELECT "id" FROM "weight_entry"')).length;
@@ -86,7 +86,7 @@ describe('Idempotency-Key over REST', () => {
     const [anns, bobs] = [await as(ann).post('/weightentry/', ENTRY), await as(bob).post('/weightentry/', ENTRY)];
     expect(bobs.status).toBe(201);
     expect(bobs.body.id).not.toBe(anns.body.id);
-    expect((await as(fitgraph.anyone).post('/weightentry/', ENTRY)).status).toBe(403);
+    expect((await as(fitgraph.anonymous).post('/weightentry/', ENTRY)).status).toBe(403);
     expect(await storedKeys()).toHaveLength(2);
   });
 
@@ -128,7 +128,7 @@ describe('Idempotency-Key over GraphQL', () => {
       await as(ann).query(`${CREATE} `, { input: ENTRY }),
     ])
       expect(answer).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED', data: undefined });
-    const older = await as(ann).sending({ Accept: 'application/json' }).query(`${CREATE}  `, { input: ENTRY });
+    const older = await as(ann).withHeaders({ Accept: 'application/json' }).query(`${CREATE}  `, { input: ENTRY });
     expect([older.status, older.headers.get('content-type')]).toEqual([422, 'application/json; charset=utf-8']);
   });
 
@@ -140,7 +140,7 @@ describe('Idempotency-Key over GraphQL', () => {
     const unfit = await as(ann, `${key}-b`).query(document, {});
     expect([unfit.status, unfit.code]).toEqual([400, 'BAD_USER_INPUT']);
     expect(statusAndText(await as(ann, `${key}-b`).query(document, {}))).toEqual(statusAndText(unfit));
-    expect((await as(ann, `${key}-b`).sending({ Accept: 'application/json' }).query(document, {})).status).toBe(200);
+    expect((await as(ann, `${key}-b`).withHeaders({ Accept: 'application/json' }).query(document, {})).status).toBe(200);
   });
 
   test('rejects an invalid key with 400', async () => {
@@ -404,7 +404,7 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
   try {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
     const postWithKey = (person: Person, name: string) =>
-      person.at(withFewKeys.url).sending({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
+      person.atInstance(withFewKeys.url).withHeaders({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
     const countWritten = async () =>
       Number((await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!.count);
     const answers = [];
@@ -414,8 +414,8 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
     expect(answers[3]!.body.detail).toContain('3 Idempotency-Keys');
     expect(await countWritten()).toBe(3);
     const graphql = await ann
-      .at(withFewKeys.url)
-      .sending({ 'Idempotency-Key': 'bounded-5' })
+      .atInstance(withFewKeys.url)
+      .withHeaders({ 'Idempotency-Key': 'bounded-5' })
       .query('mutation { createWorkout(input: { name: "bounded-5" }) { workout { id } } }');
     expect(graphql.code).toBe('TOO_MANY_REQUESTS');
     expect(graphql.errors![0]!.extensions.retryAfter).toBe(600);

@@ -18,20 +18,20 @@ test('prints its URLs, and creates a demo account on the first start only', asyn
   await installation.remove();
   installation = new Installation();
   const server = await installation.start();
-  const { url, demo, anyone } = server;
+  const { url, demo, anonymous } = server;
   for (const line of [`GraphQL     ${url}/graphql`, `REST        ${url}/api/v2/`, `Playground  ${url}/playground`])
     expect(server.stdout).toContain(line);
   for (const path of ['/health/live', '/health', '/healthz'])
-    expect(await anyone.send('GET', path)).toMatchObject({ status: 200, body: { status: 'ok' } });
-  expect(await anyone.send('GET', '/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
-  expect((await anyone.send('GET', '/playground')).status).toBe(200);
-  expect((await anyone.get('/exercise/')).body.count).toBeGreaterThan(20);
-  expect((await anyone.get('/exerciseimage/?is_main=True')).body.count).toBe(12);
-  const thumbnails = (await anyone.get('/exerciseimage/1/thumbnails/')).body;
+    expect(await anonymous.send('GET', path)).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect(await anonymous.send('GET', '/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect((await anonymous.send('GET', '/playground')).status).toBe(200);
+  expect((await anonymous.get('/exercise/')).body.count).toBeGreaterThan(20);
+  expect((await anonymous.get('/exerciseimage/?is_main=True')).body.count).toBe(12);
+  const thumbnails = (await anonymous.get('/exerciseimage/1/thumbnails/')).body;
   for (const { url: image } of [thumbnails.small, thumbnails.large_cropped])
-    expect((await anyone.send('GET', image)).headers.get('content-type')).toMatch(/^image\//);
+    expect((await anonymous.send('GET', image)).headers.get('content-type')).toMatch(/^image\//);
 
-  const login = await anyone.post('/login/', { username: demo.username, password: demo.password });
+  const login = await anonymous.post('/login/', { username: demo.username, password: demo.password });
   expect(login).toMatchObject({ status: 200, body: { token: demo.token } });
   const person = server.signedIn(demo.token);
   expect((await person.get('/workout/')).body.count).toBeGreaterThan(0);
@@ -61,7 +61,7 @@ test('answers a running request before it stops on SIGTERM, but accepts no new o
 
   server.process.kill('SIGTERM');
   const isConnectionRefused = () =>
-    server.anyone.get('/').then(
+    server.anonymous.get('/').then(
       () => false,
       () => true,
     );
@@ -118,14 +118,14 @@ test('recovers reads, writes and change notifications after the database is kill
   await until('reads work again', async () => (await person.get('/workout/').catch(() => undefined))?.status === 200);
   await until('writes work again', async () => (await person.post('/workout/', { comment: 'after' })).status === 201);
   expect((await person.get('/workout/?comment=before')).body.count).toBe(1);
-  await until('the server is ready again', async () => (await server.anyone.send('GET', '/health/ready')).status === 200);
+  await until('the server is ready again', async () => (await server.anonymous.send('GET', '/health/ready')).status === 200);
   // The server listens to notifications again, which keep its cached tables up to date.
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const client = new Client(connection);
   await client.connect();
   await client.query(`UPDATE "exercise_category" SET "name" = 'Renamed'`);
   await until('the change is visible', async () => {
-    const { data } = await server.anyone.query('{ exercises(first: 1) { nodes { category { name } } } }');
+    const { data } = await server.anonymous.query('{ exercises(first: 1) { nodes { category { name } } } }');
     return data.exercises.nodes[0].category.name === 'Renamed';
   });
   await client.end();

@@ -222,8 +222,8 @@ test('creates no demo account in production, and prints nothing but log lines', 
     for (const line of server.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
     // Log lines (JSON) are removed because they contain the names of migrations.
     expect(server.stdout.replace(/^\{.*\}$/gm, '')).not.toMatch(/demo|password/i);
-    expect((await server.anyone.get('/exercise/')).body.count).toBeGreaterThan(20);
-    expect((await server.anyone.get('/exercise/')).headers.get('server-timing')).toBeNull();
+    expect((await server.anonymous.get('/exercise/')).body.count).toBeGreaterThan(20);
+    expect((await server.anonymous.get('/exercise/')).headers.get('server-timing')).toBeNull();
     const seed = await production.command('seed', '--demo');
     expect(seed).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^fitgraph: [^\n]*NODE_ENV=production\n$/) });
   } finally {

@@ -37,8 +37,8 @@ test.each<{ what: string; method: string; path: string; body?: unknown }>([
 });
 
 test('returns an X-Request-Id for a CORS preflight request', async () => {
-  const answer = await fitgraph.anyone
-    .sending({ 'Access-Control-Request-Method': 'GET', Origin: 'https://a.example' })
+  const answer = await fitgraph.anonymous
+    .withHeaders({ 'Access-Control-Request-Method': 'GET', Origin: 'https://a.example' })
     .options('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
 });
@@ -53,7 +53,7 @@ test('returns an X-Request-Id for a WebSocket handshake', async () => {
 const REQUESTED = 'proxy-1/4a58:8a4c+0b7a=@7e.6e_7d';
 
 test('adopts the X-Request-Id of a trusted proxy', async () => {
-  const answer = await ann.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
+  const answer = await ann.withHeaders({ 'X-Request-Id': REQUESTED }).get('/exercise/');
   expect(answer.headers.get('x-request-id')).toBe(REQUESTED);
   expect(await lineOf(answer)).toMatchObject({ path: '/api/v2/exercise/' });
 });
@@ -65,18 +65,18 @@ test.each([
   ['that is empty', ''],
   ['that is too long', 'a'.repeat(129)],
 ])('ignores an X-Request-Id %s', async (_what, id) => {
-  expect((await ann.sending({ 'X-Request-Id': id }).get('/exercise/')).headers.get('x-request-id')).toMatch(UUID);
+  expect((await ann.withHeaders({ 'X-Request-Id': id }).get('/exercise/')).headers.get('x-request-id')).toMatch(UUID);
 });
 
 test('ignores the X-Request-Id of an untrusted client', async () => {
   const withoutTrustedProxy = await Fitgraph.start({ sameDatabaseAs: fitgraph });
-  const answer = await withoutTrustedProxy.anyone.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
+  const answer = await withoutTrustedProxy.anonymous.withHeaders({ 'X-Request-Id': REQUESTED }).get('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
   await withoutTrustedProxy.stop();
 });
 
 test('logs the client address and the operation name but no variables', async () => {
-  const fromClient = ann.sending({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
+  const fromClient = ann.withHeaders({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
   const answer = await fromClient.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', {
     comment: 'xyzzyx',
   });
@@ -93,12 +93,12 @@ test('truncates operation names, paths and client addresses in the log', async (
   expect(query.operation).toBe('a'.repeat(200));
   const path = await lineOf(await ann.send('GET', `/${long}`));
   expect(path.path).toHaveLength(200);
-  const zone = await lineOf(await ann.sending({ 'X-Forwarded-For': `fe80::1%${long}` }).get('/exercise/'));
+  const zone = await lineOf(await ann.withHeaders({ 'X-Forwarded-For': `fe80::1%${long}` }).get('/exercise/'));
   expect(zone.address).toHaveLength(45);
 });
 
 test('logs failed and rate-limited logins as warnings with the client address but no password', async () => {
-  const fromClient = fitgraph.anyone.sending({ 'X-Forwarded-For': CLIENT });
+  const fromClient = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': CLIENT });
   const wrong = { username: 'ann', password: 'not the password' };
   const rest = await fromClient.post('/login/', wrong);
   expect(await lineOf(rest, 'login failed')).toMatchObject({ level: 40, address: CLIENT, code: 'UNAUTHENTICATED' });

@@ -202,7 +202,7 @@ export class Server {
     return { username: username!, password: password!, token: token! };
   }
 
-  get anyone(): Person {
+  get anonymous(): Person {
     return new Person(this.url);
   }
 

@@ -21,9 +21,9 @@ async function overloadServer() {
 test('sheds no request after a single long pause', async () => {
   const withHighMaxLag = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, sameDatabaseAs: fitgraph });
   try {
-    expect((await withHighMaxLag.anyone.get('/muscle/')).status).toBe(200);
+    expect((await withHighMaxLag.anonymous.get('/muscle/')).status).toBe(200);
     blockEventLoop(3_000);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => withHighMaxLag.anyone.get('/muscle/')));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => withHighMaxLag.anonymous.get('/muscle/')));
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
   } finally {
     await withHighMaxLag.stop();
@@ -33,7 +33,7 @@ test('sheds no request after a single long pause', async () => {
 test('sheds no request of a few sequential clients, whatever the event-loop lag', async () => {
   const statuses: number[] = [];
   const client = async () => {
-    for (let requests = 0; requests < 20; requests += 1) statuses.push((await fitgraph.anyone.get('/muscle/')).status);
+    for (let requests = 0; requests < 20; requests += 1) statuses.push((await fitgraph.anonymous.get('/muscle/')).status);
   };
   let isOver = false;
   const clients = Promise.all(Array.from({ length: 4 }, client)).then(() => (isOver = true));
@@ -77,7 +77,7 @@ test('logs shed requests under their X-Request-Id and without the query string',
 });
 
 test('counts each shed request once in the metrics', async () => {
-  const { status, text } = await fitgraph.anyone.sending({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
+  const { status, text } = await fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
   expect(status).toBe(200);
   const counted = [...text.matchAll(/^fitgraph_rejections_total\{reason="(?:overload|queue_timeout)"\} (\d+)$/gm)].map(([, count]) =>
     Number(count),
@@ -91,7 +91,7 @@ test('counts each shed request once in the metrics', async () => {
 const waitUntilIdle = () =>
   until('no requests are shed', async () => {
     await sleep(200);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anyone.get('/muscle/')));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anonymous.get('/muscle/')));
     return answers.every(({ status }) => status === 200);
   });
 

@@ -153,7 +153,7 @@ test('replaces a worker that crashes, on the same port and with the same databas
     const [worker] = server.workers;
     process.kill(worker!, 'SIGKILL');
     await until('the crashed worker is gone', () => !server.workers.includes(worker!));
-    await until('the replacement answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+    await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
   }
   expect(serverPid(path.join(installation.dataDir, 'postgres'))).toBe(database);
   expect(server.process.exitCode).toBeNull();
@@ -190,7 +190,7 @@ test('switches to the spare worker within a second when the only worker crashes'
   const delays = () => schedulingDelay(process.pid, server.process.pid!, spare!, ...installation.processes);
   const began = performance.now() - delays();
   process.kill(server.workers[0]!, 'SIGKILL');
-  await until('the spare worker answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+  await until('the spare worker answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
   expect(performance.now() - delays() - began).toBeLessThan(1_000);
   expect(server.workers).toEqual([spare]);
 });
@@ -200,7 +200,7 @@ test('replaces a worker that ends on SIGTERM', async () => {
   const [worker] = server.workers;
   process.kill(worker!, 'SIGTERM');
   await until('the replacement is running', () => server.workers.length === 1 && server.workers[0] !== worker);
-  await until('the replacement answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+  await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
 });
 
 test('keeps a worker that resumes within WORKER_TIMEOUT and ends its replacement', async () => {
@@ -213,7 +213,7 @@ test('keeps a worker that resumes within WORKER_TIMEOUT and ends its replacement
   process.kill(worker!, 'SIGCONT');
   await until('the spare worker is removed', () => server.spares.length === 0);
   expect(server.workers).toEqual(workers);
-  expect((await server.anyone.get('/language/')).status).toBe(200);
+  expect((await server.anonymous.get('/language/')).status).toBe(200);
 });
 
 test('retries failed worker starts and exits with an error after six in a row', async () => {
@@ -225,7 +225,7 @@ test('retries failed worker starts and exits with an error after six in a row', 
   await until('a worker start has failed', () => server.stderr.includes('secret-key'));
   // A start succeeds once the key is restored.
   fs.writeFileSync(file, key);
-  await until('the replacement answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+  await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
 
   fs.writeFileSync(file, '');
   process.kill(server.workers[0]!, 'SIGKILL');
@@ -265,7 +265,7 @@ test('keeps its workers when all processes were suspended for longer than WORKER
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGSTOP');
   await sleep(6_000);
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGCONT');
-  expect((await server.anyone.get('/language/')).status).toBe(200);
+  expect((await server.anonymous.get('/language/')).status).toBe(200);
   await sleep(500);
   expect(server.workers).toEqual(workers);
 });
@@ -279,7 +279,7 @@ test('keeps the resident memory of the supervisor below 100 MB', async () => {
 test('serves in a single process when WEB_CONCURRENCY is 0', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '0' });
   expect(server.workers).toEqual([]);
-  expect((await server.anyone.get('/language/')).status).toBe(200);
+  expect((await server.anonymous.get('/language/')).status).toBe(200);
   server.process.kill('SIGTERM');
   expect(await server.ended).toBe(0);
 });

@@ -104,7 +104,7 @@ export class Fitgraph {
     return person;
   }
 
-  get anyone(): Person {
+  get anonymous(): Person {
     return new Person(this.url);
   }
 
@@ -115,7 +115,7 @@ export class Fitgraph {
 
   /** Returns how REST responses differed from the OpenAPI document. */
   schemaViolations(): Promise<string[]> {
-    return this.responseRecorder.schemaViolations(async () => (await this.anyone.get('/schema')).body as OpenApiDocument);
+    return this.responseRecorder.schemaViolations(async () => (await this.anonymous.get('/schema')).body as OpenApiDocument);
   }
 
   async stop(): Promise<void> {

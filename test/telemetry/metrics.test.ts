@@ -7,7 +7,7 @@ import { until } from '../setup/waits';
 
 const TOKEN = 'a token of the metrics';
 const fitgraph = fitgraphForThisFile({ environment: { METRICS_TOKEN: TOKEN, LOGIN_RATE: '2/min' } });
-const reader = () => fitgraph.anyone.sending({ Authorization: `Bearer ${TOKEN}` });
+const reader = () => fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${TOKEN}` });
 let ann: Person;
 beforeAll(async () => (ann = await fitgraph.user('ann')));
 
@@ -31,7 +31,7 @@ async function waitUntilCounted(what: string, expected: number): Promise<void> {
 describe('/metrics', () => {
   test('returns 404 when METRICS_TOKEN is not set', async () => {
     const withoutToken = await Fitgraph.start({ sameDatabaseAs: fitgraph });
-    expect((await withoutToken.anyone.send('GET', '/metrics')).status).toBe(404);
+    expect((await withoutToken.anonymous.send('GET', '/metrics')).status).toBe(404);
     await withoutToken.stop();
   });
 
@@ -41,7 +41,7 @@ describe('/metrics', () => {
     ['with the token of a user', 'ann'],
     ['with a very long token', { Authorization: `Bearer ${TOKEN.repeat(400)}` }],
   ])('returns 401 %s', async (_what, headers) => {
-    const person = typeof headers === 'string' ? ann : fitgraph.anyone.sending(headers);
+    const person = typeof headers === 'string' ? ann : fitgraph.anonymous.withHeaders(headers);
     const answer = await person.send('GET', '/metrics');
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toContain('Bearer');
@@ -90,7 +90,7 @@ test('counts requests by route pattern, without ids and query strings', async ()
 test('counts operations by name, and excess names of anonymous clients as "other"', async () => {
   await ann.query('query Mine { workouts { totalCount } }');
   await ann.query('{ workouts { totalCount } }');
-  for (let number = 0; number < 60; number += 1) await fitgraph.anyone.query(`query Stranger${number} { __typename }`);
+  for (let number = 0; number < 60; number += 1) await fitgraph.anonymous.query(`query Stranger${number} { __typename }`);
   await ann.query('query Mine { workouts { totalCount } }');
   const of = (name: string) => `fitgraph_graphql_operation_duration_seconds_count{operation="${name}"}`;
   await waitUntilCounted(of('Mine'), 2);
@@ -104,7 +104,7 @@ test('counts statements, costs, errors and rejections', async () => {
   const before = await readMetrics();
   await ann.get('/weightentry/');
   await ann.query('{ exercise(id: "999999") { id } }');
-  for (let tries = 0; tries < 3; tries += 1) await fitgraph.anyone.post('/login/', { username: 'nobody', password: 'wrong password' });
+  for (let tries = 0; tries < 3; tries += 1) await fitgraph.anonymous.post('/login/', { username: 'nobody', password: 'wrong password' });
   await waitUntilCounted('fitgraph_rejections_total{reason="login"}', 1);
   const after = await readMetrics();
   const growthOf = (name: string) => sum(after, name) - sum(before, name);
@@ -151,7 +151,7 @@ test('sums all workers, including a crashed one', async () => {
       until(`${count} workers serve`, async () => valuesOf(await scrape()).get('fitgraph_workers') === count);
     await workers(2);
     const requests = 'fitgraph_http_requests_total{method="GET",status="200",route="/api/v2/language/"}';
-    for (let number = 0; number < 20; number += 1) await server.anyone.sending({ Connection: 'close' }).get('/language/');
+    for (let number = 0; number < 20; number += 1) await server.anonymous.withHeaders({ Connection: 'close' }).get('/language/');
     await until('all requests are counted', async () => valuesOf(await scrape()).get(requests) === 20);
     expect(valuesOf(await scrape()).get('fitgraph_listener_connected')).toBe(2);
 
@@ -166,7 +166,7 @@ test('sums all workers, including a crashed one', async () => {
     expect(ready()).toBe(3);
     expect(server.stdout.match(/Playground/g)).toHaveLength(1);
     // Without METRICS_TOKEN, the service port returns no metrics. The metrics port returns nothing else.
-    expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
+    expect((await server.anonymous.send('GET', '/metrics')).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/api/v2/language/`)).status).toBe(404);
   } finally {
     await installation.remove();
@@ -177,9 +177,9 @@ test('serves the metrics of all workers on the service port with METRICS_TOKEN',
   const installation = await Installation.started({ METRICS_TOKEN: TOKEN, WEB_CONCURRENCY: '2' });
   try {
     const server = await installation.start();
-    const page = () => server.anyone.sending({ Authorization: `Bearer ${TOKEN}` }).send('GET', '/metrics');
+    const page = () => server.anonymous.withHeaders({ Authorization: `Bearer ${TOKEN}` }).send('GET', '/metrics');
     await until('the metrics include both workers', async () => valuesOf((await page()).text).get('fitgraph_workers') === 2);
-    expect((await server.anyone.send('GET', '/metrics')).status).toBe(401);
+    expect((await server.anonymous.send('GET', '/metrics')).status).toBe(401);
   } finally {
     await installation.remove();
   }

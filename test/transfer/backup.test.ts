@@ -117,7 +117,7 @@ describe('a backup of a running server', () => {
     await fitgraph.sql('TRUNCATE "weight_entry"');
     fs.writeFileSync(path.join(fitgraph.mediaFolder, image.image), 'wrecked');
     for (const name of Object.keys(files(fitgraph))) if (/200x200/.test(name)) fs.rmSync(path.join(fitgraph.mediaFolder, name));
-    await until('the changed name is visible', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name === 'Wrecked');
+    await until('the changed name is visible', async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name === 'Wrecked');
     expect((await ann.get('/workout/')).status).toBe(403);
 
     await restore(fitgraph);
@@ -128,9 +128,9 @@ describe('a backup of a running server', () => {
     // Tokens, passwords and cached tables are those of the backup.
     expect((await ann.get('/workout/')).body.count).toBe(1);
     expect((await other.get('/workout/')).body).toEqual({ detail: 'Invalid token.' });
-    const login = await fitgraph.anyone.post('/login/', { username: 'ann', password: 'a good password' });
+    const login = await fitgraph.anonymous.post('/login/', { username: 'ann', password: 'a good password' });
     expect(login.body).toEqual({ token: ann.token });
-    await until('the original name is visible', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
+    await until('the original name is visible', async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name !== 'Wrecked');
     expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
     // All earlier cursors have expired; new ones work.
     for (const old of [early, late]) expect((await changesSince(ann, old)).code).toBe('CURSOR_EXPIRED');
@@ -190,7 +190,7 @@ test('restores a backup of an older version and migrates it', async () => {
     ])) as [{ newer: number }];
     expect(newer).toBe(2);
     expect(await migrateUp(second.database)).toEqual([]);
-    expect((await second.anyone.get('/exercise/')).body.count).toBeGreaterThan(0);
+    expect((await second.anonymous.get('/exercise/')).body.count).toBeGreaterThan(0);
   } finally {
     await second.stop();
     await database.close();
@@ -234,7 +234,7 @@ describe('a backup of an old schema', () => {
         false,
         true,
       ]);
-      expect((await second.anyone.get('/language/')).body.results).toMatchObject([{ full_name: 'English' }]);
+      expect((await second.anonymous.get('/language/')).body.results).toMatchObject([{ full_name: 'English' }]);
       expect(await shapeOf(second.database.pool)).toEqual(await shapeOf(fitgraph.database.pool));
     } finally {
       await second.stop();

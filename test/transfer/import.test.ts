@@ -79,7 +79,7 @@ describe('a dump of every model', () => {
     await load(dump());
     await fitgraph.reference.reload();
   });
-  const owner = () => fitgraph.anyone.sending({ Authorization: `Token ${TOKEN}` });
+  const owner = () => fitgraph.anonymous.withHeaders({ Authorization: `Token ${TOKEN}` });
 
   test('keeps its ids and all its values', async () => {
     for (const entity of entitiesByModel().values()) {
@@ -119,7 +119,7 @@ describe('a dump of every model', () => {
   });
 
   test('imports passwords that work and are rehashed at the first login', async () => {
-    const login = (password: string) => fitgraph.anyone.post('/login/', { username: 'user31', password });
+    const login = (password: string) => fitgraph.anonymous.post('/login/', { username: 'user31', password });
     const hash = async () => (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = 31'))[0]!.password;
     expect((await login('something else')).status).toBe(401);
     expect(await hash()).toBe(HASH);
@@ -165,7 +165,7 @@ describe('a dump of every model', () => {
       row.model === 'exercises.exerciseimage' ? { ...row, fields: { ...row.fields, exercise: 31, is_main: true, status: '2' } } : row,
     );
     await load(rows, { replace: true });
-    expect((await fitgraph.anyone.get('/exerciseimage/?is_main=True')).body.results).toMatchObject([{ id: 32 }]);
+    expect((await fitgraph.anonymous.get('/exerciseimage/?is_main=True')).body.results).toMatchObject([{ id: 32 }]);
   });
 
   test('can be followed by an import of rows that refer to it', async () => {

@@ -122,7 +122,7 @@ test(seeded('imports the same rows, keys and indexes whether or not it drops key
   await load(rows, alone);
   // Sends requests until the import is over. In this database keys and indexes are kept, so that the server can answer meanwhile.
   const loading = load(rows, withServer).then(() => 'over');
-  while ((await Promise.race([loading, fitgraph.anyone.get('/ingredient/1/')])) !== 'over');
+  while ((await Promise.race([loading, fitgraph.anonymous.get('/ingredient/1/')])) !== 'over');
   expect(await recreatedTables(alone, before)).toEqual(TABLES);
   expect(await recreatedTables(withServer, withServerBefore)).toEqual([]);
   for (const one of [alone, withServer]) expect(await shapeOf(one.client)).toEqual(shape);

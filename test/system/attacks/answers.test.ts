@@ -82,10 +82,10 @@ function expectSafe({ status, headers, text }: Answer, requestLine: string): voi
 }
 
 test.each(['application/json', 'text/html,*/*;q=0.8'])('sends safe headers from every path and method for Accept: %s', async (accept) => {
-  for (const person of [ann, fitgraph.anyone])
+  for (const person of [ann, fitgraph.anonymous])
     for (const place of PLACES)
       for (const method of METHODS) {
-        const answer = await person.sending({ Accept: accept }).send(method, place, method === 'GET' ? undefined : '<script>');
+        const answer = await person.withHeaders({ Accept: accept }).send(method, place, method === 'GET' ? undefined : '<script>');
         expectSafe(answer, `${method} ${place}`);
       }
 });

@@ -108,9 +108,9 @@ it('rejects GraphQL mutations without the CSRF token in a header', async () => {
 });
 
 it('requires no CSRF token from requests without a valid session cookie', async () => {
-  const person = (await fitgraph.user('ann')).sending({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` });
+  const person = (await fitgraph.user('ann')).withHeaders({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` });
   expect((await person.post('/weightentry/', entry)).status).toBe(201);
-  const ended = fitgraph.anyone.sending({ Cookie: `fitgraph=${'x'.repeat(43)}` });
+  const ended = fitgraph.anonymous.withHeaders({ Cookie: `fitgraph=${'x'.repeat(43)}` });
   expect((await ended.query('{ exercises { totalCount } }')).data.exercises.totalCount).toBeGreaterThan(0);
   expect((await ended.post('/weightentry/', entry)).body).toEqual({ detail: 'Authentication credentials were not provided.' });
 });

@@ -99,17 +99,17 @@ describe('SQL injection', () => {
 
   test('has no effect in usernames, passwords and tokens', async () => {
     for (const text of wellFormed) {
-      const { status, body } = await fitgraph.anyone.post('/login/', { username: text, password: text });
+      const { status, body } = await fitgraph.anonymous.post('/login/', { username: text, password: text });
       expect([400, 401]).toContain(status);
       expect(body.token).toBeUndefined();
-      const { code, data } = await fitgraph.anyone.query(
+      const { code, data } = await fitgraph.anonymous.query(
         'mutation ($t: String!) { login(username: $t, password: $t) { token errors { code } } }',
         {
           t: text,
         },
       );
       expect([code ?? data.login.errors[0].code, data?.login?.token ?? null]).toEqual([expect.any(String), null]);
-      const token = await fitgraph.anyone.sending({ Authorization: `Token ${encodeURIComponent(text)}` }).get('/workout/');
+      const token = await fitgraph.anonymous.withHeaders({ Authorization: `Token ${encodeURIComponent(text)}` }).get('/workout/');
       expect(token.status).toBe(403);
     }
   });
@@ -157,7 +157,9 @@ describe('prototype keys', () => {
         ] as const) {
           // Hidden form fields count for HTML clients only.
           const accept = type === FORM ? 'text/html' : type;
-          const { status, body: row } = await ann.sending({ 'Content-Type': type, Accept: accept }).send('POST', `/api/v2${path}`, body);
+          const { status, body: row } = await ann
+            .withHeaders({ 'Content-Type': type, Accept: accept })
+            .send('POST', `/api/v2${path}`, body);
           expect({ path, key, status: status < 500 }).toEqual({ path, key, status: true });
           if (status === 201 && row.id) await ann.delete(`${path}${row.id}/`);
         }
@@ -177,13 +179,14 @@ describe('prototype keys', () => {
       });
       for (const { view } of endpoints)
         for (const accept of ['application/json', 'text/html'])
-          expect((await ann.sending({ Accept: accept }).get(`/${view.rest}/?${query}`)).status).toBe(200);
+          expect((await ann.withHeaders({ Accept: accept }).get(`/${view.rest}/?${query}`)).status).toBe(200);
       const name = encodeURIComponent(key.replaceAll('.', ''));
       for (const path of [`/${name}/`, `/workout/${name}/`, `/workout/${UNKNOWN}/${name}/`, `/exercise/${name}/search/`])
-        for (const accept of ['application/json', 'text/html']) expect((await ann.sending({ Accept: accept }).get(path)).status).toBe(404);
+        for (const accept of ['application/json', 'text/html'])
+          expect((await ann.withHeaders({ Accept: accept }).get(path)).status).toBe(404);
       for (const page of ['/', '/login', '/register', '/api/v2/schema'])
         expect((await ann.send('GET', `${page}?${query}`)).status).toBeLessThan(400);
-      expect((await fitgraph.anyone.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`)).status).toBe(400);
+      expect((await fitgraph.anonymous.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`)).status).toBe(400);
     }
   });
 
@@ -224,7 +227,7 @@ describe('expensive bodies', () => {
   test.each(BODIES)('are answered in time: %s', async (_name, body) => {
     const text = body(1);
     for (const accept of ['application/json', 'text/html']) {
-      const person = ann.sending({ Accept: accept });
+      const person = ann.withHeaders({ Accept: accept });
       for (const path of ['/workout/', '/login/']) {
         const { status } = await expectFast((share) => person.post(path, body(share)));
         // Any object is a valid workout.
@@ -255,7 +258,7 @@ describe('expensive bodies', () => {
     expect(kinds.size).toBeGreaterThan(10);
     for (const { path, rest } of kinds.values())
       for (const accept of ['application/json', 'text/html']) {
-        const { status } = await expectFast((share) => ann.sending({ Accept: accept }).post(path, `{"${rest}":${body(share)}}`));
+        const { status } = await expectFast((share) => ann.withHeaders({ Accept: accept }).post(path, `{"${rest}":${body(share)}}`));
         expect({ path, rest, status: status < 500 }).toEqual({ path, rest, status: true });
       }
     const document = 'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } errors { code } } }';
@@ -275,7 +278,7 @@ describe('expensive bodies', () => {
 
   test('are answered in time: malformed and repetitive forms', async () => {
     const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
-    const person = (type: string, accept: string) => ann.sending({ 'Content-Type': type, Accept: accept });
+    const person = (type: string, accept: string) => ann.withHeaders({ 'Content-Type': type, Accept: accept });
     const forms: [string, Uint8Array | string][] = [
       [FORM, 'a=1&'.repeat(100_000)],
       [FORM, `${'a['.repeat(1000)}=1`],
@@ -322,6 +325,6 @@ describe('expensive bodies', () => {
     for (const path of ['/api/v2/workout/', '/api/v2/login/', '/graphql'])
       expect((await expectFast(() => ann.send('POST', path, JSON.stringify(large)))).status).toBe(413);
     for (const path of ['/login', '/logout', '/user/api-key'])
-      expect((await expectFast(() => ann.sending({ 'Content-Type': FORM }).send('POST', path, large))).status).toBe(413);
+      expect((await expectFast(() => ann.withHeaders({ 'Content-Type': FORM }).send('POST', path, large))).status).toBe(413);
   });
 });

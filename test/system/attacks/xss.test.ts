@@ -23,7 +23,7 @@ let ownedRowIds: OwnedRowIds;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  reader = ann.sending({ Accept: 'text/html' });
+  reader = ann.withHeaders({ Accept: 'text/html' });
   ownedRowIds = await createOwnedRows(ann);
 });
 
@@ -110,12 +110,12 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))(
       const wrongJson = new URLSearchParams({ _content: JSON.stringify(Object.fromEntries(keys.map((key) => [key, [payload]]))) });
       const odd = new URLSearchParams({ _content: payload, _content_type: payload, _method: payload, csrfToken: payload });
       for (const body of [fields, raw, wrongJson, odd]) {
-        const answer = await reader.sending(FORM).send('POST', `/api/v2/${rest}/`, body.toString());
+        const answer = await reader.withHeaders(FORM).send('POST', `/api/v2/${rest}/`, body.toString());
         // A resource with text fields only accepts the payload, and the browser is sent to its page.
         expect([303, 400, 403, 405, 415]).toContain(answer.status);
         const page =
           answer.status === 303
-            ? await reader.sending(FORM).send('GET', new URL(answer.headers.get('location')!, fitgraph.url).pathname)
+            ? await reader.withHeaders(FORM).send('GET', new URL(answer.headers.get('location')!, fitgraph.url).pathname)
             : answer;
         expectHarmless(page, `POST ${rest} ${body}`);
         if (body !== odd && page.status === 400 && !isUpload(endpoint)) expectShown(payload, page);
@@ -174,7 +174,7 @@ test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (pa
   await visit(`/api/v2/${encodeURIComponent(payload).replaceAll('.', '')}/`);
   await visit(`/api/v2/${query({ [payload]: payload })}`);
   for (const path of ['/', '/register', '/login', '/user/api-key', '/playground', '/api/v2/schema/docs']) {
-    const page = await fitgraph.anyone.send(
+    const page = await fitgraph.anonymous.send(
       'GET',
       `${path}${query({ next: payload, query: payload, variables: payload, [payload]: payload })}`,
     );
@@ -196,7 +196,7 @@ test.each(MARKUP)('escapes %s as a username and as the target of a login', async
   expect(form.status).toBe(403);
   expectHarmless(form, '/login');
   const login = new URLSearchParams({ username: payload, password: payload });
-  const answer = await fitgraph.anyone.sending({ ...FORM, Accept: 'text/html' }).post('/login/', login.toString());
+  const answer = await fitgraph.anonymous.withHeaders({ ...FORM, Accept: 'text/html' }).post('/login/', login.toString());
   expect(answer.status).toBe(401);
   expectHarmless(answer, 'POST /api/v2/login/');
 });

@@ -92,10 +92,10 @@ async function expectOthersServed(
 }
 
 /** Liveness, because the server is not ready while a table is locked. */
-const checkLiveness = () => fitgraph.anyone.send('GET', '/health/live');
+const checkLiveness = () => fitgraph.anonymous.send('GET', '/health/live');
 
 test('serves signed-in users while anonymous requests are blocked', async () => {
-  const rejected = await expectOthersServed('exercise', () => fitgraph.anyone.get('/exercise/'), [
+  const rejected = await expectOthersServed('exercise', () => fitgraph.anonymous.get('/exercise/'), [
     () => ann.get('/weightentry/'),
     () => ann.post('/weightentry/', { date: `2024-01-${String((day += 1)).padStart(2, '0')}`, weight: '70' }),
     () => ann.query('{ viewer { username } weightEntries { totalCount } }'),
@@ -107,16 +107,16 @@ let day = 0;
 
 test('serves anonymous clients and other users while requests of one user are blocked', async () => {
   await expectOthersServed('weight_entry', () => ann.get('/weightentry/'), [
-    () => fitgraph.anyone.get('/exercise/'),
+    () => fitgraph.anonymous.get('/exercise/'),
     () => bea.get('/workout/'),
-    () => fitgraph.anyone.query('{ exercises { totalCount } }'),
+    () => fitgraph.anonymous.query('{ exercises { totalCount } }'),
     checkLiveness,
   ]);
 });
 
 test('serves other networks while GraphQL requests of one are blocked or rejected as OVERLOADED', async () => {
-  const elsewhere = fitgraph.anyone.sending({ 'X-Forwarded-For': '203.0.113.7' });
-  const rejected = await expectOthersServed('exercise', () => fitgraph.anyone.query('{ exercises { totalCount } }'), [
+  const elsewhere = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '203.0.113.7' });
+  const rejected = await expectOthersServed('exercise', () => fitgraph.anonymous.query('{ exercises { totalCount } }'), [
     () => elsewhere.get('/ingredient/'),
     () => elsewhere.query('{ ingredients { totalCount } }'),
   ]);
@@ -144,7 +144,7 @@ test('serves reads, and writes of other users, while writes of one user are bloc
       await until('requests wait for the lock', async () => (await countLockWaits()) >= 2);
       for (const other of [
         () => ann.get('/weightentry/'),
-        () => fitgraph.anyone.get('/exercise/'),
+        () => fitgraph.anonymous.get('/exercise/'),
         () => bea.post('/workout/', { name: 'Mine' }),
       ])
         expect([200, 201]).toContain((await other()).status);
@@ -160,7 +160,7 @@ test('serves reads, and writes of other users, while writes of one user are bloc
 
 test('ends statements of anonymous clients earlier than those of users', async () => {
   const order: string[] = [];
-  const user = ann.at(limited.url);
+  const user = ann.atInstance(limited.url);
   await withLockedTable('exercise', async () => {
     const sendAs = async (name: string, person: Person) => {
       const began = performance.now();
@@ -168,7 +168,7 @@ test('ends statements of anonymous clients earlier than those of users', async (
       order.push(name);
       return { status, ms: performance.now() - began };
     };
-    const [anonymous, users] = await Promise.all([sendAs('a stranger', limited.anyone), sendAs('a user', user)]);
+    const [anonymous, users] = await Promise.all([sendAs('a stranger', limited.anonymous), sendAs('a user', user)]);
     expect([anonymous.status, users.status]).toEqual([503, 503]);
     expect(anonymous.ms).toBeGreaterThan(2_900);
     expect(users.ms).toBeGreaterThan(4_900);
@@ -178,14 +178,14 @@ test('ends statements of anonymous clients earlier than those of users', async (
 
 test('ends an operation at the first timeout when all of its fields are blocked', async () => {
   const fields = Array.from({ length: 20 }, (_, index) => `a${index}: exercises(first: ${index + 1}) { totalCount }`).join(' ');
-  const { answer, ms } = await withLockedTable('exercise', () => measureRequest(() => limited.anyone.query(`{ ${fields} }`)));
+  const { answer, ms } = await withLockedTable('exercise', () => measureRequest(() => limited.anonymous.query(`{ ${fields} }`)));
   expect(answer.body.errors[0].extensions.code).toBe('TIMEOUT');
   expect(ms).toBeLessThan(2 * 4_000);
 });
 
 test('returns 503 with Retry-After when database connections are lost', async () => {
   const lost = withLockedTable('exercise', async () => {
-    const requests = [limited.anyone.get('/exercise/'), limited.anyone.query('{ exercises { totalCount } }')];
+    const requests = [limited.anonymous.get('/exercise/'), limited.anonymous.query('{ exercises { totalCount } }')];
     await until('both requests wait for the lock', async () => (await countLockWaits()) >= 2);
     await blocker.query(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
@@ -196,5 +196,5 @@ test('returns 503 with Retry-After when database connections are lost', async ()
     expect(status).toBe(503);
     expect(headers.get('retry-after')).toBe('2');
   }
-  expect((await fitgraph.anyone.get('/exercise/')).status).toBe(200);
+  expect((await fitgraph.anonymous.get('/exercise/')).status).toBe(200);
 });

@@ -85,7 +85,7 @@ test.each(READS)('cancels the reads of %s when the client disconnects', async (n
     for (const go of disconnects) go();
     await waitUntilCancelled();
   });
-  expect((await fitgraph.anyone.get('/exercise/')).status).toBe(200);
+  expect((await fitgraph.anonymous.get('/exercise/')).status).toBe(200);
 });
 
 test('cancels the reads of a WebSocket subscription when the client disconnects', async () => {
@@ -108,11 +108,11 @@ test('serves other clients on connections whose earlier statements are cancelled
     for (let round = 0; round < 20; round += 1) {
       const disconnects = Array.from({ length: 4 }, () => sendRequest('GET', `/api/v2/exercise/?limit=${round + 1}`));
       await until('a statement waits for the lock', async () => (await countLockWaits()) >= 1);
-      const otherRequests = Array.from({ length: 10 }, () => fitgraph.anyone.get('/ingredient/'));
+      const otherRequests = Array.from({ length: 10 }, () => fitgraph.anonymous.get('/ingredient/'));
       for (const go of disconnects) go();
       for (const { status } of await Promise.all(otherRequests)) expect(status).toBe(200);
     }
-    return fitgraph.anyone.get('/muscle/');
+    return fitgraph.anonymous.get('/muscle/');
   });
   expect(answers.status).toBe(200);
 });
@@ -163,6 +163,6 @@ test('completes a write with an Idempotency-Key and keeps its response when the 
     await sleep(100);
   });
   await until('the entry is created', async () => (await bea.get('/weightentry/')).body.count === 1);
-  await until('the response is stored', async () => (await bea.sending(headers).post('/weightentry/', entry)).status === 201);
+  await until('the response is stored', async () => (await bea.withHeaders(headers).post('/weightentry/', entry)).status === 201);
   expect((await bea.get('/weightentry/')).body.count).toBe(1);
 });

@@ -78,9 +78,9 @@ const QUERY_OF_MANY_FIELDS = `query (${numbers(FIELDS_PER_OPERATION)
 async function expectCorrectResults(first: number): Promise<void> {
   const all = numbers(FIELDS_PER_OPERATION).map((index) => filterOf(first + index));
   const variables = Object.fromEntries(all.map(({ where }, index) => [`w${index}`, where]));
-  let answer: Awaited<ReturnType<typeof fitgraph.anyone.query>> | undefined;
+  let answer: Awaited<ReturnType<typeof fitgraph.anonymous.query>> | undefined;
   await until('the database is reached', async () => {
-    answer = await fitgraph.anyone.query(QUERY_OF_MANY_FIELDS, variables);
+    answer = await fitgraph.anonymous.query(QUERY_OF_MANY_FIELDS, variables);
     return answer.errors?.every(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE') !== true;
   });
   expect(answer!.errors).toBeUndefined();
@@ -100,10 +100,10 @@ test('bounds prepared statements and memory for thousands of different filters',
 });
 
 test('does not prepare statements that are used once', async () => {
-  for (let time = 0; time < 5; time += 1) await fitgraph.anyone.get('/muscle/?limit=2&ordering=name');
+  for (let time = 0; time < 5; time += 1) await fitgraph.anonymous.get('/muscle/?limit=2&ordering=name');
   const [before] = await withConnections(countPreparedStatements);
-  for (let time = 0; time < 20; time += 1) expect((await fitgraph.anyone.get('/exercise/?limit=2')).status).toBe(200);
-  for (let once = 1; once < 20; once += 1) expect((await fitgraph.anyone.get(`/ingredient/?id=${once}&ordering=-id`)).status).toBe(200);
+  for (let time = 0; time < 20; time += 1) expect((await fitgraph.anonymous.get('/exercise/?limit=2')).status).toBe(200);
+  for (let once = 1; once < 20; once += 1) expect((await fitgraph.anonymous.get(`/ingredient/?id=${once}&ordering=-id`)).status).toBe(200);
   const [after] = await withConnections(countPreparedStatements);
   expect(after! - before!).toBeLessThanOrEqual(10);
 });
@@ -129,7 +129,7 @@ test(seeded('returns correct rows while other statements are cancelled or time o
   const send = async (number: number) => {
     if (number % 5 === 0) return sendAndDisconnect(number, random);
     const { where, id } = filterOf(number);
-    const answer = await fitgraph.anyone.query(QUERY, { where });
+    const answer = await fitgraph.anonymous.query(QUERY, { where });
     if (answer.code === 'TIMEOUT') timeouts += 1;
     else expect([answer.errors, answer.data?.exercises.nodes]).toEqual([undefined, [{ id }]]);
   };

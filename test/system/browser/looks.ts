@@ -1,5 +1,5 @@
 /** Layout and accessibility of every kind of page, on screen and on paper. */
-import type { Neighbourhood, Person } from './person';
+import type { BrowserSetup, Person } from './person';
 
 const FOR_EVERYBODY: [name: string, address: string, status?: number][] = [
   ['landing', '/'],
@@ -31,14 +31,14 @@ const WHEN_SIGNED_IN: [name: string, address: string][] = [
   ['form', '/api/v2/nutritionplan/'],
 ];
 
-export function describeLooks(neighbourhood: () => Neighbourhood): void {
+export function describeLooks(browserSetup: () => BrowserSetup): void {
   describe('the page layout', () => {
     let anybody: Person;
     let demo: Person;
 
     beforeAll(async () => {
-      anybody = await neighbourhood().person();
-      demo = await neighbourhood().person({ signedInAs: neighbourhood().demo.username });
+      anybody = await browserSetup().person();
+      demo = await browserSetup().person({ signedInAs: browserSetup().demo.username });
     });
 
     test.each(FOR_EVERYBODY)('is accessible on desktop and phone for anonymous visitors: %s', async (name, address, status = 200) => {
@@ -103,7 +103,7 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await anybody.page.locator('.auth-wrapper .authorize').click();
       const key = anybody.page.locator('.auth-container input');
       expect(await key.count()).toBe(1);
-      await key.fill(neighbourhood().demo.token);
+      await key.fill(browserSetup().demo.token);
       await anybody.page.locator('.auth-btn-wrapper .authorize').click();
       await anybody.page.locator('.auth-btn-wrapper .btn-done').click();
       await anybody.page.locator('[data-tag=workout]').click();
@@ -128,7 +128,7 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
     });
 
     test('links the OpenAPI document from the REST reference without JavaScript', async () => {
-      const { page } = await neighbourhood().person({ scripts: false });
+      const { page } = await browserSetup().person({ scripts: false });
       await page.goto('/api/v2/schema/docs');
       await page.getByRole('link', { name: 'JSON' }).first().click();
       expect(await page.innerText('body')).toContain('"openapi"');

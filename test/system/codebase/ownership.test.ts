@@ -220,13 +220,13 @@ describe.each(types)('%s', (_name, entity) => {
       });
 
     test('rejects anonymous bulk writes', async () => {
-      const { anyone } = fitgraph;
+      const { anonymous } = fitgraph;
       for (const document of [
         `mutation { ${createMany}(inputs: []) { errors { path } } }`,
         `mutation { ${updateMany}(changes: [{ id: ${foreignId()}, input: {} }]) { errors { path } } }`,
         `mutation { ${removeMany}(rows: [{ id: ${foreignId()} }]) { deletedIds } }`,
       ])
-        expect((await anyone.query(document)).code).toBe('UNAUTHENTICATED');
+        expect((await anonymous.query(document)).code).toBe('UNAUTHENTICATED');
     });
   }
 
@@ -265,17 +265,17 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('rejects anonymous requests', async () => {
-    const { anyone } = fitgraph;
-    expect((await anyone.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anyone.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anyone.query(`mutation { ${metadata.update}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code).toBe(
+    const { anonymous } = fitgraph;
+    expect((await anonymous.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anonymous.query(`mutation { ${metadata.update}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code).toBe(
       'UNAUTHENTICATED',
     );
     const detail = { detail: 'Authentication credentials were not provided.' };
     for (const rest of restOf(entity))
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
         for (const path of [`/api/v2/${rest}/`, `/api/v2/${rest}/${foreignId()}/`])
-          expect(await anyone.send(method, path)).toMatchObject({ status: 403, body: detail });
+          expect(await anonymous.send(method, path)).toMatchObject({ status: 403, body: detail });
   });
 });
 
@@ -297,7 +297,7 @@ test('a profile can be read and changed by its user only', async () => {
   );
   expect(updateProfile).toEqual({ userProfile: { id: String(own), height: 180 }, errors: [] });
   expect(await fitgraph.sql('SELECT * FROM "user_profile" WHERE "id" = $1', [foreign])).toEqual(before);
-  const { code } = await fitgraph.anyone.query('mutation { updateProfile(input: { height: 180 }) { errors { path } } }');
+  const { code } = await fitgraph.anonymous.query('mutation { updateProfile(input: { height: 180 }) { errors { path } } }');
   expect(code).toBe('UNAUTHENTICATED');
 });
 
@@ -305,5 +305,5 @@ test('an account can be read by its user only', async () => {
   const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
   await expectUnknown(node, bob.id, 200);
   expect((await node(ann.id)).errors).toBeUndefined();
-  expect((await fitgraph.anyone.query('{ viewer { id } }')).data).toEqual({ viewer: null });
+  expect((await fitgraph.anonymous.query('{ viewer { id } }')).data).toEqual({ viewer: null });
 });

@@ -84,7 +84,7 @@ const lists = () => {
 describe('content that awaits review', () => {
   const names = lists().map(({ name, type }): [string, GraphQLObjectType] => [name, getNamedType(type) as GraphQLObjectType]);
   test.each(names)('is absent from %s and its nested fields', async (name, type) => {
-    for (const person of [ann, fitgraph.anyone]) {
+    for (const person of [ann, fitgraph.anonymous]) {
       const node = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
       const { text, errors } = await person.query(`{ ${name}(first: 100) { totalCount nodes { ${allFields(node, 2)} } } }`);
       if (person === ann) expect(errors).toBeUndefined();
@@ -95,7 +95,7 @@ describe('content that awaits review', () => {
 });
 
 describe('a hidden exercise', () => {
-  const people = () => [ann, fitgraph.anyone];
+  const people = () => [ann, fitgraph.anonymous];
 
   test.each([PENDING, DECLINED])('is found by its ids for reviewers only (exercise %d)', async (id) => {
     for (const document of [

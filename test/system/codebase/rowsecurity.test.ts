@@ -64,7 +64,7 @@ test('users see all rows when row-level security is off too', async () => {
   const open = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { ROW_SECURITY: 'off' } });
   try {
     for (const [, entity] of types) {
-      const { rows } = await ann.at(open.url).ask(`{ rows: ${resourceOf(entity)!.pluralName} { nodes { id } } }`);
+      const { rows } = await ann.atInstance(open.url).ask(`{ rows: ${resourceOf(entity)!.pluralName} { nodes { id } } }`);
       expect(rows.nodes).toHaveLength(2);
     }
   } finally {
@@ -82,7 +82,7 @@ test('a profile can be read and changed by its user only', async () => {
       (await ann.send(method, `/api/v2/userprofile/${bobs.get(profile)}/`, method === 'GET' ? undefined : { height: 180 })).status,
     ).toBe(404);
   expect(await ofBob(profile)).toEqual(before);
-  expect((await fitgraph.anyone.query('{ viewer { profile { id } } }')).data).toEqual({ viewer: null });
+  expect((await fitgraph.anonymous.query('{ viewer { profile { id } } }')).data).toEqual({ viewer: null });
 });
 
 describe.each(types)('%s', (_name, entity) => {
@@ -111,10 +111,10 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('shows no rows to anonymous clients', async () => {
-    const { text, data } = await fitgraph.anyone.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } }`);
+    const { text, data } = await fitgraph.anonymous.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } }`);
     expect(data.rows).toEqual({ totalCount: 0, nodes: [] });
     expectNothingOf(annas, text);
-    expect((await fitgraph.anyone.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('NOT_FOUND');
+    expect((await fitgraph.anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('NOT_FOUND');
   });
 
   test('does not find a foreign row by its ids', async () => {

@@ -112,13 +112,13 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
     });
 
     test('fails as UNAUTHENTICATED for anonymous clients and keeps public fields readable', async () => {
-      const { data, errors } = await fitgraph.anyone.query(
+      const { data, errors } = await fitgraph.anonymous.query(
         `{ a: ${singularName}(id: ${SHARED}) { id ${connectionField()} } b: ${singularName}(id: ${SHARED}) { id } }`,
       );
       expect(data).toEqual({ a: { id: SHARED, shown: null }, b: { id: SHARED } });
       expect(errors).toMatchObject([{ path: ['a', 'shown'], extensions: { code: 'UNAUTHENTICATED' } }]);
       for (const quantifier of ['some', 'none'])
-        expect((await fitgraph.anyone.query(list, { where: { [field.name]: { [quantifier]: {} } } })).code).toBe('UNAUTHENTICATED');
+        expect((await fitgraph.anonymous.query(list, { where: { [field.name]: { [quantifier]: {} } } })).code).toBe('UNAUTHENTICATED');
     });
   },
 );

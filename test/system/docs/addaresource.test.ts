@@ -104,7 +104,7 @@ test('GraphQL creates, validates and filters rows', async () => {
 });
 
 test('REST serves the resource in its root, with filters, OPTIONS and error messages', async () => {
-  const root = await fitgraph.anyone.get('/');
+  const root = await fitgraph.anonymous.get('/');
   expect(Object.keys(root.body as object).slice(-2)).toEqual(['bodymeasurement', 'bodymeasurementreading']);
   const { status, body } = await ann.post('/bodymeasurement/', waist('2024-02-01'));
   expect([status, body]).toEqual([201, { id: expect.any(Number), ...waist('2024-02-01'), user: ann.id }]);
@@ -133,7 +133,7 @@ test('REST serves the resource in its root, with filters, OPTIONS and error mess
 });
 
 test('the HTML page has a form', async () => {
-  const { text } = await ann.sending({ Accept: 'text/html' }).get('/bodymeasurement/');
+  const { text } = await ann.withHeaders({ Accept: 'text/html' }).get('/bodymeasurement/');
   expect(text).toMatch(/<input[^>]+name="value"/);
   expect(text).toMatch(/<select[^>]+name="kind"/);
 });
@@ -141,7 +141,7 @@ test('the HTML page has a form', async () => {
 test('rows are inaccessible to other users', async () => {
   const { body } = await ann.post('/bodymeasurement/', waist('2024-03-01'));
   const at = `/bodymeasurement/${body.id}/`;
-  const statuses = await Promise.all([bob.get(at), bob.patch(at, { value: '1' }), bob.delete(at), fitgraph.anyone.get(at)]);
+  const statuses = await Promise.all([bob.get(at), bob.patch(at, { value: '1' }), bob.delete(at), fitgraph.anonymous.get(at)]);
   expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 403]);
   expect((await bob.get('/bodymeasurement/')).body.count).toBe(0);
   expect((await ann.get(at)).body.value).toBe('80.50');

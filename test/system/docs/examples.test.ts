@@ -116,7 +116,7 @@ test('pages linked from the guides exist', async () => {
   ]);
   expect(addresses.length).toBeGreaterThan(1);
   // Some pages require a signed-in user, one an anonymous client.
-  const people = [server.anyone, server.signedIn(server.demo.token)].map((person) => person.sending({ Accept: 'text/html' }));
+  const people = [server.anonymous, server.signedIn(server.demo.token)].map((person) => person.withHeaders({ Accept: 'text/html' }));
   for (const [, address] of addresses) {
     const answers = await Promise.all(people.map((person) => person.send('GET', address!)));
     expect([address, answers.map(({ status }) => status)]).toEqual([address, expect.arrayContaining([200])]);

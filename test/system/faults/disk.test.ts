@@ -17,7 +17,7 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
   try {
     const server = await installation.start();
     const { token } = server.demo;
-    const isReady = async () => (await server.anyone.send('GET', '/health/ready')).body;
+    const isReady = async () => (await server.anonymous.send('GET', '/health/ready')).body;
     const traffic = new Traffic(server, token).read(3).write(4);
     await until('writes succeed', () => traffic.counted(201) > 5);
     const filler = path.join(installation.dataDir, 'filler');

@@ -78,11 +78,11 @@ test('reports not ready before it closes, and ends subscriptions so that clients
   await new Promise((resolve) => socket.once('open', resolve));
   await sleep(300);
   server.process.kill('SIGTERM');
-  await until('the server is not ready', async () => (await server.anyone.send('GET', '/health/ready')).status === 503);
-  const ready = await server.anyone.send('GET', '/health/ready');
+  await until('the server is not ready', async () => (await server.anonymous.send('GET', '/health/ready')).status === 503);
+  const ready = await server.anonymous.send('GET', '/health/ready');
   expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is shutting down' }]);
   // It still answers requests, but closes each connection.
-  const answer = await server.anyone.get('/language/');
+  const answer = await server.anonymous.get('/language/');
   expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
   const { status, text } = await stream;
   expect([status, text]).toEqual([200, expect.stringMatching(/event: next[^]*retry: \d+\n\n$/)]);

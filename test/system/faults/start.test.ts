@@ -39,8 +39,8 @@ test('starts with damaged ingredients, and names a damaged reference table when 
     await stop(first);
     damage(rows[0].names);
     const again = await installation.start();
-    expect((await again.anyone.send('GET', '/health/ready')).status).toBe(200);
-    expect((await again.anyone.get('/language/')).body.count).toBeGreaterThan(1);
+    expect((await again.anonymous.send('GET', '/health/ready')).status).toBe(200);
+    expect((await again.anonymous.get('/language/')).body.count).toBeGreaterThan(1);
     expect((await again.signedIn(first.demo.token).get('/workout/')).status).toBe(200);
     expect(again.stdout).toContain('the names of a table could not be read');
     await stop(again);
@@ -64,11 +64,11 @@ test('does not listen before a slow start is complete', async () => {
     const starting = installation.start({ PORT: String(port) });
     const waits = `SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "query" LIKE '%pg_try_advisory_lock%'`;
     await until('the start waits for the migration', async () => (await holder.query(waits)).rowCount === 1);
-    const anyone = new Person(`http://localhost:${port}`);
-    await expect(anyone.send('GET', '/health/live')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    const anonymous = new Person(`http://localhost:${port}`);
+    await expect(anonymous.send('GET', '/health/live')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
     await holder.end();
     const server = await starting;
-    expect((await server.anyone.get('/language/')).status).toBe(200);
+    expect((await server.anonymous.get('/language/')).status).toBe(200);
   } finally {
     await installation.remove();
     await proxy.close();

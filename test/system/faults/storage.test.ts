@@ -23,7 +23,7 @@ async function sql(text: string): Promise<void> {
   await client.end();
 }
 const inDatabase = (change: string) => sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I ${change}', current_database()); END $$`);
-const probe = () => scene.server.anyone.send('GET', '/health/ready');
+const probe = () => scene.server.anonymous.send('GET', '/health/ready');
 /** A degraded instance stays ready: the fault is one of the database, which all instances share. */
 const degradedBy = (text: string) => async () => {
   const { status, body } = await probe();
@@ -60,7 +60,7 @@ test('fails writes to a locked table with Retry-After and serves all other reque
     expect(await timeOf(writeAll, ...scene.server.workers)).toBeLessThan(4_000);
     await until('writes to other tables succeed', () => traffic.counted(201) > before + 20);
     await until('the server is degraded', degradedBy('a table is locked'));
-    expect((await scene.server.anyone.get('/exercise/')).status).toBe(200);
+    expect((await scene.server.anonymous.get('/exercise/')).status).toBe(200);
   });
   await until('the server is healthy again', isHealthy);
   await until('the table can be written again', async () => (await entry(1)).status === 201);
@@ -98,7 +98,7 @@ test('stays ready and reports degradation while a table is missing and while eve
   await until('the server is healthy', isHealthy);
   scene.proxy.slow(200);
   await until('the server is degraded', degradedBy('the database responds slowly'));
-  expect((await scene.server.anyone.get('/exercise/')).status).toBe(200);
+  expect((await scene.server.anonymous.get('/exercise/')).status).toBe(200);
   scene.proxy.heal();
   await until('the server is healthy again', isHealthy);
 });

@@ -56,7 +56,7 @@ afterAll(async () => {
   await scene?.close();
 });
 
-const ready = async (at: Server) => (await at.anyone.send('GET', '/health/ready')).status;
+const ready = async (at: Server) => (await at.anonymous.send('GET', '/health/ready')).status;
 const count = async (condition: string) =>
   (await scene.database.pool.query(`SELECT count(*)::int AS "rows" FROM "workout" WHERE ${condition}`)).rows[0].rows as number;
 
