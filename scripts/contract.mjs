@@ -83,10 +83,10 @@ try {
   for (const failure of failures.flat().slice(0, 20)) console.log(`${describeFailure(failure)}\n`);
   for (const difference of differences.slice(0, 20)) console.log(difference);
   console.log(`${compiled.results.filter(isJson).length} JSON responses, ${differences.length} differences from the OpenAPI document`);
-  const [responses, others] = [compiled, interpreted].map(readResponses);
-  const different = [...others].filter(([id, text]) => text !== responses.get(id));
+  const [compiledResponses, interpretedResponses] = [compiled, interpreted].map(readResponses);
+  const different = [...interpretedResponses].filter(([id, text]) => text !== compiledResponses.get(id));
   for (const [id] of different.slice(0, 20)) console.log(`compiled and interpreted responses differ: ${id}`);
-  console.log(`${responses.size} reads, ${different.length} of them with another response without compiling`);
+  console.log(`${compiledResponses.size} reads, ${different.length} of them with another response without compiling`);
   const failed = failures.flat().length + differences.length + different.length;
   console.log(`contract: ${compiled.results.length - failures[0].length} passed, ${failed} failed`);
   exitCode = failed ? 1 : 0;

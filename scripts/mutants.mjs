@@ -116,36 +116,36 @@ async function findDetectedMutant(suites, project, ids, { path, failed: name }) 
   const failsWith = async (active) =>
     isDetected(await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }), chosen);
   if (!(await failsWith(ids))) return undefined;
-  let left = ids;
-  while (left.length > 1) {
-    const half = left.slice(0, left.length >> 1);
-    left = (await failsWith(half)) ? half : left.slice(half.length);
+  let remainingIds = ids;
+  while (remainingIds.length > 1) {
+    const half = remainingIds.slice(0, remainingIds.length >> 1);
+    remainingIds = (await failsWith(half)) ? half : remainingIds.slice(half.length);
   }
-  return (await failsWith(left)) && !(await failsWith([])) ? left[0] : undefined;
+  return (await failsWith(remainingIds)) && !(await failsWith([])) ? remainingIds[0] : undefined;
 }
 
 /** Tests all these mutants at once, and again without the detected ones until the tests pass. Without `reachedBy` all tests run. */
 async function tryTogether(suites, project, ids, reachedBy) {
-  let left = ids;
+  let remainingIds = ids;
   const passing = new Set();
-  while (left.length > 0 && performance.now() < deadline) {
-    const chosen = reachedBy && mergeMaps(left.map((id) => reachedBy.get(id) ?? new Map()));
+  while (remainingIds.length > 0 && performance.now() < deadline) {
+    const chosen = reachedBy && mergeMaps(remainingIds.map((id) => reachedBy.get(id) ?? new Map()));
     if (chosen?.size === 0) break;
-    const run = await suites.run({ active: left, project, chosen, bail: false, workers: 2, seconds: 3600 });
-    console.log(`${left.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`);
-    const before = left;
+    const run = await suites.run({ active: remainingIds, project, chosen, bail: false, workers: 2, seconds: 3600 });
+    console.log(`${remainingIds.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`);
+    const before = remainingIds;
     for (const failure of run.failed) {
       if (passing.has(failure.failed) || performance.now() > deadline) continue;
       const suite = suites.suiteOf(failure.path);
-      const candidates = left.filter((id) => !reachedBy || reachedBy.get(id)?.has(suite));
+      const candidates = remainingIds.filter((id) => !reachedBy || reachedBy.get(id)?.has(suite));
       const id = candidates.length > 0 ? await findDetectedMutant(suites, project, candidates, failure) : undefined;
       if (id === undefined) passing.add(failure.failed);
       else appendVerdict(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }, suites) });
-      left = left.filter((one) => one !== id);
+      remainingIds = remainingIds.filter((one) => one !== id);
     }
-    if (left.length === before.length) break;
+    if (remainingIds.length === before.length) break;
   }
-  if (performance.now() < deadline) for (const id of left) appendVerdict(id, { result: 'survived', stage: project });
+  if (performance.now() < deadline) for (const id of remainingIds) appendVerdict(id, { result: 'survived', stage: project });
 }
 
 /** Checks whether the test that detected a mutant in an earlier revision detects it in this one, and returns the reason. */
@@ -177,8 +177,8 @@ async function run() {
 
 /** Tests one mutant alone. `earlier` is its result in an earlier run. */
 async function tryOne({ id, ...mutant }, suites, reachedBy, earlier) {
-  const again = earlier?.result === 'noticed' && (await isDetectedAgain(suites, earlier));
-  if (again) return appendVerdict(id, { result: 'noticed', stage: 'related', ...again });
+  const detectedAgain = earlier?.result === 'noticed' && (await isDetectedAgain(suites, earlier));
+  if (detectedAgain) return appendVerdict(id, { result: 'noticed', stage: 'related', ...detectedAgain });
   const chosen = earlier?.result !== 'survived' && reachedBy && related(mutant, reachedBy);
   const one = chosen && (await suites.run({ active: [id], project: 'service', chosen, seconds: LIMIT_S }));
   if (one && isDetected(one, chosen)) appendVerdict(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });

@@ -109,7 +109,7 @@ function violatedRequirements({ kinds, calm, live, memory, unanswered, failures,
       userShare <= anonymousShare + 0.05,
       `users were refused more often (${userShare.toFixed(2)}) than strangers (${anonymousShare.toFixed(2)})`,
     ],
-  ].flatMap(([kept, broken]) => (kept ? [] : [broken]));
+  ].flatMap(([isKept, broken]) => (isKept ? [] : [broken]));
 }
 
 const service = await startService();

@@ -139,8 +139,8 @@ function quotas(folders, count) {
   const lines = [...folders.values()].reduce((sum, folder) => sum + folder.lines, 0);
   const exact = [...folders].map(([name, folder]) => ({ name, share: (count * folder.lines) / lines }));
   const parts = new Map(exact.map(({ name, share }) => [name, Math.floor(share)]));
-  let left = count - [...parts.values()].reduce((a, b) => a + b, 0);
-  for (const { name } of exact.sort((a, b) => (b.share % 1) - (a.share % 1))) if (left-- > 0) parts.set(name, parts.get(name) + 1);
+  let remaining = count - [...parts.values()].reduce((a, b) => a + b, 0);
+  for (const { name } of exact.sort((a, b) => (b.share % 1) - (a.share % 1))) if (remaining-- > 0) parts.set(name, parts.get(name) + 1);
   return parts;
 }
 

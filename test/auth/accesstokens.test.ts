@@ -83,8 +83,8 @@ describe('createAccessToken', () => {
   test('rejects a duplicate name, and more than MAX_TOKENS tokens even when created concurrently', async () => {
     const ann = await newUser();
     await token(ann, ['READ'], 'one');
-    const again = await ann.ask(CREATE, { name: 'one', scopes: ['READ'] });
-    expect(again.made.errors).toMatchObject([{ path: ['name'], message: 'You already have an access token with this name.' }]);
+    const duplicate = await ann.ask(CREATE, { name: 'one', scopes: ['READ'] });
+    expect(duplicate.made.errors).toMatchObject([{ path: ['name'], message: 'You already have an access token with this name.' }]);
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ann.ask(CREATE, { name, scopes: ['READ'] })));
     const rejectedAnswers = answers.filter(({ made }) => made.token === null);
     expect(rejectedAnswers).toHaveLength(3);

@@ -63,8 +63,8 @@ describe('the token and browser sessions of a user', () => {
 
   test('are revoked when an imported password is changed', async () => {
     const { person, token, isSignedIn } = await importedPerson();
-    const there = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` });
-    await there.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`);
+    const withToken = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` });
+    await withToken.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`);
     expect([await isAccepted(token), await isSignedIn()]).toEqual([false, false]);
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
   });

@@ -103,11 +103,11 @@ describe('too many failed logins', () => {
       environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
     });
     try {
-      const there = other.anonymous.withHeaders({ 'X-Forwarded-For': `10.0.0.${address}` });
-      for (const from of [somebody, there, somebody, there, somebody])
+      const throughOther = other.anonymous.withHeaders({ 'X-Forwarded-For': `10.0.0.${address}` });
+      for (const from of [somebody, throughOther, somebody, throughOther, somebody])
         expect((await login('ann', 'wrong password', from)).status).toBe(401);
       expect((await login('ann', PASSWORD)).status).toBe(429);
-      expect((await login('ann', PASSWORD, there)).status).toBe(429);
+      expect((await login('ann', PASSWORD, throughOther)).status).toBe(429);
     } finally {
       await other.stop();
     }

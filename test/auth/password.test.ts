@@ -150,10 +150,10 @@ describe('too many failed attempts', () => {
     const person = await newUser();
     const withLoginLimit = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '3/min' } });
     try {
-      const there = withLoginLimit.anonymous.withHeaders({ Authorization: `Token ${person.token}` });
+      const throughLimited = withLoginLimit.anonymous.withHeaders({ Authorization: `Token ${person.token}` });
       for (let tries = 0; tries < 3; tries += 1)
-        expect((await change(there, 'wrong password', NEXT)).data.answer.errors).toEqual([WRONG_PASSWORD_ERROR]);
-      const { code, errors } = await change(there, PASSWORD, NEXT);
+        expect((await change(throughLimited, 'wrong password', NEXT)).data.answer.errors).toEqual([WRONG_PASSWORD_ERROR]);
+      const { code, errors } = await change(throughLimited, PASSWORD, NEXT);
       expect([code, errors![0]!.extensions.retryAfter > 50]).toEqual(['TOO_MANY_REQUESTS', true]);
       expect((await withLoginLimit.anonymous.post('/login/', { username: name(), password: PASSWORD })).status).toBe(429);
     } finally {
@@ -205,8 +205,8 @@ describe('the stored record of an Idempotency-Key', () => {
     // Another SECRET_KEY gives the same request a different hash.
     const other = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
     try {
-      const there = other.anonymous.withHeaders({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-there' });
-      await change(there, 'wrong password', NEXT);
+      const throughOther = other.anonymous.withHeaders({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-there' });
+      await change(throughOther, 'wrong password', NEXT);
       await change(renewed.withHeaders({ 'Idempotency-Key': 'secret-here' }), 'wrong password', NEXT);
       expect((await storedRecord('secret-there')).request).not.toEqual((await storedRecord('secret-here')).request);
     } finally {
@@ -220,8 +220,8 @@ describe('the stored record of an Idempotency-Key', () => {
     const { token } = (await withKey.ask(REPLACE)).answer;
     const row = await storedRecord('secret-token');
     for (const secret of [old, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
-    const again = await withKey.query(REPLACE);
-    expect([again.code, again.text.includes(token)]).toEqual(['UNAUTHENTICATED', false]);
+    const repeated = await withKey.query(REPLACE);
+    expect([repeated.code, repeated.text.includes(token)]).toEqual(['UNAUTHENTICATED', false]);
   });
 });
 

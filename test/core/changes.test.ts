@@ -178,7 +178,7 @@ describe('a client that applies changes', () => {
     const rows = new Map<Entity, number[]>(types.map((entity) => [entity, []]));
     const state = new Map<string, object>();
     let { cursor } = await changesSince(null, person);
-    // `furnish` below creates rows with smaller numbers.
+    // `createOwnedRows` below creates rows with smaller numbers.
     let number = 100;
 
     const pick = (list: number[]) => list[random.below(list.length)];

@@ -12,7 +12,7 @@ export interface Place {
   weight?: string;
 }
 
-/** One element of `groupBy`: its input, the key values of a row (`of`), and its value in the `keys` of a returned group (`shown`). */
+/** One element of `groupBy`: its input, the key values of a row (`of`), and its value in the `keys` of a returned group (`valueFrom`). */
 export interface Key {
   input: object;
   of(row: Row): Place[];
@@ -79,7 +79,7 @@ export interface Fields {
   distinct: string[];
 }
 
-/** Computes the expected statistics of a group, in the same form as `worked`. */
+/** Computes the expected statistics of a group, in the same form as `readStatistics`. */
 export function computeStatistics({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
   const rowsWithValue = (field: string) => rows.filter(({ row }) => row[field] !== null);
   const of = (fields: string[], work: (field: string) => unknown) => Object.fromEntries(fields.map((field) => [field, work(field)]));

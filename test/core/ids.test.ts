@@ -71,9 +71,9 @@ const creatable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.c
 describe.each(byName(creatable))('id values of %s', (name, entity) => {
   const { metadata, singularName } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.enum && !field.readOnly);
-  const shown = ['id', ...references.map((field) => field.name)].join(' ');
-  const create = `mutation ($input: ${name}Input!) { done: ${metadata.create}(input: $input) { ${singularName} { ${shown} } errors { path code message } } }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.update}(id: $id, input: $input) { ${singularName} { ${shown} } errors { path code message } } }`;
+  const selection = ['id', ...references.map((field) => field.name)].join(' ');
+  const create = `mutation ($input: ${name}Input!) { done: ${metadata.create}(input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.update}(id: $id, input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
 
   test('are stored alike from an id and a nodeId', async () => {
     const input = inputOf(entity, 2, parentsIn(annas));

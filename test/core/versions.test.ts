@@ -150,8 +150,8 @@ test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
   const { made: a } = await ann.ask(document, { id, input, ifVersion: version });
   expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, errors: [] });
   const mismatch = { path: ['ifVersion'], code: 'CONFLICT' };
-  const again = await ann.ask(document, { id, input, ifVersion: version });
-  expect(again.made).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
+  const stale = await ann.ask(document, { id, input, ifVersion: version });
+  expect(stale.made).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
   if (!metadata.remove) return;
   const { d } = await ann.ask(
     `mutation ($id: ID!) { d: ${metadata.remove}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,

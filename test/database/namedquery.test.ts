@@ -95,13 +95,13 @@ test(seeded('returns the same rows and errors as pg for random statements'), asy
   const { pool } = fitgraph.database;
   const [ours, other, pgs] = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
   const frequent: Statement[] = [];
-  const others: Statement[] = [];
+  const otherStatements: Statement[] = [];
   try {
     for (let count = 0; count < EXECUTIONS; count += 1) {
       // Each group (frequent, others) is sent completely, in random order, before any of its statements is sent again.
       if (!frequent.length) frequent.push(...random.shuffled(statements.slice(0, FREQUENT)));
-      if (!others.length) others.push(...random.shuffled(statements.slice(FREQUENT)));
-      const chosen = (count % 2 ? frequent : others).pop()!;
+      if (!otherStatements.length) otherStatements.push(...random.shuffled(statements.slice(FREQUENT)));
+      const chosen = (count % 2 ? frequent : otherStatements).pop()!;
       const { text } = chosen;
       const { values, rows } = valuesFor(chosen, random, random.chance(0.7));
       const [expected, ...found] = await Promise.all([

@@ -142,10 +142,10 @@ test('quotes the objects that a rebuild of the schema drops', async () => {
   try {
     await client.query('BEGIN');
     await rebuildInTransaction(client, []);
-    const { rows: left } = await client.query(
+    const { rows: remaining } = await client.query(
       `SELECT relname AS "name" FROM pg_class WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'v') AND relname <> 'migration'`,
     );
-    expect(left).toEqual([]);
+    expect(remaining).toEqual([]);
   } finally {
     await client.query('ROLLBACK');
     await client.end();

@@ -123,9 +123,9 @@ describe('public rows', () => {
       expect(found).toBe(expected);
     }
     const documents = new Documents(buildGraphQLSchema(), randomFor('documents for the standby'));
-    let there = 0;
+    let replicaReads = 0;
     // Continues until enough documents were read from the standby, because not every document is.
-    for (let number = 0; number < 150 || there <= 40; number += 1) {
+    for (let number = 0; number < 150 || replicaReads <= 40; number += 1) {
       const { text: query, kind, operationName, variables } = documents.next();
       // The two servers have separate budgets.
       if (kind !== 'query' || query.includes('rateLimit')) continue;
@@ -133,7 +133,7 @@ describe('public rows', () => {
         onBothServers((one) => one.anonymous.send('POST', '/graphql', { query, operationName, variables })),
       );
       expect([query, found]).toEqual([query, expected]);
-      there += count;
+      replicaReads += count;
     }
   });
 

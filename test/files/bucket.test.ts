@@ -168,8 +168,11 @@ test('returns 503 for files and writes no row while the bucket is unreachable', 
     retryAfter: expect.any(String),
   });
   expect(rejected.body.detail).toContain('files');
-  const shown = await fetch(`${fitgraph.url}/media/${image}`);
-  expect({ status: shown.status, retryAfter: shown.headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
+  const imageResponse = await fetch(`${fitgraph.url}/media/${image}`);
+  expect({ status: imageResponse.status, retryAfter: imageResponse.headers.get('retry-after') }).toEqual({
+    status: 503,
+    retryAfter: expect.any(String),
+  });
   expect((await ann.get('/exerciseimage/')).status).toBe(200);
   expect(await fitgraph.sql('SELECT count(*)::int AS "count" FROM "exercise_image"')).toEqual(before);
   expect(fitgraph.logged.some((line) => line.includes('ECONNREFUSED'))).toBe(true);

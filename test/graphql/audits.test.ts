@@ -54,11 +54,11 @@ describe('with GRAPHQL_CSRF=off', () => {
     const csrf = { 'X-CSRFToken': await visitor.csrfToken() };
     const rejected = [await visitor.json('POST', '/graphql', { query: MUTATION }), await visitor.send('POST', '/graphql', multipart())];
     for (const { status, text } of rejected) expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
-    const taken = [
+    const accepted = [
       await visitor.json('POST', '/graphql', { query: MUTATION }, csrf),
       await visitor.send('POST', '/graphql', multipart(), csrf),
     ];
-    for (const { status, text } of taken)
+    for (const { status, text } of accepted)
       expect([status, JSON.parse(text).data.deleteWeightEntry.errors]).toEqual([200, [{ code: 'NOT_FOUND' }]]);
   });
 

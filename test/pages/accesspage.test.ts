@@ -74,12 +74,12 @@ it('revokes one access token, and all access tokens', async () => {
 });
 
 it('ends all sessions of the user', async () => {
-  const [here, elsewhere] = [await signedIn('dora'), await signedIn('dora')];
+  const [currentBrowser, otherBrowser] = [await signedIn('dora'), await signedIn('dora')];
   const other = await signedIn('emil');
-  const ended = await here.post(PATH, await here.fieldsOf(PATH, /End all sessions/));
+  const ended = await currentBrowser.post(PATH, await currentBrowser.fieldsOf(PATH, /End all sessions/));
   expect([ended.status, ended.headers.get('location')]).toEqual([303, '/login']);
-  expect(here.cookies.has('fitgraph')).toBe(false);
-  expect((await elsewhere.get(PATH)).status).toBe(303);
+  expect(currentBrowser.cookies.has('fitgraph')).toBe(false);
+  expect((await otherBrowser.get(PATH)).status).toBe(303);
   expect((await other.get(PATH)).status).toBe(200);
   expect((await fitgraph.anonymous.post('/login/', { username: 'dora', password: PASSWORD })).status).toBe(200);
 });

@@ -100,11 +100,11 @@ describe('a form that is submitted twice', () => {
   it('keeps other values and asks before it stores them too', async () => {
     const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '80' };
     await visitor.submit(ENTRIES, fields);
-    const again = await visitor.post(ENTRIES, { ...fields, date: '2021-03-11' });
-    expect(again.status).toBe(409);
-    expect(again.text).toContain('This form has been submitted before.');
-    expect(again.text).toMatch(/<input type="date" id="wpost-date" name="date" value="2021-03-11"/);
-    const key = /name="_key" value="([^"]*)"/.exec(again.text)![1]!;
+    const changedForm = await visitor.post(ENTRIES, { ...fields, date: '2021-03-11' });
+    expect(changedForm.status).toBe(409);
+    expect(changedForm.text).toContain('This form has been submitted before.');
+    expect(changedForm.text).toMatch(/<input type="date" id="wpost-date" name="date" value="2021-03-11"/);
+    const key = /name="_key" value="([^"]*)"/.exec(changedForm.text)![1]!;
     expect(key).not.toBe(fields._key);
     await visitor.submit(ENTRIES, { ...fields, date: '2021-03-11', _key: key });
     expect(await count()).toBe(2);

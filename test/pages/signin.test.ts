@@ -165,8 +165,8 @@ describe('the redirect after sign-in', () => {
     expect(location).toMatch(/^\/[^/\\]/);
     expect(cookies).toHaveLength(2);
     // A visitor who is already signed in is redirected to the same page.
-    const again = (await visitor.get(`/login?next=${encodeURIComponent(next)}`)).headers.get('location')!;
-    expect(again).toBe(location);
+    const locationForSignedIn = (await visitor.get(`/login?next=${encodeURIComponent(next)}`)).headers.get('location')!;
+    expect(locationForSignedIn).toBe(location);
   });
 });
 

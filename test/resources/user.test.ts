@@ -11,12 +11,12 @@ test('updates the given fields of a user, keeps omitted ones and checks the vers
   const ann = await fitgraph.user('ann');
   const { made } = await ann.ask(UPDATE, { input: { firstName: 'Ann', email: 'ann@example.com' } });
   expect(made).toMatchObject({ user: { firstName: 'Ann', lastName: '', email: 'ann@example.com', name: 'Ann' }, errors: [] });
-  const again = (await ann.ask(UPDATE, { input: { lastName: 'Lee' }, ifVersion: made.user.version })).made;
-  expect(again.user).toMatchObject({ firstName: 'Ann', lastName: 'Lee', email: 'ann@example.com', name: 'Ann Lee' });
+  const secondUpdate = (await ann.ask(UPDATE, { input: { lastName: 'Lee' }, ifVersion: made.user.version })).made;
+  expect(secondUpdate.user).toMatchObject({ firstName: 'Ann', lastName: 'Lee', email: 'ann@example.com', name: 'Ann Lee' });
   const late = (await ann.ask(UPDATE, { input: { lastName: 'Li' }, ifVersion: made.user.version })).made;
   expect(late).toMatchObject({
     user: null,
-    conflict: { version: again.user.version },
+    conflict: { version: secondUpdate.user.version },
     errors: [{ path: ['ifVersion'], code: 'CONFLICT' }],
   });
   expect((await ann.ask('{ viewer { lastName } }')).viewer.lastName).toBe('Lee');

@@ -82,7 +82,7 @@ const REFERENCES: Sent[] = [
 
 interface Resource {
   parents: string[];
-  /** Other fields of a valid request body. `shown` has those of its response. */
+  /** Other fields of a valid request body. `expected` has those of its response. */
   good: Record<string, unknown>;
   expected: Record<string, unknown>;
   required: string[];

@@ -141,8 +141,8 @@ describe('If-Match', () => {
     expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
     expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
     const first = await patchWithKey('k2', tag);
-    const again = await patchWithKey('k2', tag);
-    expect([again.status, tagOf(again), again.text]).toEqual([200, tagOf(first), first.text]);
+    const repeated = await patchWithKey('k2', tag);
+    expect([repeated.status, tagOf(repeated), repeated.text]).toEqual([200, tagOf(first), first.text]);
   });
 });
 

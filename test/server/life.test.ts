@@ -39,11 +39,11 @@ test('prints its URLs, and creates a demo account on the first start only', asyn
 
   server.process.kill('SIGTERM');
   expect(await server.ended).toBe(0);
-  const again = await installation.start();
-  expect(again.stdout).not.toMatch(/password/i);
-  expect((await again.signedIn(demo.token).get('/workout/')).status).toBe(200);
-  again.process.kill('SIGINT');
-  expect(await again.ended).toBe(0);
+  const restarted = await installation.start();
+  expect(restarted.stdout).not.toMatch(/password/i);
+  expect((await restarted.signedIn(demo.token).get('/workout/')).status).toBe(200);
+  restarted.process.kill('SIGINT');
+  expect(await restarted.ended).toBe(0);
   await until('the database has ended', () => installation.processes.length === 0);
 });
 
@@ -106,8 +106,8 @@ test('leaves no database running and loses no acknowledged write when it is kill
   await server.ended;
   await until('the database has ended', () => installation.processes.length === 0);
 
-  const again = await installation.start();
-  expect((await again.signedIn(token).get(`/workout/${made.body.id}/`)).body).toEqual(made.body);
+  const restarted = await installation.start();
+  expect((await restarted.signedIn(token).get(`/workout/${made.body.id}/`)).body).toEqual(made.body);
 });
 
 test('recovers reads, writes and change notifications after the database is killed', async () => {

@@ -140,7 +140,7 @@ const storedRows = async () => {
 };
 
 /** Invalid ways to send a token: other sites can choose the URL, and some of them a cookie. */
-const elsewhere = (token: string): { query: string; headers: Record<string, string> }[] => [
+const requestsWithToken = (token: string): { query: string; headers: Record<string, string> }[] => [
   { query: '', headers: {} },
   { query: `?csrfToken=${token}&csrfmiddlewaretoken=${token}&X-CSRFToken=${token}`, headers: {} },
   { query: '', headers: { Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}; csrftoken=${token}; csrfToken=${token}` } },
@@ -158,7 +158,7 @@ it('rejects every write to every resource without the CSRF token', async () => {
     const body = bodyOf(entity, 2, parentsIn(ownedRowIds));
     const path = `/api/v2/${view.rest}/`;
     const detail = `${path}${ownedRowIds.get(entity) ?? 1}/`;
-    for (const { query, headers } of elsewhere(csrfToken))
+    for (const { query, headers } of requestsWithToken(csrfToken))
       for (const [method, place] of [
         ['POST', path],
         ['PUT', detail],

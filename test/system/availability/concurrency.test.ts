@@ -115,10 +115,10 @@ test('serves anonymous clients and other users while requests of one user are bl
 });
 
 test('serves other networks while GraphQL requests of one are blocked or rejected as OVERLOADED', async () => {
-  const elsewhere = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '203.0.113.7' });
+  const fromOtherNetwork = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '203.0.113.7' });
   const rejected = await expectOthersServed('exercise', () => fitgraph.anonymous.query('{ exercises { totalCount } }'), [
-    () => elsewhere.get('/ingredient/'),
-    () => elsewhere.query('{ ingredients { totalCount } }'),
+    () => fromOtherNetwork.get('/ingredient/'),
+    () => fromOtherNetwork.query('{ ingredients { totalCount } }'),
   ]);
   for (const { body, headers } of rejected) {
     expect(body.errors[0].extensions).toMatchObject({ code: 'OVERLOADED' });

@@ -49,10 +49,10 @@ async function sendOtherRequests(): Promise<Record<'strangers' | 'users', Reply[
   const users: Reply[] = [];
   const measureRequest = siege.timer();
   for (let run = 0; run < ROUNDS; run += 1) {
-    const elsewhere = networkHeaders(`192.0.2.${run}`);
+    const anonymousHeaders = networkHeaders(`192.0.2.${run}`);
     const exercises = '{ exercises(first: 5) { totalCount nodes { name category { name } } } }';
-    anonymous.push(await measureRequest(() => send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: elsewhere })));
-    anonymous.push(await measureRequest(() => graphql(siege.base, exercises, undefined, elsewhere)));
+    anonymous.push(await measureRequest(() => send(siege.base, { path: '/api/v2/exercise/?limit=5', headers: anonymousHeaders })));
+    anonymous.push(await measureRequest(() => graphql(siege.base, exercises, undefined, anonymousHeaders)));
     const signedIn = { Authorization: `Token ${siege.token}`, ...networkHeaders('192.0.2.200') };
     users.push(await measureRequest(() => send(siege.base, { path: '/api/v2/weightentry/?limit=5', headers: signedIn })));
     users.push(await measureRequest(() => graphql(siege.base, '{ workouts { nodes { name days { name } } } }', undefined, signedIn)));

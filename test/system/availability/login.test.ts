@@ -44,8 +44,8 @@ test('stays responsive during 60 concurrent logins with different usernames', as
   const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(async () => {
     const attackers = Array.from({ length: 60 }, (_, index) => login(`nobody${index}`));
     // Other requests must be served meanwhile: password hashing shares its threads with file and DNS access.
-    const others = Array.from({ length: 10 }, () => send(siege.base, { path: '/api/v2/exercise/?limit=1' }));
-    return { attackers: await Promise.all(attackers), others: await Promise.all(others) };
+    const otherRequests = Array.from({ length: 10 }, () => send(siege.base, { path: '/api/v2/exercise/?limit=1' }));
+    return { attackers: await Promise.all(attackers), others: await Promise.all(otherRequests) };
   });
   for (const { status, ms, headers } of result.attackers) {
     expect([401, 429, 503]).toContain(status);

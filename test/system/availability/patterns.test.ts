@@ -67,10 +67,10 @@ const hostileTexts = (length: number): string[] =>
 async function sendAll(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<string[]> {
   const waiting = [...texts];
   const bad: string[] = [];
-  const timed = siege.timer();
+  const measureRequest = siege.timer();
   const sender = async () => {
     for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
-      const { status, ms, text: answer } = await timed(() => request(text));
+      const { status, ms, text: answer } = await measureRequest(() => request(text));
       if (status === 0 || status === 500 || ms > RESPONSE_LIMIT_MS)
         bad.push(`${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`);
     }

@@ -47,7 +47,7 @@ async function sendOtherRequests(): Promise<OtherReplies> {
   return { reads, writes };
 }
 
-/** Checks that `others` are served during the attack. */
+/** Checks that other clients are served during the attack. */
 async function expectOthersServed(attack: (isOver: () => boolean) => Promise<void>): Promise<void> {
   const usual = await siege.measureDuring(sendOtherRequests);
   const attacked = await siege.measureDuring(async () => {

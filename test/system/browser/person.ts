@@ -138,7 +138,7 @@ export class Person {
   }
 
   /**
-   * Checks a page on a large light and a small dark screen: it does not overflow and is accessible (axe). Takes screenshots. `again` reloads pages
+   * Checks a page on a large light and a small dark screen: it does not overflow and is accessible (axe). Takes screenshots. `restore` reloads pages
    * that read the colour scheme when loaded only.
    */
   async checkPage(name: string, { exempt = {}, restore }: { exempt?: Exemptions; restore?: () => Promise<void> } = {}): Promise<void> {

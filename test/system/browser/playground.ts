@@ -194,8 +194,8 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
             .getFields(),
         ),
       ).toContain('workoutLogs');
-      const again = { 'Accept-Encoding': 'br', 'Cache-Control': 'max-age=0', 'If-None-Match': schema.headers.get('etag')! };
-      expect((await fetch(`${url}/playground/schema.json`, { headers: again })).status).toBe(304);
+      const revalidationHeaders = { 'Accept-Encoding': 'br', 'Cache-Control': 'max-age=0', 'If-None-Match': schema.headers.get('etag')! };
+      expect((await fetch(`${url}/playground/schema.json`, { headers: revalidationHeaders })).status).toBe(304);
     });
 
     test('opens when a browser navigates to /graphql, and runs the query', async () => {

@@ -73,8 +73,8 @@ test('no file imports from a higher layer', () => {
 });
 
 test.each(Object.entries(ALLOWED_IMPORTS))('%s imports only from itself and %j', (part, allowed) => {
-  const others = imports.filter(({ from, to }) => from === part && to !== part && !allowed.includes(to));
-  expect(others).toEqual([]);
+  const forbiddenImports = imports.filter(({ from, to }) => from === part && to !== part && !allowed.includes(to));
+  expect(forbiddenImports).toEqual([]);
 });
 
 /** The context of a request refers to all folders of core. It is imported, and imports, for types only. */

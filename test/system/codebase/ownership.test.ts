@@ -231,15 +231,15 @@ describe.each(types)('%s', (_name, entity) => {
   }
 
   /** Children that can be created with this row and that reference a further parent. */
-  const below = metadata.create
+  const nestedReferences = metadata.create
     ? creatableChildren(entity).flatMap((child) =>
         ownedParents(child.target())
           .filter(({ name }) => name !== child.referenceField)
           .map((field): [string, string, typeof child, typeof field] => [child.name, field.name, child, field]),
       )
     : [];
-  if (below.length)
-    test.each(below)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
+  if (nestedReferences.length)
+    test.each(nestedReferences)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
       const rows = await table(child.target());
       const row = inputBelow(child.target(), child.referenceField, 6, parentsIn(annas));
       const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;

@@ -50,10 +50,10 @@ function allFields(type: GraphQLObjectType, depth: number): string {
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
-      const shown = allFields((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
+      const selectionOfNode = allFields((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
       // A type may have no leaf field without required arguments.
-      if (!shown) return [];
-      return [`${field.name} { ${nodes ? `totalCount nodes { ${shown} }` : shown} }`];
+      if (!selectionOfNode) return [];
+      return [`${field.name} { ${nodes ? `totalCount nodes { ${selectionOfNode} }` : selectionOfNode} }`];
     })
     .join(' ');
 }
@@ -211,9 +211,9 @@ beforeAll(async () => {
       await fitgraph.sql('DELETE FROM "language" WHERE "id" = 2');
     }
     size = next;
-    const asked = new Map<Request, Answer>();
-    for (const request of requests) asked.set(request, await request.ask(ann));
-    answers.set(size, asked);
+    const answersByRequest = new Map<Request, Answer>();
+    for (const request of requests) answersByRequest.set(request, await request.ask(ann));
+    answers.set(size, answersByRequest);
   }
 });
 

@@ -25,7 +25,7 @@ interface UserError {
   message: string;
 }
 
-/** Numbers of rows: `furnish` creates the first one, the others are free. */
+/** Numbers of rows: `createOwnedRows` creates the first one, the others are free. */
 const EXISTING = 1;
 const FREE_NUMBER = 100;
 const OTHER = 101;

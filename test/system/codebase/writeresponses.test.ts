@@ -150,13 +150,13 @@ function selections(entity: Entity): string[] {
   const all = Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields()).filter(
     ({ args, extensions }) => !extensions.action && !args.some(({ type }) => isNonNullType(type)),
   );
-  const leaves = all.filter(({ type }) => isLeafType(getNamedType(type))).map(({ name }) => name);
+  const leafNames = all.filter(({ type }) => isLeafType(getNamedType(type))).map(({ name }) => name);
   const relatedFields = all.flatMap(({ name, type }) => {
     const target = getNamedType(type);
     return isObjectType(target) && target.getFields().id ? [`${name} { id }`] : [];
   });
   const own = fieldsOf(entity).filter(({ column, only }) => column && only !== 'rest');
-  return ['id', own.map(({ name }) => name).join(' '), leaves.join(' '), relatedFields.join(' ') || 'id'];
+  return ['id', own.map(({ name }) => name).join(' '), leafNames.join(' '), relatedFields.join(' ') || 'id'];
 }
 
 const hasRow = ({ data }: GraphQLAnswer): boolean => !!data?.made?.row;

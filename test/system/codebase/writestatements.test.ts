@@ -23,8 +23,8 @@ beforeAll(async () => {
 /** Numbers the rows, so that they satisfy unique constraints. */
 let number = 100;
 function nextInput(entity: Entity, by?: string): Values {
-  const given = [(number += 1), parentsIn(ownedRowIds)] as const;
-  const values = by === undefined ? inputOf(entity, ...given) : inputBelow(entity, by, ...given);
+  const inputArguments = [(number += 1), parentsIn(ownedRowIds)] as const;
+  const values = by === undefined ? inputOf(entity, ...inputArguments) : inputBelow(entity, by, ...inputArguments);
   // True flags may affect other rows.
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === false ? true : value]));
 }

@@ -76,9 +76,9 @@ afterAll(() => installation.remove());
 
 function expectAnswer(found: unknown, { answer, like }: Example): void {
   if (answer === undefined) return;
-  const here = JSON.parse(JSON.stringify(answer).replaceAll('http://localhost:8000', server.url)) as unknown;
-  if (like) expect(withPlaceholders(found)).toEqual(withPlaceholders(here));
-  else expect(found).toEqual(here);
+  const withServerUrl = JSON.parse(JSON.stringify(answer).replaceAll('http://localhost:8000', server.url)) as unknown;
+  if (like) expect(withPlaceholders(found)).toEqual(withPlaceholders(withServerUrl));
+  else expect(found).toEqual(withServerUrl);
 }
 
 test.each(examplesIn('graphql', () => true))(

@@ -20,12 +20,12 @@ export interface CanaryResult<T> {
 /** Reads until the attack is over, and at least ten times. */
 export async function withCanary<T>(siege: Siege, attack: () => Promise<T>): Promise<CanaryResult<T>> {
   const workers = siege.server.workers.join();
-  const timed = siege.timer();
+  const measureRequest = siege.timer();
   const replies: Reply[] = [];
   let isOver = false;
   const reading = (async () => {
     for (let run = 0; !isOver || run < 10; run += 1) {
-      replies.push(await timed(() => send(siege.base, { path: PATHS[run % PATHS.length]!, headers: NETWORK })));
+      replies.push(await measureRequest(() => send(siege.base, { path: PATHS[run % PATHS.length]!, headers: NETWORK })));
       await sleep(EVERY_MS);
     }
   })();

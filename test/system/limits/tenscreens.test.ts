@@ -27,9 +27,9 @@ const measured: string[][] = [];
 const requestsOf = (name: string) => ten.find((screen) => screen.name === name)!.requests;
 
 /** Sends one request of a screen; `others` are additional or replaced variables. */
-async function sendScreen(name: string, place = 0, others: Variables = {}) {
+async function sendScreen(name: string, place = 0, overrides: Variables = {}) {
   const request = requestsOf(name)[place]!;
-  const variables = { ...variablesOf(request, account), ...others };
+  const variables = { ...variablesOf(request, account), ...overrides };
   const document = parse(request.query);
   const { total } = estimateOperationCost(schema, document, getOperationAST(document)!, variables);
   return { ...(await account.person.query(request.query, variables)), cost: Math.round(total) };
@@ -92,8 +92,8 @@ test('the screen Log a set writes set and session atomically and returns new rec
 
   const logs = async () => (await account.person.ask('{ workoutLogs { totalCount } }')).workoutLogs.totalCount;
   const before = await logs();
-  const again = await sendScreen('Log a set');
-  expect(again.data).toEqual({
+  const repeated = await sendScreen('Log a set');
+  expect(repeated.data).toEqual({
     createWorkoutSession: {
       workoutSession: null,
       conflict: { ...session, workout: { id: String(CURRENT.workout), name: 'Training block 20' } },
@@ -101,7 +101,7 @@ test('the screen Log a set writes set and session atomically and returns new rec
     },
     createWorkoutLog: null,
   });
-  expect([again.code, await logs()]).toEqual(['ROLLED_BACK', before]);
+  expect([repeated.code, await logs()]).toEqual(['ROLLED_BACK', before]);
   const next = await sendScreen('Log a set', 0, { isFirst: false });
   expect(next.errors).toBeUndefined();
   expect([next.data.createWorkoutLog.workoutLog.session, await logs()]).toEqual([{ id: session.id }, before + 1]);

@@ -84,16 +84,16 @@ test('the start of the next version migrates while the previous one serves eight
 });
 
 test('servers of both versions are ready and serve the same rows, also one of the previous version that starts now', async () => {
-  const again = await scene.another(scene.user);
-  const servers = [scene.server, server, again];
+  const restarted = await scene.another(scene.user);
+  const servers = [scene.server, server, restarted];
   for (const one of servers) expect(await ready(one)).toBe(200);
   for (const writer of servers) {
     const { status, body } = await writer.signedIn(scene.token).post('/workout/', { comment: `by ${writer.url}` });
     expect(status).toBe(201);
     for (const reader of servers) expect((await reader.signedIn(scene.token).get(`/workout/${body.id}/`)).body).toEqual(body);
   }
-  again.process.kill('SIGTERM');
-  expect(await again.ended).toBe(0);
+  restarted.process.kill('SIGTERM');
+  expect(await restarted.ended).toBe(0);
 });
 
 test('a migration that needs a maintenance window changes nothing at a start, nor while servers run', async () => {
