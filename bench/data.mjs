@@ -11,7 +11,7 @@ const FOODS =
     ',',
   );
 const FORMS = 'bar,spread,soup,salad,drink,flakes,steak,filet,cake,cookies,mix,sauce,juice,powder,butter,wrap,stew'.split(',');
-const quoted = (words) => words.map((word) => `'${word}'`).join(', ');
+const sqlLiterals = (words) => words.map((word) => `'${word}'`).join(', ');
 
 const STATEMENTS = [
   `INSERT INTO variation SELECT FROM generate_series(1, 1000)`,
@@ -30,8 +30,8 @@ const STATEMENTS = [
    WHERE NOT EXISTS (SELECT 1 FROM exercise_image i WHERE i.exercise_base_id = b.id)`,
   `INSERT INTO exercise_comment (exercise_id, comment) SELECT e.id, 'Hint ' || k FROM exercise e, generate_series(1, 2) k`,
   `INSERT INTO ingredient (name, creation_date, update_date, energy, protein, carbohydrates, carbohydrates_sugar, fat, fat_saturated, fibres, sodium, license_id, license_author, language_id, status)
-   SELECT (ARRAY[${quoted(KINDS)}])[1 + i % ${KINDS.length}] || ' ' || (ARRAY[${quoted(FOODS)}])[1 + i * 7 % ${FOODS.length}] || ' ' ||
-     (ARRAY[${quoted(FORMS)}])[1 + i * 11 % ${FORMS.length}] || ' ' || substr(md5(i::text), 1, 4), '2026-01-01', '2026-01-01', 100 + i % 400, i % 30, i % 60, i % 20, i % 10, i % 5, i % 7, 0.1, 2, 'Fitgraph', 2, '2'
+   SELECT (ARRAY[${sqlLiterals(KINDS)}])[1 + i % ${KINDS.length}] || ' ' || (ARRAY[${sqlLiterals(FOODS)}])[1 + i * 7 % ${FOODS.length}] || ' ' ||
+     (ARRAY[${sqlLiterals(FORMS)}])[1 + i * 11 % ${FORMS.length}] || ' ' || substr(md5(i::text), 1, 4), '2026-01-01', '2026-01-01', 100 + i % 400, i % 30, i % 60, i % 20, i % 10, i % 5, i % 7, 0.1, 2, 'Fitgraph', 2, '2'
    FROM generate_series(1, 100000) i`,
   `INSERT INTO user_account (username, password) SELECT 'bench' || i, '!' FROM generate_series(1, 500) i`,
   `INSERT INTO user_profile (user_id) SELECT id FROM user_account u WHERE username LIKE 'bench%'`,

@@ -23,17 +23,17 @@ const folder = mkdtempSync(join(tmpdir(), 'fitgraph-export-'));
 const environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0', WEB_CONCURRENCY: '0', LOG_LEVEL: 'warn' };
 
 /** Starts the server. Resolves once it has printed its address and the demo user. */
-function started() {
+function startServer() {
   const server = spawn(process.execPath, [...MEMORY_FLAGS, 'dist/src/index.js'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return new Promise((resolve, reject) => {
-    let said = '';
+    let output = '';
     server.stdout.on('data', (chunk) => {
-      said += chunk;
-      const url = /REST +(http:\S+)\/api\/v2\//.exec(said)?.[1];
-      if (url) resolve({ server, url, said });
+      output += chunk;
+      const url = /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1];
+      if (url) resolve({ server, url, said: output });
     });
     server.once('exit', (status) => reject(new Error(`the server ended with ${status}`)));
   });
@@ -61,18 +61,18 @@ async function fill(username) {
 const residentMb = (pid) => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 const peakMb = (pid) => Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 
-const ended = (server) => {
-  const over = new Promise((resolve) => server.removeAllListeners('exit').once('exit', resolve));
+const waitForExit = (server) => {
+  const serverExit = new Promise((resolve) => server.removeAllListeners('exit').once('exit', resolve));
   server.kill('SIGTERM');
-  return over;
+  return serverExit;
 };
 
 // The first start creates the tables, the reference data and the demo user.
-const first = await started();
+const first = await startServer();
 const [, username, , token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(first.said);
 await fill(username);
-await ended(first.server);
-const { server, url } = await started();
+await waitForExit(first.server);
+const { server, url } = await startServer();
 try {
   const before = residentMb(server.pid);
   for (const format of ['csv', 'jsonl']) {
@@ -100,6 +100,6 @@ try {
   console.log(`highest of all: ${peak.toFixed(0)} MB; ${MOST_MB} MB are allowed`);
   if (peak > MOST_MB) process.exitCode = 1;
 } finally {
-  await ended(server);
+  await waitForExit(server);
   rmSync(folder, { recursive: true, force: true });
 }

@@ -18,8 +18,8 @@ export const BASE = `http://127.0.0.1:${PORT}`;
 
 /** Terminates a child process and waits until it has exited. */
 const end = (child) => {
-  const ended = new Promise((resolve) => child.removeAllListeners('exit').once('exit', resolve));
-  if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) return ended;
+  const exited = new Promise((resolve) => child.removeAllListeners('exit').once('exit', resolve));
+  if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) return exited;
 };
 
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));

@@ -20,18 +20,18 @@ function git(...words) {
   }
 }
 
-const KEPT = 'released';
+const RELEASED_SCHEMAS = 'released';
 
 /** Returns the newest schema in `released/`. */
-function kept() {
-  const files = existsSync(KEPT) ? readdirSync(KEPT).filter((file) => file.endsWith('.graphql')) : [];
+function newestReleasedSchema() {
+  const files = existsSync(RELEASED_SCHEMAS) ? readdirSync(RELEASED_SCHEMAS).filter((file) => file.endsWith('.graphql')) : [];
   const [file] = files.sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
-  return file && { name: file.replace('.graphql', ''), text: readFileSync(`${KEPT}/${file}`, 'utf8') };
+  return file && { name: file.replace('.graphql', ''), text: readFileSync(`${RELEASED_SCHEMAS}/${file}`, 'utf8') };
 }
 
 const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*');
 const tagged = tag && git('show', `${tag}:schema.graphql`);
-const release = tagged ? { name: tag, text: tagged } : kept();
+const release = tagged ? { name: tag, text: tagged } : newestReleasedSchema();
 const listed = existsSync(LISTING) ? JSON.parse(readFileSync(LISTING, 'utf8')) : {};
 
 /** Returns arguments and input fields by path, e.g. `Query.exercises.first`. */

@@ -39,12 +39,12 @@ const steps = [
   { name: 'TypeScript', inputs: () => [...sources(), ...images(), 'tsconfig.json', 'tsconfig.build.json'], run: compile },
   {
     name: 'Playground',
-    inputs: () => ['src/platform/csv.ts', ...under('src/pages/playground').filter((file) => /\.\w+$/.test(file))],
+    inputs: () => ['src/platform/csv.ts', ...filesBelow('src/pages/playground').filter((file) => /\.\w+$/.test(file))],
     run: bundle,
   },
 ];
 
-const wanted = process.argv.slice(2);
+const requestedSteps = process.argv.slice(2);
 
 if (outdated().length > 0) {
   mkdirSync('dist', { recursive: true });
@@ -59,7 +59,7 @@ if (outdated().length > 0) {
 
 function outdated() {
   const stamp = readStamp();
-  const chosen = steps.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+  const chosen = steps.filter(({ name }) => requestedSteps.length === 0 || requestedSteps.includes(name));
   return chosen.filter(
     ({ name, inputs }) => stamp[name]?.digest !== digest(inputs()) || !stamp[name].outputs.every((file) => existsSync(file)),
   );
@@ -106,19 +106,19 @@ function writeStamp(name, entry) {
 
 // TypeScript
 
-function under(folder) {
+function filesBelow(folder) {
   return existsSync(folder) ? readdirSync(folder, { recursive: true }).map((file) => join(folder, file)) : [];
 }
 
 function sources() {
   return ['src', 'seeders']
-    .flatMap(under)
+    .flatMap(filesBelow)
     .filter((file) => /\.(tsx?|json)$/.test(file) && !file.startsWith(BROWSER))
     .sort();
 }
 
 function images() {
-  return under('seeders').filter((file) => file.endsWith('.png'));
+  return filesBelow('seeders').filter((file) => file.endsWith('.png'));
 }
 
 async function compile() {
@@ -187,13 +187,13 @@ async function bundle() {
     entryPoint?.endsWith('/app.tsx'),
   );
   const needed = imports.filter(({ kind }) => kind === 'import-statement').map(({ path }) => basename(path));
-  const short = await Promise.all(files.map(shortened));
+  const short = await Promise.all(files.map(compressedCopies));
   replace('dist/playground/manifest.json', JSON.stringify({ script: basename(script), style: basename(cssBundle), needed }));
   return ['dist/playground/manifest.json', ...files.map((file) => relative(root, file.path)), ...short.flat()];
 }
 
 /** Writes compressed versions next to the file. They are created once, so a high compression level is affordable. */
-async function shortened({ path, contents }) {
+async function compressedCopies({ path, contents }) {
   if (contents.length < MIN_BYTES) return [];
   const [br, gz] = await Promise.all([promisify(brotliCompress)(contents, BROTLI), promisify(gzip)(contents, { level: 9 })]);
   replace(`${path}.br`, br);

@@ -22,7 +22,7 @@ const firstPort = Number(process.env.CONTRACT_PORT ?? 8190);
 const CONCURRENCY = 4;
 
 /** Runs all cases on a new server and returns { results, checked }: `check` receives the results while the server still runs. */
-const replayed = (port, settings, check = () => undefined) =>
+const replayCases = (port, settings, check = () => undefined) =>
   withServer({ kit, port, settings }, async ({ base, reset }) => {
     const results = [];
     for (const phase of phases) {
@@ -61,7 +61,7 @@ async function differencesOf(server, results) {
 const RANDOM = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|_[A-Za-z0-9]{7}(?=\.[a-z]+")/g;
 
 /** Returns the JSON responses to reads by case id, without the port of the server. */
-function reads({ results, base }) {
+function readResponses({ results, base }) {
   const port = new RegExp(`:${new URL(base).port}\\b`, 'g');
   return new Map(
     results
@@ -75,18 +75,18 @@ try {
   // REST operations are compiled by default. A second server interprets them with graphql-js: its responses to reads must be the same, and the cases
   // must pass as well.
   const [compiled, interpreted] = await Promise.all([
-    replayed(firstPort, {}, differencesOf),
-    replayed(firstPort + 1, { COMPILE_OPERATIONS: 'off' }),
+    replayCases(firstPort, {}, differencesOf),
+    replayCases(firstPort + 1, { COMPILE_OPERATIONS: 'off' }),
   ]);
   const differences = compiled.checked;
   const failures = [compiled, interpreted].map(({ results }) => results.filter(({ problems }) => problems.length > 0));
   for (const failure of failures.flat().slice(0, 20)) console.log(`${describeFailure(failure)}\n`);
   for (const difference of differences.slice(0, 20)) console.log(difference);
   console.log(`${compiled.results.filter(isJson).length} JSON responses, ${differences.length} differences from the OpenAPI document`);
-  const [responses, others] = [compiled, interpreted].map(reads);
-  const different = [...others].filter(([id, text]) => text !== responses.get(id));
+  const [compiledResponses, interpretedResponses] = [compiled, interpreted].map(readResponses);
+  const different = [...interpretedResponses].filter(([id, text]) => text !== compiledResponses.get(id));
   for (const [id] of different.slice(0, 20)) console.log(`compiled and interpreted responses differ: ${id}`);
-  console.log(`${responses.size} reads, ${different.length} of them with another response without compiling`);
+  console.log(`${compiledResponses.size} reads, ${different.length} of them with another response without compiling`);
   const failed = failures.flat().length + differences.length + different.length;
   console.log(`contract: ${compiled.results.length - failures[0].length} passed, ${failed} failed`);
   exitCode = failed ? 1 : 0;

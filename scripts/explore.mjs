@@ -56,7 +56,7 @@ async function jest(args, environment) {
   });
 }
 
-function tell(title, found, repeat) {
+function reportFailure(title, found, repeat) {
   if (!found) return;
   console.log(`${title}: ${found.length === 0 ? 'passed' : `${found.length} failed`}`);
   for (const [file, name, message] of found)
@@ -74,7 +74,7 @@ async function exploreClocks() {
     if (Date.now() >= deadline) return;
     const environment = { LD_PRELOAD: library, CLOCK_OFFSET: String(Math.round((Date.parse(instant) - Date.now()) / 1000)) };
     const found = await jest(['--config', 'jest.together.config.js', '--selectProjects', 'service'], environment);
-    tell(`${title} (${instant})`, found, () => 'npm run explore -- --only clocks');
+    reportFailure(`${title} (${instant})`, found, () => 'npm run explore -- --only clocks');
   }
 }
 
@@ -87,14 +87,14 @@ async function exploreSoak() {
   const seconds = Math.round(Math.min(600, (deadline - Date.now()) / 3000));
   const environment = { SEED: String(seed), SOAK_SECONDS: String(Math.round(seconds / 3)) };
   const found = await jest(['--runTestsByPath', 'test/server/soak.test.ts'], environment);
-  tell(`bad clients for ${seconds} s`, found, (file) => `SEED=${seed} SOAK_SECONDS=${environment.SOAK_SECONDS} npx jest ${file}`);
+  reportFailure(`bad clients for ${seconds} s`, found, (file) => `SEED=${seed} SOAK_SECONDS=${environment.SOAK_SECONDS} npx jest ${file}`);
 }
 
 async function exploreSeeds() {
   const files = random.map((test) => join('test', `${test}.test.ts`));
   for (let seed = Number(options.seed ?? Date.now()); Date.now() < deadline; seed += 1) {
     const found = await jest(['--runTestsByPath', ...files], { SEED: String(seed) });
-    tell(`seed ${seed}`, found, (file) => `SEED=${seed} npx jest ${file}`);
+    reportFailure(`seed ${seed}`, found, (file) => `SEED=${seed} npx jest ${file}`);
   }
 }
 

@@ -37,7 +37,7 @@ const write = (name, value) => writeFileSync(file(name), JSON.stringify(value, n
 const deadline = performance.now() + Number(options.minutes) * 60_000;
 
 /** How many survivors are active at the same time when they are tested together. */
-const TOGETHER = 40;
+const MUTANTS_PER_RUN = 40;
 /** Time limit for the tests of a folder, which take about a minute. A mutant that exceeds it counts as detected. */
 const LIMIT_S = 240;
 /** Test folders for folders of src with a different name. */
@@ -57,7 +57,7 @@ function verdicts(folder = out) {
   return new Map(lines.map((line) => JSON.parse(line)).map((line) => [line.id, line]));
 }
 
-function note(id, verdict) {
+function appendVerdict(id, verdict) {
   appendFileSync(join(out, 'results.jsonl'), `${JSON.stringify({ id, ...verdict })}\n`);
   console.log(`${id}: ${verdict.result} (${verdict.stage}) ${verdict.by ?? ''}`);
 }
@@ -89,7 +89,7 @@ async function serviceSuites() {
 
 // Running
 
-const noticed = ({ failed, expired, code, ended }, chosen) => failed.length > 0 || expired || (code !== 0 && ended.length < chosen.size);
+const isDetected = ({ failed, expired, code, ended }, chosen) => failed.length > 0 || expired || (code !== 0 && ended.length < chosen.size);
 const reason = ({ failed: [first], expired }, suites) =>
   first
     ? { by: first.failed, suite: suites.suiteOf(first.path), message: first.message.slice(0, 400) }
@@ -104,62 +104,62 @@ function related(mutant, suites) {
   return new Map(found.length > 0 ? found : [...suites].sort((a, b) => b[1].size - a[1].size).slice(0, 1));
 }
 
-const union = (maps) => {
+const mergeMaps = (maps) => {
   const all = new Map();
   for (const map of maps) for (const [suite, files] of map) all.set(suite, new Set([...(all.get(suite) ?? []), ...files]));
   return all;
 };
 
 /** Finds by bisection one of the mutants that make this test fail. Returns undefined if it passes with all of them or fails without any. */
-async function culprit(suites, project, ids, { path, failed: name }) {
+async function findDetectedMutant(suites, project, ids, { path, failed: name }) {
   const chosen = new Map([[suites.suiteOf(path), new Set(suites.filesOf(suites.suiteOf(path)))]]);
-  const fails = async (active) =>
-    noticed(await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }), chosen);
-  if (!(await fails(ids))) return undefined;
-  let left = ids;
-  while (left.length > 1) {
-    const half = left.slice(0, left.length >> 1);
-    left = (await fails(half)) ? half : left.slice(half.length);
+  const failsWith = async (active) =>
+    isDetected(await suites.run({ active, project, chosen, name: name === '(file)' ? undefined : name }), chosen);
+  if (!(await failsWith(ids))) return undefined;
+  let remainingIds = ids;
+  while (remainingIds.length > 1) {
+    const half = remainingIds.slice(0, remainingIds.length >> 1);
+    remainingIds = (await failsWith(half)) ? half : remainingIds.slice(half.length);
   }
-  return (await fails(left)) && !(await fails([])) ? left[0] : undefined;
+  return (await failsWith(remainingIds)) && !(await failsWith([])) ? remainingIds[0] : undefined;
 }
 
 /** Tests all these mutants at once, and again without the detected ones until the tests pass. Without `reachedBy` all tests run. */
 async function tryTogether(suites, project, ids, reachedBy) {
-  let left = ids;
+  let remainingIds = ids;
   const passing = new Set();
-  while (left.length > 0 && performance.now() < deadline) {
-    const chosen = reachedBy && union(left.map((id) => reachedBy.get(id) ?? new Map()));
+  while (remainingIds.length > 0 && performance.now() < deadline) {
+    const chosen = reachedBy && mergeMaps(remainingIds.map((id) => reachedBy.get(id) ?? new Map()));
     if (chosen?.size === 0) break;
-    const run = await suites.run({ active: left, project, chosen, bail: false, workers: 2, seconds: 3600 });
-    console.log(`${left.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`);
-    const before = left;
+    const run = await suites.run({ active: remainingIds, project, chosen, bail: false, workers: 2, seconds: 3600 });
+    console.log(`${remainingIds.length} together, ${project}: ${run.seconds.toFixed(0)} s, ${run.failed.length} failures`);
+    const before = remainingIds;
     for (const failure of run.failed) {
       if (passing.has(failure.failed) || performance.now() > deadline) continue;
       const suite = suites.suiteOf(failure.path);
-      const candidates = left.filter((id) => !reachedBy || reachedBy.get(id)?.has(suite));
-      const id = candidates.length > 0 ? await culprit(suites, project, candidates, failure) : undefined;
+      const candidates = remainingIds.filter((id) => !reachedBy || reachedBy.get(id)?.has(suite));
+      const id = candidates.length > 0 ? await findDetectedMutant(suites, project, candidates, failure) : undefined;
       if (id === undefined) passing.add(failure.failed);
-      else note(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }, suites) });
-      left = left.filter((one) => one !== id);
+      else appendVerdict(id, { result: 'noticed', stage: project, ...reason({ failed: [failure] }, suites) });
+      remainingIds = remainingIds.filter((one) => one !== id);
     }
-    if (left.length === before.length) break;
+    if (remainingIds.length === before.length) break;
   }
-  if (performance.now() < deadline) for (const id of left) note(id, { result: 'survived', stage: project });
+  if (performance.now() < deadline) for (const id of remainingIds) appendVerdict(id, { result: 'survived', stage: project });
 }
 
 /** Checks whether the test that detected a mutant in an earlier revision detects it in this one, and returns the reason. */
-async function noticedAgain(suites, { id, by, suite }) {
+async function isDetectedAgain(suites, { id, by, suite }) {
   if (!suite || !suites.runs.service.includes(suite)) return false;
   const chosen = new Map([[suite, new Set(suites.filesOf(suite))]]);
   const run = await suites.run({ active: [id], project: 'service', chosen, name: by === '(file)' ? undefined : by, seconds: LIMIT_S });
-  return noticed(run, chosen) && reason(run, suites);
+  return isDetected(run, chosen) && reason(run, suites);
 }
 
 async function run() {
   setUp();
-  const wanted = options.ids?.split(',').map(Number);
-  const mutants = read('drawn').filter(({ id }) => !wanted || wanted.includes(id));
+  const requestedIds = options.ids?.split(',').map(Number);
+  const mutants = read('drawn').filter(({ id }) => !requestedIds || requestedIds.includes(id));
   const service = await serviceSuites();
   const byService = service.reached('service');
   const earlier = options.like ? verdicts(options.like) : new Map();
@@ -167,8 +167,8 @@ async function run() {
     if (performance.now() > deadline) return;
     const known = verdicts().get(mutant.id);
     if (mutant.typeError && known?.result !== 'noticed')
-      note(mutant.id, { result: 'noticed', stage: 'compiler', by: mutant.typeError.slice(0, 200) });
-    else if (wanted || !known) await tryOne(mutant, service, byService.get(mutant.id), earlier.get(mutant.id));
+      appendVerdict(mutant.id, { result: 'noticed', stage: 'compiler', by: mutant.typeError.slice(0, 200) });
+    else if (requestedIds || !known) await tryOne(mutant, service, byService.get(mutant.id), earlier.get(mutant.id));
   }
   await tryAll(mutants, 'related', 'service', service, byService);
   await tryAll(mutants, 'service', 'system', service);
@@ -177,12 +177,12 @@ async function run() {
 
 /** Tests one mutant alone. `earlier` is its result in an earlier run. */
 async function tryOne({ id, ...mutant }, suites, reachedBy, earlier) {
-  const again = earlier?.result === 'noticed' && (await noticedAgain(suites, earlier));
-  if (again) return note(id, { result: 'noticed', stage: 'related', ...again });
+  const detectedAgain = earlier?.result === 'noticed' && (await isDetectedAgain(suites, earlier));
+  if (detectedAgain) return appendVerdict(id, { result: 'noticed', stage: 'related', ...detectedAgain });
   const chosen = earlier?.result !== 'survived' && reachedBy && related(mutant, reachedBy);
   const one = chosen && (await suites.run({ active: [id], project: 'service', chosen, seconds: LIMIT_S }));
-  if (one && noticed(one, chosen)) note(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
-  else note(id, { result: 'survived', stage: 'related' });
+  if (one && isDetected(one, chosen)) appendVerdict(id, { result: 'noticed', stage: 'related', ...reason(one, suites) });
+  else appendVerdict(id, { result: 'survived', stage: 'related' });
 }
 
 /** Tests the survivors of a stage with all tests of the next one. */
@@ -190,8 +190,8 @@ async function tryAll(mutants, stage, project, suites, reachedBy) {
   const survivors = mutants
     .map(({ id }) => id)
     .filter((id) => verdicts().get(id).result === 'survived' && verdicts().get(id).stage === stage);
-  for (let at = 0; at < survivors.length && performance.now() < deadline; at += TOGETHER)
-    await tryTogether(suites, project, survivors.slice(at, at + TOGETHER), reachedBy);
+  for (let at = 0; at < survivors.length && performance.now() < deadline; at += MUTANTS_PER_RUN)
+    await tryTogether(suites, project, survivors.slice(at, at + MUTANTS_PER_RUN), reachedBy);
 }
 
 // Reporting

@@ -14,7 +14,7 @@ const times = Number(process.env.SIEGE_TIMES ?? 2);
 const WARM_SECONDS = 3;
 const MEASURED_SECONDS = 4;
 const CALM_SECONDS = 3;
-const RECOVERED_AFTER_SECONDS = 5;
+const RECOVERY_SECONDS = 5;
 
 /** Limits. A short siege shares its machine with other tests, so it only requires that the service stays alive. */
 const isShort = seconds < 60;
@@ -22,7 +22,7 @@ const LIVE_MS = isShort ? 1_000 : 100;
 /** Permitted growth of resident memory from the first to the last third of the siege. */
 const MEMORY_SHARE = isShort ? 0.5 : 0.2;
 /** Minimum throughput as a share of the capacity. */
-const GOOD_SHARE = isShort ? 0.3 : 0.7;
+const MIN_GOODPUT_SHARE = isShort ? 0.3 : 0.7;
 /** Response times are normal up to NORMAL_MS, or up to NORMAL_TIMES the time before the siege. */
 const NORMAL_MS = isShort ? 500 : 150;
 const NORMAL_TIMES = 3;
@@ -47,19 +47,19 @@ function table(replies) {
 }
 
 /** Sends one request after the other, like a single client. */
-async function alone(load, forSeconds) {
+async function sendSequentially(load, forSeconds) {
   const replies = [];
   const until = performance.now() + forSeconds * 1000;
   while (performance.now() < until) replies.push(await load.one('calm'));
   return replies;
 }
 
-async function besiege(service) {
+async function runSiege(service) {
   const load = new Load(service);
   await load.closed(WARM_SECONDS);
   const measured = await load.closed(MEASURED_SECONDS);
   const capacity = measured.filter(isGood).length / MEASURED_SECONDS;
-  const before = await alone(load, CALM_SECONDS);
+  const before = await sendSequentially(load, CALM_SECONDS);
 
   const watch = new Watch(service.base);
   const memory = [];
@@ -68,8 +68,8 @@ async function besiege(service) {
   clearInterval(sampling);
   const live = await watch.stop();
 
-  await sleep(Math.max(0, RECOVERED_AFTER_SECONDS * 1000 - replies.drainedMs));
-  const after = await alone(load, CALM_SECONDS);
+  await sleep(Math.max(0, RECOVERY_SECONDS * 1000 - replies.drainedMs));
+  const after = await sendSequentially(load, CALM_SECONDS);
 
   const third = Math.floor(memory.length / 3);
   return {
@@ -89,13 +89,13 @@ async function besiege(service) {
 }
 
 /** Returns the violated requirements. */
-function judged({ kinds, calm, live, memory, unanswered, failures, silent, good, capacity }) {
-  const refused = (names) => {
+function violatedRequirements({ kinds, calm, live, memory, unanswered, failures, silent, good, capacity }) {
+  const shedShare = (names) => {
     const of = names.map((name) => kinds[name]).filter(Boolean);
     const sum = (count) => of.reduce((total, kind) => total + count(kind), 0);
     return sum(({ statuses }) => statuses[503] ?? 0) / sum(({ sent }) => sent);
   };
-  const [strangers, users] = [refused(['strangers, REST', 'strangers, GraphQL']), refused(['users, REST', 'users, GraphQL'])];
+  const [anonymousShare, userShare] = [shedShare(['strangers, REST', 'strangers, GraphQL']), shedShare(['users, REST', 'users, GraphQL'])];
   return [
     [unanswered === 0, `${unanswered} requests had no answer`],
     [failures.length === 0, `${failures.length} answers were failures, such as ${failures[0]}`],
@@ -104,15 +104,18 @@ function judged({ kinds, calm, live, memory, unanswered, failures, silent, good,
     [memory.last <= memory.first * (1 + MEMORY_SHARE), `memory rose from ${memory.first} to ${memory.last} MB`],
     [calm.after <= Math.max(NORMAL_MS, NORMAL_TIMES * calm.before), `p95 was ${calm.before} ms before and ${calm.after} ms afterwards`],
     [calm.refused === 0, `${calm.refused} requests were refused when all was over`],
-    [good >= capacity * GOOD_SHARE, `of ${capacity} requests a second that it can do it did ${good}`],
-    [users <= strangers + 0.05, `users were refused more often (${users.toFixed(2)}) than strangers (${strangers.toFixed(2)})`],
-  ].flatMap(([kept, broken]) => (kept ? [] : [broken]));
+    [good >= capacity * MIN_GOODPUT_SHARE, `of ${capacity} requests a second that it can do it did ${good}`],
+    [
+      userShare <= anonymousShare + 0.05,
+      `users were refused more often (${userShare.toFixed(2)}) than strangers (${anonymousShare.toFixed(2)})`,
+    ],
+  ].flatMap(([isKept, broken]) => (isKept ? [] : [broken]));
 }
 
 const service = await startService();
 try {
-  const report = await besiege(service);
-  const broken = judged(report);
+  const report = await runSiege(service);
+  const broken = violatedRequirements(report);
   console.log(JSON.stringify(report, null, 2));
   for (const promise of broken) console.log(`siege: ${promise}`);
   if (!broken.length) console.log('siege: withstood');

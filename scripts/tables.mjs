@@ -50,8 +50,8 @@ const TABLES = {
 };
 
 /** The code refers to guides by path (`docs/rest.md#lists`), the guides to each other by links. */
-const linked = (text) => text.replace(/\bdocs\/(([\w-]+\.md)(?:#[\w-]+)?)/g, '[$2]($1)');
-const rowText = (cells) => `| ${cells.map((cell) => linked(String(cell)).replaceAll('|', '\\|')).join(' | ')} |\n`;
+const linkGuides = (text) => text.replace(/\bdocs\/(([\w-]+\.md)(?:#[\w-]+)?)/g, '[$2]($1)');
+const rowText = (cells) => `| ${cells.map((cell) => linkGuides(String(cell)).replaceAll('|', '\\|')).join(' | ')} |\n`;
 const tableText = ([head, ...rows]) => [head, head.map(() => '-'), ...rows].map(rowText).join('');
 
 const unused = new Set(Object.keys(TABLES));

@@ -123,9 +123,9 @@ function mutantsOf(source, checker, file) {
   return found;
 }
 
-const replaced = (text, { start, end, after }) => text.slice(0, start) + after + text.slice(end);
+const applyMutant = (text, { start, end, after }) => text.slice(0, start) + after + text.slice(end);
 
-function parses(text) {
+function isParseable(text) {
   try {
     esbuild.transformSync(text, { loader: 'ts', tsconfigRaw: { compilerOptions: { experimentalDecorators: true } } });
     return true;
@@ -139,8 +139,8 @@ function quotas(folders, count) {
   const lines = [...folders.values()].reduce((sum, folder) => sum + folder.lines, 0);
   const exact = [...folders].map(([name, folder]) => ({ name, share: (count * folder.lines) / lines }));
   const parts = new Map(exact.map(({ name, share }) => [name, Math.floor(share)]));
-  let left = count - [...parts.values()].reduce((a, b) => a + b, 0);
-  for (const { name } of exact.sort((a, b) => (b.share % 1) - (a.share % 1))) if (left-- > 0) parts.set(name, parts.get(name) + 1);
+  let remaining = count - [...parts.values()].reduce((a, b) => a + b, 0);
+  for (const { name } of exact.sort((a, b) => (b.share % 1) - (a.share % 1))) if (remaining-- > 0) parts.set(name, parts.get(name) + 1);
   return parts;
 }
 
@@ -202,16 +202,16 @@ export function draw(root, seed, count) {
   const next = generator(seed);
   const drawn = [];
   for (const [name, { mutants }] of [...folders].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const taken = [];
+    const chosenMutants = [];
     for (const mutant of shuffled(mutants, next)) {
-      if (taken.length >= quota.get(name)) break;
-      if (taken.some(({ file, line }) => file === mutant.file && line === mutant.line)) continue;
-      if (parses(replaced(readFileSync(join(root, mutant.file), 'utf8'), mutant))) taken.push(mutant);
+      if (chosenMutants.length >= quota.get(name)) break;
+      if (chosenMutants.some(({ file, line }) => file === mutant.file && line === mutant.line)) continue;
+      if (isParseable(applyMutant(readFileSync(join(root, mutant.file), 'utf8'), mutant))) chosenMutants.push(mutant);
     }
-    drawn.push(...taken);
+    drawn.push(...chosenMutants);
   }
   return shuffled(drawn, next).map((mutant, index) => {
-    const typeError = errorIn(mutant.file, replaced(readFileSync(join(root, mutant.file), 'utf8'), mutant));
+    const typeError = errorIn(mutant.file, applyMutant(readFileSync(join(root, mutant.file), 'utf8'), mutant));
     return { id: index + 1, folder: folderOf(mutant.file), ...mutant, ...(typeError && { typeError }) };
   });
 }

@@ -10,7 +10,7 @@ const known = new Set(JSON.parse(ignored));
 
 const append = (line) => appendFileSync(report, `${JSON.stringify(line)}\n`);
 
-function failed(path, name, messages) {
+function reportFailure(path, name, messages) {
   if (known.has(name)) return;
   const message = stripVTControlCharacters(messages.join('\n')).slice(0, 1500);
   append({ failed: name, path, message });
@@ -22,11 +22,11 @@ export default class Reporter {
     writeFileSync(current, path);
   }
   onTestCaseResult({ path }, { status, fullName, failureMessages }) {
-    if (status === 'failed') failed(path, fullName, failureMessages);
+    if (status === 'failed') reportFailure(path, fullName, failureMessages);
   }
   onTestResult({ path }, { testExecError, failureMessage, testResults }) {
     if (testExecError || (failureMessage && testResults.length === 0))
-      failed(path, '(file)', [failureMessage ?? String(testExecError?.message)]);
+      reportFailure(path, '(file)', [failureMessage ?? String(testExecError?.message)]);
     append({ ended: path });
   }
 }

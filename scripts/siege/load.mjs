@@ -1,15 +1,15 @@
 // Generates load: requests of all kinds, from a fixed number of clients or at a fixed rate regardless of the responses.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { below, next, pick, shuffled } from './random.mjs';
+import { randomBelow, randomFraction, pick, shuffled } from './random.mjs';
 import { PASSWORD, USERS } from './service.mjs';
 
-const GIVEN_UP_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 const TICK_MS = 5;
-const AT_ONCE = 16;
+const CLIENTS = 16;
 const NETWORKS = 200;
 /** Number of written rows to keep. Beyond it, as many rows are deleted as created. */
-const KEPT = 500;
+const MAX_ROWS = 500;
 
 const json = (headers = {}) => ({ 'content-type': 'application/json', accept: 'application/json', ...headers });
 const graphql = (query, variables, headers) => ({ method: 'POST', path: '/graphql', headers: json(headers), body: JSON.stringify({ query, variables }) }); // prettier-ignore
@@ -42,7 +42,7 @@ const wrong = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`
 const form = (type, body) => ({ method: 'POST', path: '/api/v2/login/', headers: json({ 'content-type': type }), body });
 const PART = 'Content-Disposition: form-data; name="username"';
 /** Requests that crashed or blocked a worker before there were limits. */
-const FORMER = [
+const FORMER_CRASHES = [
   form('multipart/form-data; boundary=b', `--b\r\n${PART}\r\nContent-Type: text/plain; charset=utf-16\r\n\r\nann\r\n--b--\r\n`),
   form('multipart/form-data; boundary=b', `${`--b\r\n${PART}\r\n\r\nann\r\n`.repeat(3_000)}--b--\r\n`),
   form('application/x-www-form-urlencoded', 'a=1&'.repeat(50_000)),
@@ -56,7 +56,7 @@ const FORMER = [
   { path: '/graphql/\\[', headers: json() },
 ];
 const HOSTILE = [
-  ...FORMER,
+  ...FORMER_CRASHES,
   graphql(`
     {
       viewer {
@@ -86,8 +86,8 @@ const HOSTILE = [
 
 export const isGood = ({ status }) => status >= 200 && status < 300;
 
-const network = () => ({ 'x-forwarded-for': `10.${below(NETWORKS)}.0.1` });
-const from = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
+const network = () => ({ 'x-forwarded-for': `10.${randomBelow(NETWORKS)}.0.1` });
+const fromRandomNetwork = (request) => ({ ...request, headers: { ...request.headers, ...network() } });
 
 export class Load {
   constructor({ base, tokens }) {
@@ -95,28 +95,28 @@ export class Load {
     this.base = base;
     this.tokens = tokens;
     this.written = tokens.map(() => []);
-    const own = (request) => from({ ...request, headers: { ...request.headers, authorization: `Token ${pick(tokens)}` } });
+    const asUser = (request) => fromRandomNetwork({ ...request, headers: { ...request.headers, authorization: `Token ${pick(tokens)}` } });
     /** Kinds of requests, each with its share in percent. */
     this.kinds = [
-      ['strangers, REST', 30, () => from(pick(PUBLIC))],
-      ['strangers, GraphQL', 20, () => from(pick(PUBLIC_GRAPHQL))],
-      ['users, REST', 15, () => own(get(pick(OWN)))],
-      ['users, GraphQL', 10, () => own(graphql(pick(OWN_GRAPHQL)))],
-      ['writes', 12, () => from(this.write())],
-      ['logins', 3, () => from({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: next() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
-      ['hostile', 10, () => from(pick(HOSTILE))],
+      ['strangers, REST', 30, () => fromRandomNetwork(pick(PUBLIC))],
+      ['strangers, GraphQL', 20, () => fromRandomNetwork(pick(PUBLIC_GRAPHQL))],
+      ['users, REST', 15, () => asUser(get(pick(OWN)))],
+      ['users, GraphQL', 10, () => asUser(graphql(pick(OWN_GRAPHQL)))],
+      ['writes', 12, () => fromRandomNetwork(this.write())],
+      ['logins', 3, () => fromRandomNetwork({ method: 'POST', path: '/api/v2/login/', headers: json(), body: JSON.stringify({ username: pick(USERS), password: randomFraction() < 0.5 ? PASSWORD : 'wrong' }) })], // prettier-ignore
+      ['hostile', 10, () => fromRandomNetwork(pick(HOSTILE))],
     ];
   }
 
   /** Returns a request that creates a workout or deletes one that was created. */
   write() {
-    const user = below(this.tokens.length);
+    const user = randomBelow(this.tokens.length);
     const headers = json({ authorization: `Token ${this.tokens[user]}` });
     const written = this.written[user];
-    if (written.length > KEPT / this.tokens.length || (written.length && next() < 0.3))
+    if (written.length > MAX_ROWS / this.tokens.length || (written.length && randomFraction() < 0.3))
       return { method: 'DELETE', path: `/api/v2/workout/${written.shift()}/`, headers };
-    const made = (text) => written.push(JSON.parse(text).id);
-    return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), made };
+    const rememberCreated = (text) => written.push(JSON.parse(text).id);
+    return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), onCreated: rememberCreated };
   }
 
   /** Sends one request. With `calm` it is of an ordinary kind. */
@@ -132,26 +132,26 @@ export class Load {
   }
 
   /** Sends a request. Status 0 means that there was no response. */
-  send(kind, { method = 'GET', path, headers, body, made }) {
+  send(kind, { method = 'GET', path, headers, body, onCreated }) {
     const began = performance.now();
     return new Promise((resolve) => {
       const none = () => resolve({ kind, status: 0, ms: performance.now() - began });
       const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
       const request = http.request(`${this.base}${path}`, { method, headers: { ...headers, ...length }, agent: this.agent }, (response) => {
-        const { statusCode: status, headers: told } = response;
+        const { statusCode: status, headers: responseHeaders } = response;
         const chunks = [];
-        if (made && status === 201) response.on('data', (chunk) => chunks.push(chunk));
+        if (onCreated && status === 201) response.on('data', (chunk) => chunks.push(chunk));
         else response.resume();
         response.once('error', none);
         response.once('end', () => {
-          if (chunks.length) made(Buffer.concat(chunks).toString());
-          resolve({ kind, status, ms: performance.now() - began, retryAfter: Number(told['retry-after'] ?? 0) });
+          if (chunks.length) onCreated(Buffer.concat(chunks).toString());
+          resolve({ kind, status, ms: performance.now() - began, retryAfter: Number(responseHeaders['retry-after'] ?? 0) });
         });
       });
-      request.setTimeout(GIVEN_UP_MS, () => request.destroy());
+      request.setTimeout(REQUEST_TIMEOUT_MS, () => request.destroy());
       request.once('error', (error) => {
         // The service closed an idle connection when this request was sent. It was not processed, so it is sent again, as any client would do.
-        if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(kind, { method, path, headers, body, made }));
+        if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(kind, { method, path, headers, body, onCreated }));
         else none();
       });
       request.end(body);
@@ -165,7 +165,7 @@ export class Load {
     const client = async () => {
       while (performance.now() < until) replies.push(await this.one());
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, client));
+    await Promise.all(Array.from({ length: CLIENTS }, client));
     return replies;
   }
 

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const dist = fileURLToPath(new URL('../../dist/src', import.meta.url));
-const STARTED_MS = 120_000;
-const STOPPED_MS = 20_000;
+const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 20_000;
 export const USERS = ['siege1', 'siege2'];
 export const PASSWORD = 'a good password';
 
@@ -25,9 +25,9 @@ export async function startService() {
     TRUSTED_PROXIES: '127.0.0.1',
   };
   const child = spawn(process.execPath, [join(dist, 'index.js')], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
-  let said = '';
-  child.stdout.on('data', (data) => (said += data));
-  const base = await found(() => /REST +(http:\S+)\/api\/v2\//.exec(said)?.[1], child);
+  let output = '';
+  child.stdout.on('data', (data) => (output += data));
+  const base = await waitForOutput(() => /REST +(http:\S+)\/api\/v2\//.exec(output)?.[1], child);
   const tokens = USERS.map((name) => {
     const command = [join(dist, 'cli/index.js'), 'user', 'create', name, '--password', PASSWORD];
     const { stdout, stderr } = spawnSync(process.execPath, command, { env: environment, encoding: 'utf8' });
@@ -40,16 +40,16 @@ export async function startService() {
     tokens,
     pid: child.pid,
     async stop() {
-      const ended = new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve()));
+      const exited = new Promise((resolve) => (child.exitCode === null ? child.once('exit', resolve) : resolve()));
       child.kill('SIGTERM');
-      await Promise.race([ended, sleep(STOPPED_MS, undefined, { ref: false })]);
+      await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function found(what, child) {
-  for (const until = Date.now() + STARTED_MS; Date.now() < until; await sleep(100)) {
+async function waitForOutput(what, child) {
+  for (const until = Date.now() + START_TIMEOUT_MS; Date.now() < until; await sleep(100)) {
     const value = what();
     if (value) return value;
     if (child.exitCode !== null) break;

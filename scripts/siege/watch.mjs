@@ -5,7 +5,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 
 const EVERY_MS = 50;
 /** Time after which a check counts as unanswered. */
-const GIVEN_UP_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
 export class Watch {
   constructor(base) {
@@ -26,22 +26,22 @@ function probe(base, agent) {
   return new Promise((resolve) => {
     const request = http.get(`${base}/health/live`, { agent }, (response) => {
       response.resume();
-      response.once('end', () => resolve(response.statusCode === 200 ? performance.now() - began : GIVEN_UP_MS));
+      response.once('end', () => resolve(response.statusCode === 200 ? performance.now() - began : REQUEST_TIMEOUT_MS));
     });
-    request.setTimeout(GIVEN_UP_MS, () => request.destroy());
-    request.once('error', () => resolve(GIVEN_UP_MS));
+    request.setTimeout(REQUEST_TIMEOUT_MS, () => request.destroy());
+    request.once('error', () => resolve(REQUEST_TIMEOUT_MS));
   });
 }
 
 if (!isMainThread) {
-  const taken = [];
-  let over = false;
-  parentPort.once('message', () => (over = true));
+  const durations = [];
+  let isStopped = false;
+  parentPort.once('message', () => (isStopped = true));
   const agent = new http.Agent({ keepAlive: true });
-  while (!over) {
-    taken.push(await probe(workerData, agent));
+  while (!isStopped) {
+    durations.push(await probe(workerData, agent));
     await sleep(EVERY_MS);
   }
   agent.destroy();
-  parentPort.postMessage(taken);
+  parentPort.postMessage(durations);
 }

@@ -15,7 +15,7 @@ interface Meal {
   snack?: true;
   planned: [Item, ...Item[]];
   /** What is eaten instead on other days. */
-  others: [Item[], ...Item[][]];
+  alternatives: [Item[], ...Item[][]];
 }
 
 const MEALS: Meal[] = [
@@ -27,7 +27,7 @@ const MEALS: Meal[] = [
       ['Blueberries', 1, 'handful'],
       ['Walnuts', 15],
     ],
-    others: [
+    alternatives: [
       [
         ['Rye bread', 2, 'slice'],
         ['Egg, whole', 2, 'piece'],
@@ -45,7 +45,7 @@ const MEALS: Meal[] = [
       ['Apple', 1, 'piece'],
       ['Almonds', 1, 'handful'],
     ],
-    others: [
+    alternatives: [
       [['Banana, ripe', 1, 'piece']],
       [
         ['Carrot', 2, 'piece'],
@@ -62,7 +62,7 @@ const MEALS: Meal[] = [
       ['Broccoli', 200],
       ['Oil, olive, extra virgin', 1, 'tbsp'],
     ],
-    others: [
+    alternatives: [
       [
         ['Lentil soup', 1, 'portion'],
         ['Wholemeal roll', 1, 'piece'],
@@ -87,7 +87,7 @@ const MEALS: Meal[] = [
       ['Raspberries', 80],
       ['Whey protein powder', 1, 'scoop'],
     ],
-    others: [
+    alternatives: [
       [['Protein bar, chocolate', 1, 'piece']],
       [
         ['Rice cakes', 3, 'piece'],
@@ -104,7 +104,7 @@ const MEALS: Meal[] = [
       ['Spinach', 150],
       ['Butter', 1, 'tsp'],
     ],
-    others: [
+    alternatives: [
       [
         ['Wholemeal bread', 2, 'slice'],
         ['Cottage cheese', 1, 'pot'],
@@ -134,11 +134,11 @@ const COMMENTS: [string, ...string[]] = [
 /** Returns what was eaten on one day, with the minute of the day in UTC: at least three items and at most MOST_ITEMS. */
 function eaten(random: Random): { item: Item; minute: number }[] {
   const day: { item: Item; minute: number }[] = [];
-  MEALS.forEach(({ time, snack, planned, others }, index) => {
+  MEALS.forEach(({ time, snack, planned, alternatives }, index) => {
     if (snack && random.chance(0.5)) return;
     // UTC is one or two hours behind local time. Two is precise enough, because the demo user does not follow the planned times exactly.
     const minute = (Number(time.slice(0, 2)) - 2) * 60 + Number(time.slice(3, 5)) + random.int(-20, 40);
-    const items = random.chance(0.55) ? planned : random.pick(others);
+    const items = random.chance(0.55) ? planned : random.pick(alternatives);
     // Leaves room for the remaining meals of the day.
     const room = MOST_ITEMS - day.length - (MEALS.length - 1 - index);
     for (const item of items.slice(0, Math.min(snack ? 2 : random.int(1, 3), room))) day.push({ item, minute });

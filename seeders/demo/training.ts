@@ -123,7 +123,7 @@ export function addTraining(list: RowList, catalogue: Catalogue, today: string, 
       // In weeks with four sessions the one on Saturday is skipped now and then; three always take place.
       if (day === undefined || (weekday(date) === 6 && random.chance(0.25))) continue;
       const done = addLogs(list, catalogue, random, day, Math.floor(offset / 7), { user, workout, date });
-      const timed = random.chance(0.9);
+      const isTimed = random.chance(0.9);
       const begin = (weekday(date) === 6 ? 10 * 60 : 17 * 60 + 30) + 5 * random.int(0, 12);
       list.add('manager.workoutsession', {
         user,
@@ -131,8 +131,8 @@ export function addTraining(list: RowList, catalogue: Catalogue, today: string, 
         date,
         notes: random.chance(0.4) ? random.pick(NOTES) : null,
         impression: impression(random),
-        time_start: timed ? clock(begin) : null,
-        time_end: timed ? clock(begin + done * 3 + random.int(5, 20)) : null,
+        time_start: isTimed ? clock(begin) : null,
+        time_end: isTimed ? clock(begin + done * 3 + random.int(5, 20)) : null,
       });
     }
   }

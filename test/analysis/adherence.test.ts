@@ -17,19 +17,19 @@ interface Planned {
   sets: [rounds: number, ...settings: [exercise: number, reps: number][]][];
 }
 
-async function made(person: Person, path: string, body: object): Promise<number> {
+async function createRow(person: Person, path: string, body: object): Promise<number> {
   const { status, body: row } = await person.post(path, body);
   if (status !== 201) throw new Error(JSON.stringify(row));
   return row.id as number;
 }
 
 async function plan(person: Person, comment: string, days: Planned[]): Promise<number> {
-  const workout = await made(person, '/workout/', { comment });
+  const workout = await createRow(person, '/workout/', { comment });
   for (const { weekdays, sets } of days) {
-    const exerciseday = await made(person, '/day/', { training: workout, description: 'd', day: weekdays });
+    const exerciseday = await createRow(person, '/day/', { training: workout, description: 'd', day: weekdays });
     for (const [rounds, ...settings] of sets) {
-      const set = await made(person, '/set/', { exerciseday, sets: rounds });
-      for (const [exercise, reps] of settings) await made(person, '/setting/', { set, exercise, reps });
+      const set = await createRow(person, '/set/', { exerciseday, sets: rounds });
+      for (const [exercise, reps] of settings) await createRow(person, '/setting/', { set, exercise, reps });
     }
   }
   return workout;
@@ -49,7 +49,7 @@ beforeAll(async () => {
     { weekdays: [5], sets: [[4, [BENCH, 8], [BENCH, 6]]] },
   ]);
   const second = await plan(ann, 'second', [{ weekdays: [1], sets: [[2, [PLANK, 1]]] }]);
-  const schedule = await made(ann, '/schedule/', { name: 's', start_date: day(0), is_active: true, is_loop: true });
+  const schedule = await createRow(ann, '/schedule/', { name: 's', start_date: day(0), is_active: true, is_loop: true });
   // REST cannot set the order of steps.
   for (const [workout, order] of [
     [second, 2],
@@ -59,10 +59,10 @@ beforeAll(async () => {
       `mutation { createScheduleStep(input: { scheduleId: ${schedule}, workoutId: ${workout}, duration: 1, position: ${order} }) { scheduleStep { id } } }`,
     );
   const log = (date: string, workout: number, exercise: number, reps: number) =>
-    made(ann, '/workoutlog/', { date, workout, exercise, reps, weight: '50.00' });
+    createRow(ann, '/workoutlog/', { date, workout, exercise, reps, weight: '50.00' });
   await log(day(0), first, SQUAT, 5);
   await log(day(0), first, SQUAT, 6);
-  await made(ann, '/workoutsession/', { date: day(6), workout: first, impression: '2' });
+  await createRow(ann, '/workoutsession/', { date: day(6), workout: first, impression: '2' });
   await log(day(14), first, BENCH, 8);
   await log(day(-30), second, PLANK, 1);
 });
@@ -79,10 +79,10 @@ test('compares planned and completed training for each week of a looping schedul
   ];
   expect(scheduleAdherence).toEqual(weeks);
   // A week that overlaps the range is included as a whole.
-  const some = await ann.ask(
+  const someExercises = await ann.ask(
     `{ one: scheduleAdherence(from: "${day(6)}", until: "${day(7)}") { doneSets } last: scheduleAdherence(last: 1) { start } }`,
   );
-  expect(some).toEqual({ one: [{ doneSets: 2 }, { doneSets: 0 }], last: [{ start: day(14) }] });
+  expect(someExercises).toEqual({ one: [{ doneSets: 2 }, { doneSets: 0 }], last: [{ start: day(14) }] });
 });
 
 const exercises = async (args: string, person = ann) =>
@@ -139,7 +139,7 @@ test('shows no plans of other users', async () => {
   expect((await bob.ask('{ scheduleAdherence { start } }')).scheduleAdherence).toEqual([]);
 });
 
-const planned = async (from: string, until: string, person = ann) =>
+const plannedTraining = async (from: string, until: string, person = ann) =>
   (
     await person.ask(
       `query ($from: Date!, $until: Date!) { days: plannedTraining(from: $from, until: $until) {
@@ -150,15 +150,15 @@ const planned = async (from: string, until: string, person = ann) =>
 const weekdayOf = (date: string) => WEEKDAYS[DateTime.fromISO(date).weekday - 1]!;
 
 test('lists the training of each day, and none before the schedule starts', async () => {
-  const days = await planned(day(-3), day(30));
+  const days = await plannedTraining(day(-3), day(30));
   expect(days.map(({ date }: any) => date)).toEqual(Array.from({ length: 34 }, (_, index) => day(index - 3)));
   for (const [index, { date, step, trainingDays, sessions }] of days.entries()) {
     const week = Math.floor((index - 3) / 7);
     const workout = week < 0 ? undefined : ['first', 'second'][week % 2]!;
     expect([date, step?.workout.name]).toEqual([date, workout]);
     for (const { weekdays } of trainingDays) expect(weekdays).toContain(weekdayOf(date));
-    const asked = { first: ['MONDAY', 'WEDNESDAY', 'FRIDAY'], second: ['MONDAY'] }[workout ?? ''] ?? [];
-    expect([date, trainingDays.length]).toEqual([date, asked.includes(weekdayOf(date)) ? 1 : 0]);
+    const expectedWeekdays = { first: ['MONDAY', 'WEDNESDAY', 'FRIDAY'], second: ['MONDAY'] }[workout ?? ''] ?? [];
+    expect([date, trainingDays.length]).toEqual([date, expectedWeekdays.includes(weekdayOf(date)) ? 1 : 0]);
     expect(sessions).toEqual(index - 3 === 6 ? [{ date }] : []);
   }
 });
@@ -167,25 +167,25 @@ test('plans as many days per week as scheduleAdherence returns', async () => {
   const { scheduleAdherence } = await ann.ask('{ scheduleAdherence { start plannedDays } }');
   expect(scheduleAdherence).toHaveLength(3);
   for (const { start: first, plannedDays } of scheduleAdherence) {
-    const days = await planned(first, DateTime.fromISO(first).plus({ days: 6 }).toISODate()!);
+    const days = await plannedTraining(first, DateTime.fromISO(first).plus({ days: 6 }).toISODate()!);
     expect([first, days.filter(({ trainingDays }: any) => trainingDays.length).length]).toEqual([first, plannedDays]);
   }
 });
 
 test('accepts up to 366 days and rejects a reversed range', async () => {
-  expect(await planned(day(0), day(0))).toHaveLength(1);
-  expect(await planned('2024-01-01', '2024-12-31')).toHaveLength(366);
-  const refused = async (from: string, until: string) =>
+  expect(await plannedTraining(day(0), day(0))).toHaveLength(1);
+  expect(await plannedTraining('2024-01-01', '2024-12-31')).toHaveLength(366);
+  const errorExtensions = async (from: string, until: string) =>
     (await ann.query('query ($from: Date!, $until: Date!) { plannedTraining(from: $from, until: $until) { date } }', { from, until }))
       .errors![0]!.extensions;
   const fields = (message: string) => ({ code: 'BAD_USER_INPUT', fields: { until: [message] } });
-  expect(await refused(day(1), day(0))).toEqual(fields('Ensure that `from` is not greater than `until`.'));
-  expect(await refused('2024-01-01', '2025-01-01')).toEqual(fields('Ensure that there are no more than 366 days.'));
+  expect(await errorExtensions(day(1), day(0))).toEqual(fields('Ensure that `from` is not greater than `until`.'));
+  expect(await errorExtensions('2024-01-01', '2025-01-01')).toEqual(fields('Ensure that there are no more than 366 days.'));
 });
 
 test('shows no training of other users, and needs as many statements for 301 days as for 7', async () => {
   const bob = await fitgraph.user('bob');
-  expect(await planned(day(0), day(0), bob)).toEqual([{ date: day(0), step: null, trainingDays: [], sessions: [] }]);
+  expect(await plannedTraining(day(0), day(0), bob)).toEqual([{ date: day(0), step: null, trainingDays: [], sessions: [] }]);
   const statements = async (until: string) =>
     (
       await ann.query(`{ plannedTraining(from: "${day(0)}", until: "${until}") { step { workout { name } }

@@ -12,10 +12,10 @@ import {
   inUnit,
   ordered,
   placeOf,
-  shown,
+  formatDecimal,
   sum,
   type Log,
-  type Trained,
+  type Athlete,
 } from './trainingmodel';
 
 export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
@@ -39,7 +39,7 @@ export interface Meal {
   time: string | null;
   items: Portion[];
 }
-export interface Eaten extends Pick<Trained, 'prefersPounds' | 'weights'> {
+export interface Eaten extends Pick<Athlete, 'prefersPounds' | 'weights'> {
   calories: number | null;
   plans: { id: number; hasGoalCalories: boolean }[];
   meals: Meal[];
@@ -51,7 +51,7 @@ export interface Eaten extends Pick<Trained, 'prefersPounds' | 'weights'> {
 const gramsOf = ({ amount, unit }: Portion) => exact(amount).times(unit ?? 1);
 const of = (value: (name: keyof Values) => Decimal) => Object.fromEntries(NUTRIENTS.map((name) => [name, value(name)])) as Values;
 
-function contents(portions: readonly Portion[], { foods }: Eaten): Values {
+function nutrientsOf(portions: readonly Portion[], { foods }: Eaten): Values {
   return of((name) =>
     sum(
       portions.map((one) =>
@@ -63,11 +63,11 @@ function contents(portions: readonly Portion[], { foods }: Eaten): Values {
   );
 }
 
-function told(values: Values | null): Row | null {
+function formatted(values: Values | null): Row | null {
   if (!values) return null;
   return {
-    ...Object.fromEntries(NUTRIENTS.map((name) => [name, shown(values[name])])),
-    energyKilojoule: shown(values.energy.times('4.184')),
+    ...Object.fromEntries(NUTRIENTS.map((name) => [name, formatDecimal(values[name])])),
+    energyKilojoule: formatDecimal(values.energy.times('4.184')),
   };
 }
 
@@ -80,8 +80,8 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
   const eaten = entries.map((entry) => {
     const local = DateTime.fromISO(entry.datetime, { zone: timeZone ?? 'Europe/Berlin' });
     const distance = ({ time }: Meal) => Math.abs(secondsOf(time!) - secondsOf(local.toFormat('HH:mm:ss')));
-    const timed = person.meals.filter(({ plan, time }) => plan === entry.plan && time !== null);
-    const [nearest] = timed.sort((a, b) => distance(a) - distance(b) || a.id - b.id);
+    const mealsWithTime = person.meals.filter(({ plan, time }) => plan === entry.plan && time !== null);
+    const [nearest] = mealsWithTime.sort((a, b) => distance(a) - distance(b) || a.id - b.id);
     return { ...entry, day: local.toISODate()!, meal: perMeal ? (entry.meal ?? nearest?.id ?? null) : null };
   });
   const rows = groups(
@@ -89,12 +89,12 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
     ({ plan, meal, day }) => [placeOf(by, firstDay, day), plan, meal],
   ).map((group) => {
     const [{ plan, meal, day }] = group as [(typeof eaten)[number]];
-    const days = groups(group, (entry) => entry.day).map((one) => ({ ...contents(one, person), body: bodyOn(one[0]!.day, person) }));
+    const days = groups(group, (entry) => entry.day).map((one) => ({ ...nutrientsOf(one, person), body: bodyOn(one[0]!.day, person) }));
     const mean = (values: readonly Decimal[]) => (values.length ? sum(values).dividedBy(values.length) : null);
     const perKg = (name: 'protein' | 'carbohydrates' | 'fat') =>
-      shown(mean(days.flatMap((one) => (one.body ? [one[name].dividedBy(one.body)] : []))));
+      formatDecimal(mean(days.flatMap((one) => (one.body ? [one[name].dividedBy(one.body)] : []))));
     const planned = person.meals.filter((one) => one.plan === plan && (!perMeal || one.id === meal)).flatMap(({ items }) => items);
-    const goal = planned.length ? contents(planned, person) : null;
+    const goal = planned.length ? nutrientsOf(planned, person) : null;
     const calories = !perMeal && person.plans.find(({ id }) => id === plan)!.hasGoalCalories ? person.calories : null;
     const goalEnergy = calories === null ? (goal?.energy ?? null) : exact(calories);
     const limit = (sign: 1 | -1) => goalEnergy && goalEnergy.times(100 + sign * tolerance).dividedBy(100);
@@ -104,10 +104,10 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
       meal,
       shown: {
         days: days.length,
-        total: told(contents(group, person)),
-        mean: told(of((name) => mean(days.map((one) => one[name]))!)),
-        goal: told(goal),
-        goalEnergy: shown(goalEnergy),
+        total: formatted(nutrientsOf(group, person)),
+        mean: formatted(of((name) => mean(days.map((one) => one[name]))!)),
+        goal: formatted(goal),
+        goalEnergy: formatDecimal(goalEnergy),
         daysOver: goalEnergy ? days.filter(({ energy }) => energy.greaterThan(limit(1)!)).length : 0,
         daysUnder: goalEnergy ? days.filter(({ energy }) => energy.lessThan(limit(-1)!)).length : 0,
         bodyWeight: inUnit(unit, mean(days.flatMap(({ body }) => body ?? []))),
@@ -131,18 +131,18 @@ export function nutritionIntake({ by, firstDay, timeZone, perMeal, tolerance, un
 }
 
 export function topFoods({ by }: Row, entries: Entry[], person: Eaten): Row[] {
-  const all = contents(entries, person).energy;
+  const all = nutrientsOf(entries, person).energy;
   const rows = groups(entries, ({ ingredient }) => ingredient).map((group) => {
-    const [values, grams] = [contents(group, person), sum(group.map(gramsOf))];
+    const [values, grams] = [nutrientsOf(group, person), sum(group.map(gramsOf))];
     const measure = { COUNT: exact(group.length), GRAMS: grams }[by as string] ?? values[by.toLowerCase() as 'energy'];
     return {
       measure,
       ingredient: group[0]!.ingredient,
       shown: {
         count: group.length,
-        grams: shown(grams),
-        total: told(values),
-        energyShare: all.isZero() ? null : shown(values.energy.times(100).dividedBy(all)),
+        grams: formatDecimal(grams),
+        total: formatted(values),
+        energyShare: all.isZero() ? null : formatDecimal(values.energy.times(100).dividedBy(all)),
       },
     };
   });
@@ -151,7 +151,7 @@ export function topFoods({ by }: Row, entries: Entry[], person: Eaten): Row[] {
     .map((row) => ({ ingredientId: String(row.ingredient), ...row.shown }));
 }
 
-export interface Planned extends Pick<Trained, 'logs' | 'sessions'> {
+export interface Planned extends Pick<Athlete, 'logs' | 'sessions'> {
   schedules: {
     start: string;
     isActive: boolean;
@@ -199,20 +199,20 @@ function setsOf(workout: number, { days }: Planned): { exercise: number; sets: n
   }));
 }
 
-const within = (date: string, start: string) => date >= start && date <= dayAfter(start, 6);
+const isInWeek = (date: string, start: string) => date >= start && date <= dayAfter(start, 6);
 
 export function scheduleAdherence({ counts }: Row, person: Planned, today: string): Row[] {
   const weeks = weeksOf(person, today).filter(({ start }) => counts(start, dayAfter(start, 6)));
   return weeks.map(({ start, workout }) => {
-    const logs = person.logs.filter((log) => log.workout === workout && within(log.date, start));
-    const sessions = person.sessions.filter((session) => session.workout === workout && within(session.date, start));
+    const logs = person.logs.filter((log) => log.workout === workout && isInWeek(log.date, start));
+    const sessions = person.sessions.filter((session) => session.workout === workout && isInWeek(session.date, start));
     const plannedDays = new Set(person.days.filter((day) => day.workout === workout).flatMap(({ weekdays }) => weekdays)).size;
     const doneDays = new Set([...logs, ...sessions].map(({ date }) => date)).size;
     return {
       ...{ start, workoutId: String(workout), plannedDays, doneDays },
       plannedSets: setsOf(workout, person).reduce((total, { sets }) => total + sets, 0),
       doneSets: logs.length,
-      adherence: plannedDays ? shown(exact(100 * Math.min(doneDays, plannedDays)).dividedBy(plannedDays), 1) : null,
+      adherence: plannedDays ? formatDecimal(exact(100 * Math.min(doneDays, plannedDays)).dividedBy(plannedDays), 1) : null,
     };
   });
 }
@@ -220,7 +220,7 @@ export function scheduleAdherence({ counts }: Row, person: Planned, today: strin
 export function plannedExercises({ weeks, neglected }: Row, person: Planned, today: string): Row[] {
   const last = weeksOf(person, today).slice(-weeks);
   const planned = last.flatMap(({ workout }) => setsOf(workout, person));
-  const mean = (total: Decimal, count: number) => (count ? shown(total.dividedBy(count), 1) : null);
+  const mean = (total: Decimal, count: number) => (count ? formatDecimal(total.dividedBy(count), 1) : null);
   const rows = groups(planned, ({ exercise }) => baseOf(exercise)).map((group) => {
     const base = baseOf(group[0]!.exercise);
     const exercise = Math.min(...group.map((one) => one.exercise));

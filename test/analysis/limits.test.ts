@@ -22,28 +22,28 @@ const QUESTIONS = [
   'topFoods { grams }',
 ];
 /** The tables that these queries read. */
-const READ = ['workout_log', 'schedule', 'weight_entry', 'diary_entry', 'meal'];
+const TABLES_READ = ['workout_log', 'schedule', 'weight_entry', 'diary_entry', 'meal'];
 
 const fitgraph = fitgraphForThisFile();
 
 test('returns TIMEOUT with advice at the path of each analysis that takes too long', async () => {
-  const hasty = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '150ms' } });
+  const impatient = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '150ms' } });
   try {
-    const carl = await hasty.user('carl');
-    const blocker = await hasty.database.pool.connect();
+    const carl = await impatient.user('carl');
+    const blocker = await impatient.database.pool.connect();
     await blocker.query('SET statement_timeout = 0');
     await blocker.query('BEGIN');
-    await blocker.query(`LOCK TABLE ${READ.map((table) => `"${table}"`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
-    const told = [];
+    await blocker.query(`LOCK TABLE ${TABLES_READ.map((table) => `"${table}"`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+    const errorsOfQuestions = [];
     for (const question of QUESTIONS) {
       const { code, errors } = await carl.query(`{ asked: ${question} }`);
-      told.push([question, code, errors![0]!.path, errors![0]!.message]);
+      errorsOfQuestions.push([question, code, errors![0]!.path, errors![0]!.message]);
     }
     blocker.release(true);
     const message = expect.stringContaining('This takes too long. Ask for less at a time, or by simpler conditions.');
-    expect(told).toEqual(QUESTIONS.map((question) => [question, 'TIMEOUT', ['asked'], message]));
+    expect(errorsOfQuestions).toEqual(QUESTIONS.map((question) => [question, 'TIMEOUT', ['asked'], message]));
   } finally {
-    await hasty.stop();
+    await impatient.stop();
   }
 });
 
@@ -72,14 +72,14 @@ test('rejects perMeal when a plan has more than 100 meals with a time', async ()
         SELECT p."user_id", p."id", time '06:00' + n * interval '1 minute', 1 FROM "nutrition_plan" p, generate_series(1, $2::int) n WHERE p."id" = $1`,
       [body.id, count],
     );
-  const asked = (args: string) => bob.query(`{ nutritionIntake(${args}) { days } }`);
+  const queryIntake = (args: string) => bob.query(`{ nutritionIntake(${args}) { days } }`);
   await meals(100);
-  expect((await asked('perMeal: true')).data).toEqual({ nutritionIntake: [] });
+  expect((await queryIntake('perMeal: true')).data).toEqual({ nutritionIntake: [] });
   await meals(1);
-  const { code, errors } = await asked('perMeal: true');
+  const { code, errors } = await queryIntake('perMeal: true');
   expect([code, errors![0]!.extensions.fields]).toEqual([
     'BAD_USER_INPUT',
     { perMeal: ['A plan can have at most 100 meals with a time for this, but one of yours has 101. Omit this argument.'] },
   ]);
-  expect((await asked('perMeal: false')).data).toEqual({ nutritionIntake: [] });
+  expect((await queryIntake('perMeal: false')).data).toEqual({ nutritionIntake: [] });
 });

@@ -3,10 +3,10 @@ import type { Row } from '../core/groupingmodel';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { NUTRIENTS, nutritionIntake, plannedExercises, scheduleAdherence, topFoods, type Eaten } from './foodmodel';
-import { furnished, inserting, type World } from './modelled';
+import { createAthlete, inserterFor, type World } from './modelled';
 import { TRAINING } from './questionmodel';
-import { translated } from './training';
-import { countsOf, dayAfter, inUnit, intensity, oneRepMax, SQUAT_IN_GERMAN, WEEKDAYS, type Trained } from './trainingmodel';
+import { insertTranslation } from './training';
+import { countsOf, dayAfter, inUnit, intensity, oneRepMax, SQUAT_IN_GERMAN, WEEKDAYS, type Athlete } from './trainingmodel';
 import { currentDate } from '../../src/core/model/clock';
 import { TIME_ZONE } from '../setup/databases';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -21,14 +21,14 @@ const people: { person: Person; world: World }[] = [];
 
 beforeAll(async () => {
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
-  await translated(fitgraph, SQUAT_IN_GERMAN);
+  await insertTranslation(fitgraph, SQUAT_IN_GERMAN);
   // Results in an exercise with only a secondary muscle, one whose muscle is both primary and secondary, and one without muscles.
   await fitgraph.sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" IN (3, 4)`);
   await fitgraph.sql(
     `INSERT INTO "exercise_base_muscle" ("exercise_base_id", "muscle_id", "is_secondary") VALUES (2, 1, TRUE), (3, 2, TRUE)`,
   );
   await fitgraph.sql(`UPDATE "ingredient" SET "fibres" = 1.234, "sodium" = 0.5 WHERE "id" = 1`);
-  const muscles: Trained['muscles'] = new Map();
+  const muscles: Athlete['muscles'] = new Map();
   for (const { exercise, muscle, secondary } of await fitgraph.sql(
     `SELECT e."id" AS "exercise", "muscle_id" AS "muscle", "is_secondary" AS "secondary" FROM "exercise" e JOIN "exercise_base_muscle" USING ("exercise_base_id")`,
   )) {
@@ -40,10 +40,10 @@ beforeAll(async () => {
     'SELECT * FROM "ingredient"',
   ))
     foods.set(id, { ...values, carbohydratesSugar, fatSaturated });
-  const insert = inserting(fitgraph);
+  const insert = inserterFor(fitgraph);
   for (let number = 0; number < PEOPLE; number += 1) {
     const person = await fitgraph.user(`user${number}`);
-    people.push({ person, world: await furnished(person, number, insert, foods, muscles, fitgraph) });
+    people.push({ person, world: await createAthlete(person, number, insert, foods, muscles, fitgraph) });
   }
 });
 
@@ -61,7 +61,7 @@ const span = () => {
 };
 
 interface Question {
-  shown: string;
+  selection: string;
   /** The rows to which `where` applies. */
   of?: 'logs' | 'entries';
   /** Defaults of arguments that are not passed. */
@@ -70,8 +70,8 @@ interface Question {
   model(args: Row, rows: any[], world: World): Row[];
 }
 
-const training = (name: string, shown: string, args: () => Row): Question => ({
-  ...{ shown, of: 'logs', model: TRAINING[name]! },
+const training = (name: string, fields: string, args: () => Row): Question => ({
+  ...{ selection: fields, of: 'logs', model: TRAINING[name]! },
   args: () => ({ ...(name !== 'strength' && span()), ...args() }),
 });
 
@@ -100,18 +100,18 @@ const QUESTIONS: Record<string, Question> = {
     gender: random.pick([null, 'MALE', 'FEMALE']),
   })),
   trainingWeeks: {
-    shown: `${BUCKET} sessions streak`,
+    selection: `${BUCKET} sessions streak`,
     usual: { by: 'WEEK' },
     args: () => ({ ...span(), firstDay: random.pick(WEEKDAYS), goal: random.int(1, 3) }),
     model: (args, _rows, world) => TRAINING.trainingWeeks!(args, world.logs, world),
   },
   bodyWeightTrend: {
-    shown: 'date weight trend ratePerWeek',
+    selection: 'date weight trend ratePerWeek',
     args: () => ({ ...span(), days: random.pick([2, 7, 28, 3660]), unit: unit() }),
     model: (args, _rows, world) => TRAINING.bodyWeightTrend!(args, [], world),
   },
   nutritionIntake: {
-    shown: `${BUCKET} planId mealId days total ${VALUES} mean ${VALUES} goal ${VALUES} goalEnergy daysOver daysUnder bodyWeight proteinPerKg carbohydratesPerKg fatPerKg`,
+    selection: `${BUCKET} planId mealId days total ${VALUES} mean ${VALUES} goal ${VALUES} goalEnergy daysOver daysUnder bodyWeight proteinPerKg carbohydratesPerKg fatPerKg`,
     of: 'entries',
     args: () => ({
       ...{ ...span(), ...days(), unit: unit() },
@@ -122,34 +122,34 @@ const QUESTIONS: Record<string, Question> = {
     model: nutritionIntake,
   },
   topFoods: {
-    shown: `ingredientId count grams total ${VALUES} energyShare`,
+    selection: `ingredientId count grams total ${VALUES} energyShare`,
     of: 'entries',
     args: () => ({ ...page(), by: random.pick(['COUNT', 'GRAMS', 'ENERGY', 'PROTEIN', 'CARBOHYDRATES', 'FAT', 'FIBRES']) }),
     model: topFoods,
   },
   scheduleAdherence: {
-    shown: 'start workoutId plannedDays doneDays plannedSets doneSets adherence',
+    selection: 'start workoutId plannedDays doneDays plannedSets doneSets adherence',
     usual: { by: 'WEEK' },
     args: span,
     model: (args, _rows, world) => scheduleAdherence(args, world, currentDate(TIME_ZONE)),
   },
   plannedExercises: {
-    shown: 'exerciseId exerciseBaseId plannedSets doneSets share plannedReps doneReps lastDoneOn',
+    selection: 'exerciseId exerciseBaseId plannedSets doneSets share plannedReps doneReps lastDoneOn',
     args: () => ({ ...page(), weeks: random.pick([1, 2, 4, 1000]), neglected: random.chance(0.3) }),
     model: (args, _rows, world) => plannedExercises(args, world, currentDate(TIME_ZONE)),
   },
 };
 
 /** Draws a condition, and returns it with the equivalent predicate. */
-function some(of: 'logs' | 'entries'): { where?: object; meant: (row: any) => boolean } {
-  if (random.chance(0.5)) return { meant: () => true };
-  if (of === 'entries') return { where: { amount: { gte: '50' } }, meant: ({ amount }) => Number(amount) >= 50 };
+function randomCondition(of: 'logs' | 'entries'): { where?: object; matches: (row: any) => boolean } {
+  if (random.chance(0.5)) return { matches: () => true };
+  if (of === 'entries') return { where: { amount: { gte: '50' } }, matches: ({ amount }) => Number(amount) >= 50 };
   if (random.chance(0.5)) {
     const from = dayAfter('2025-03-01', random.int(0, 40));
     const to = dayAfter(from, random.int(0, 20));
-    return { where: { date: { gte: from, lte: to } }, meant: ({ date }) => date >= from && date <= to };
+    return { where: { date: { gte: from, lte: to } }, matches: ({ date }) => date >= from && date <= to };
   }
-  return { where: { exercise: { name: { in: ['Squat', 'Plank'] } } }, meant: ({ exercise }) => exercise === 1 || exercise === 3 };
+  return { where: { exercise: { name: { in: ['Squat', 'Plank'] } } }, matches: ({ exercise }) => exercise === 1 || exercise === 3 };
 }
 
 /** GraphQL types of the arguments, which are passed as variables. */
@@ -179,33 +179,36 @@ const TYPES: Record<string, string> = {
 };
 const whereType = { logs: 'WorkoutLogWhere', entries: 'DiaryEntryWhere' } as const;
 
-async function answered(name: string, { shown, of }: Question, args: Row, where: object | undefined, person: Person): Promise<Row[]> {
+async function runQuery(name: string, { selection, of }: Question, args: Row, where: object | undefined, person: Person): Promise<Row[]> {
   const type = (argument: string) => (name === 'topFoods' && argument === 'by' ? 'FoodOrder!' : TYPES[argument]);
   const declared = [...Object.keys(args).map((argument) => `$${argument}: ${type(argument)}`), ...(of ? [`$where: ${whereType[of]}`] : [])];
-  const given = declared.map((one) => one.slice(1).split(':')[0]!).map((argument) => `${argument}: $${argument}`);
-  const { q } = await person.ask(`query (${declared.join(', ')}) { q: ${name}(${given.join(', ')}) { ${shown} } }`, { ...args, where });
+  const passedArguments = declared.map((one) => one.slice(1).split(':')[0]!).map((argument) => `${argument}: $${argument}`);
+  const { q } = await person.ask(`query (${declared.join(', ')}) { q: ${name}(${passedArguments.join(', ')}) { ${selection} } }`, {
+    ...args,
+    where,
+  });
   return q === null ? [] : [q].flat();
 }
 
 /** Fields that are computed in floating point, whose last digit may differ. */
 const FLOATING = new Set(['trend', 'ratePerWeek', 'acute', 'chronic', 'ratio']);
-function alike(found: unknown, meant: unknown, name = ''): boolean {
-  if (found === null || meant === null || typeof found !== 'object' || typeof meant !== 'object') {
-    if (!FLOATING.has(name) || typeof found !== 'string' || typeof meant !== 'string') return found === meant;
-    const [one, two] = [found, meant].map((text) => Number(text.replace('.', ''))) as [number, number];
-    return found.split('.')[1]?.length === meant.split('.')[1]?.length && Math.abs(one - two) <= 1;
+function isEqual(found: unknown, reference: unknown, name = ''): boolean {
+  if (found === null || reference === null || typeof found !== 'object' || typeof reference !== 'object') {
+    if (!FLOATING.has(name) || typeof found !== 'string' || typeof reference !== 'string') return found === reference;
+    const [one, two] = [found, reference].map((text) => Number(text.replace('.', ''))) as [number, number];
+    return found.split('.')[1]?.length === reference.split('.')[1]?.length && Math.abs(one - two) <= 1;
   }
   const names = Object.keys(found);
-  return names.length === Object.keys(meant).length && names.every((key) => alike((found as Row)[key], (meant as Row)[key], key));
+  return names.length === Object.keys(reference).length && names.every((key) => isEqual((found as Row)[key], (reference as Row)[key], key));
 }
 
 async function checkRandomQuery(name: string, number: number): Promise<void> {
   const question = QUESTIONS[name]!;
   const args = question.args();
   const { person, world } = people[number]!;
-  const { where, meant } = question.of ? some(question.of) : { where: undefined, meant: () => true };
-  const rows = question.of ? world[question.of].filter(meant) : [];
-  const found = await answered(name, question, args, where, person);
+  const { where, matches } = question.of ? randomCondition(question.of) : { where: undefined, matches: () => true };
+  const rows = question.of ? world[question.of].filter(matches) : [];
+  const found = await runQuery(name, question, args, where, person);
   const counts =
     'last' in args && countsOf({ ...question.usual, ...args }, currentDate((args.timeZone as string | undefined) ?? TIME_ZONE));
   const all = question.model(
@@ -216,16 +219,16 @@ async function checkRandomQuery(name: string, number: number): Promise<void> {
   const { first = Infinity, last, offset } = args;
   const expected = all.slice(offset ?? Math.max(0, all.length - (last ?? Infinity))).slice(0, first);
   // Compared as well, so that Jest prints it with a difference.
-  const told = JSON.stringify({ name, person: number, ...args, where });
-  if (!alike(found, expected)) expect([told, found]).toEqual([told, expected]);
+  const context = JSON.stringify({ name, person: number, ...args, where });
+  if (!isEqual(found, expected)) expect([context, found]).toEqual([context, expected]);
 }
 
 const NAMES = Object.keys(QUESTIONS);
-const EACH = Math.ceil(COUNT / NAMES.length);
+const QUERIES_PER_ANALYSIS = Math.ceil(COUNT / NAMES.length);
 
-test.each(NAMES)(seeded(`matches the model of %s for ${EACH} random queries`), async (name) => {
+test.each(NAMES)(seeded(`matches the model of %s for ${QUERIES_PER_ANALYSIS} random queries`), async (name) => {
   random = randomFor(`questions of ${name}`);
-  for (let number = 0; number < EACH; number += 1) await checkRandomQuery(name, number % PEOPLE);
+  for (let number = 0; number < QUERIES_PER_ANALYSIS; number += 1) await checkRandomQuery(name, number % PEOPLE);
 });
 
 test(seeded('matches the model for the estimates and intensities of all logs'), async () => {

@@ -5,9 +5,9 @@ import type { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { randomFor } from '../setup/random';
 import type { Eaten, Meal, Planned } from './foodmodel';
-import { dayAfter, SQUAT_IN_GERMAN, type Trained } from './trainingmodel';
+import { dayAfter, SQUAT_IN_GERMAN, type Athlete } from './trainingmodel';
 
-export interface World extends Trained, Eaten, Planned {}
+export interface World extends Athlete, Eaten, Planned {}
 
 /** First day of the training data. */
 const FIRST_DAY = '2025-03-01';
@@ -28,7 +28,7 @@ const times = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 
 /** A function that inserts rows into a table and returns their ids. */
 export type Insert = (table: string, rows: readonly Record<string, unknown>[]) => Promise<number[]>;
-export const inserting =
+export const inserterFor =
   (fitgraph: Fitgraph): Insert =>
   async (table, rows) => {
     if (!rows.length) return [];
@@ -41,13 +41,13 @@ export const inserting =
     return found.map(({ id }) => Number(id));
   };
 
-export async function furnished(
+export async function createAthlete(
   person: Person,
   /** Number of the user, which decides how many rows of each kind are created: none, some or many. */
   number: number,
   insert: Insert,
   foods: Eaten['foods'],
-  muscles: Trained['muscles'],
+  muscles: Athlete['muscles'],
   fitgraph: Fitgraph,
 ): Promise<World> {
   const random = randomFor(`rows of user ${number}`);

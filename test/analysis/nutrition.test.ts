@@ -8,7 +8,7 @@ const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let plan: number;
 
-async function made(person: Person, path: string, body: object): Promise<number> {
+async function createRow(person: Person, path: string, body: object): Promise<number> {
   const { status, body: row } = await person.post(path, body);
   expect(status).toBe(201);
   return row.id as number;
@@ -17,17 +17,19 @@ async function made(person: Person, path: string, body: object): Promise<number>
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   const bob = await fitgraph.user('bob');
-  const eaten = async (person: Person, of: number, rows: readonly object[]) => {
-    for (const row of rows) await made(person, '/nutritiondiary/', { plan: of, ...row });
+  const logFood = async (person: Person, of: number, rows: readonly object[]) => {
+    for (const row of rows) await createRow(person, '/nutritiondiary/', { plan: of, ...row });
   };
-  await eaten(bob, await made(bob, '/nutritionplan/', {}), [{ ingredient: OATS, amount: '999.00', datetime: '2021-03-10T08:00:00Z' }]);
-  plan = await made(ann, '/nutritionplan/', { description: 'p' });
+  await logFood(bob, await createRow(bob, '/nutritionplan/', {}), [
+    { ingredient: OATS, amount: '999.00', datetime: '2021-03-10T08:00:00Z' },
+  ]);
+  plan = await createRow(ann, '/nutritionplan/', { description: 'p' });
   for (const [time, ingredient, amount] of [
     ['08:00:00', OATS, '100.00'],
     ['13:00:00', MILK, '500.00'],
   ])
-    await made(ann, '/mealitem/', { meal: await made(ann, '/meal/', { plan, time }), ingredient, amount });
-  await eaten(ann, plan, [
+    await createRow(ann, '/mealitem/', { meal: await createRow(ann, '/meal/', { plan, time }), ingredient, amount });
+  await logFood(ann, plan, [
     { ingredient: OATS, amount: '200.00', datetime: '2021-03-10T08:30:00+01:00' },
     { ingredient: MILK, amount: '100.00', datetime: '2021-03-10T12:00:00+01:00' },
     // In Berlin this is already the next day.
@@ -35,8 +37,8 @@ beforeAll(async () => {
     // A cup of oats weighs 101 g.
     { ingredient: OATS, amount: '1.00', weight_unit: 1, datetime: '2021-03-13T08:00:00+01:00' },
   ]);
-  await made(ann, '/weightentry/', { date: '2021-03-10', weight: '80.00' });
-  await made(ann, '/weightentry/', { date: '2021-03-13', weight: '81.00' });
+  await createRow(ann, '/weightentry/', { date: '2021-03-10', weight: '80.00' });
+  await createRow(ann, '/weightentry/', { date: '2021-03-13', weight: '81.00' });
 });
 
 const BERLIN = 'timeZone: "Europe/Berlin"';
@@ -108,7 +110,7 @@ test.each([
 
 test('hides body weight and calories of the profile from a token without their scopes', async () => {
   const { data } = await ann.query(`mutation { createAccessToken(name: "n", scopes: [READ_NUTRITION]) { token } }`);
-  const client = fitgraph.anyone.sending({ Authorization: `Bearer ${data.createAccessToken.token}` });
+  const client = fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${data.createAccessToken.token}` });
   const { nutritionIntake } = await client.ask('{ nutritionIntake(last: 1) { days proteinPerKg bodyWeight goalEnergy } }');
   // This token may not read the profile with its goal of 2500 kcal, so the goal is the energy of the plan.
   expect(nutritionIntake).toEqual([{ days: 1, proteinPerKg: null, bodyWeight: null, goalEnergy: '692.00' }]);

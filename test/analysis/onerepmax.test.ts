@@ -122,6 +122,6 @@ describe('the best estimates per day and exercise', () => {
 
   test('exclude logs of other users and are rejected for anonymous clients', async () => {
     expect(await best('', await fitgraph.user('dan'))).toEqual([]);
-    expect((await fitgraph.anyone.query('{ bestOneRepMaxes { date } }')).code).toBe('UNAUTHENTICATED');
+    expect((await fitgraph.anonymous.query('{ bestOneRepMaxes { date } }')).code).toBe('UNAUTHENTICATED');
   });
 });

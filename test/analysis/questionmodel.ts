@@ -13,21 +13,21 @@ import {
   inUnit,
   isHard,
   massOf,
-  most,
+  largest,
   oneRepMax,
   ordered,
   placeOf,
   kilogramsOf,
   repsOf,
-  shown,
-  shownOf,
+  formatDecimal,
+  exerciseIdsOf,
   sum,
   tonnage,
   type Log,
-  type Trained,
+  type Athlete,
 } from './trainingmodel';
 
-type Model = (args: Row, logs: Log[], person: Trained) => Row[];
+type Model = (args: Row, logs: Log[], person: Athlete) => Row[];
 
 const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit, counts }, all, person) => {
   const logs = all.filter(({ date }) => counts(date));
@@ -50,7 +50,7 @@ const bestOneRepMaxes: Model = ({ by, firstDay, formula, unit, counts }, all, pe
     rows,
     (row) => row.place,
     (row) => row.base,
-  ).map((row) => ({ bucket: bucketOf(by, row.place), ...shownOf(row.base, logs), ...row.shown }));
+  ).map((row) => ({ bucket: bucketOf(by, row.place), ...exerciseIdsOf(row.base, logs), ...row.shown }));
 };
 
 const muscleVolume: Model = ({ by, firstDay, unit, counts }, all, person) => {
@@ -90,7 +90,7 @@ const trainingVolume: Model = ({ by, firstDay, unit, perExercise, counts }, all,
     (row) => row.base,
   ).map(({ place, base, ...row }) => ({
     bucket: bucketOf(by, place),
-    ...(base === null ? { exerciseId: null, exerciseBaseId: null } : shownOf(base, logs)),
+    ...(base === null ? { exerciseId: null, exerciseBaseId: null } : exerciseIdsOf(base, logs)),
     ...row,
   }));
 };
@@ -113,22 +113,26 @@ const personalRecords: Model = ({ kinds, counts, standing, formula, unit }, logs
     return { kind: 'VOLUME', at: null, log: group[0]!, value: tonnage(group, person), isDay: true };
   });
   const rows: Row[] = [];
-  for (const rivals of groups([...sets.flatMap(of), ...days], ({ kind, at, log }) => [kind, baseOf(log.exercise), at && at.toFixed()])) {
-    const known = rivals.filter(({ value }) => value) as (Candidate & { value: Decimal })[];
-    for (const { kind, at, value, log, isDay } of known) {
-      const before = most(known.filter((one) => one.log.date < log.date).map((one) => one.value));
-      const sameDay = known.filter((one) => one.log.date === log.date);
+  for (const candidates of groups([...sets.flatMap(of), ...days], ({ kind, at, log }) => [
+    kind,
+    baseOf(log.exercise),
+    at && at.toFixed(),
+  ])) {
+    const withValue = candidates.filter(({ value }) => value) as (Candidate & { value: Decimal })[];
+    for (const { kind, at, value, log, isDay } of withValue) {
+      const before = largest(withValue.filter((one) => one.log.date < log.date).map((one) => one.value));
+      const sameDay = withValue.filter((one) => one.log.date === log.date);
       const isBest = sameDay.every((one) => one.value.lessThan(value) || (one.value.equals(value) && one.log.id >= log.id));
       if (!isBest || value.lessThanOrEqualTo(before ?? 0) || (kind === 'REPETITIONS' && !before)) continue;
       if ((kinds && !kinds.includes(kind)) || !counts(log.date)) continue;
-      if (standing && known.some((one) => one.value.greaterThan(value))) continue;
-      const told = (number: Decimal | null) => (kind === 'REPETITIONS' ? number && number.toFixed() : inUnit(unit, number));
+      if (standing && withValue.some((one) => one.value.greaterThan(value))) continue;
+      const formatted = (number: Decimal | null) => (kind === 'REPETITIONS' ? number && number.toFixed() : inUnit(unit, number));
       const set = isDay ? { weight: null, reps: null, logId: null } : undefined;
       rows.push({
         at: at ? at.toNumber() : null,
         base: baseOf(log.exercise),
         shown: {
-          ...{ kind, date: log.date, ...shownOf(baseOf(log.exercise), sets), value: told(value), previous: told(before) },
+          ...{ kind, date: log.date, ...exerciseIdsOf(baseOf(log.exercise), sets), value: formatted(value), previous: formatted(before) },
           ...(set ?? { weight: inUnit(unit, massOf(log, person)), reps: log.reps, logId: String(log.id) }),
         },
       });
@@ -161,9 +165,9 @@ const trainingLoad: Model = ({ measure, unit, counts }, logs, person) => {
       );
     });
     const [acute, chronic] = means as [Decimal, Decimal];
-    const told = (value: Decimal) => (measure === 'TONNAGE' ? inUnit(unit, value) : shown(value));
-    const ratio = chronic.isZero() ? null : shown(acute.dividedBy(chronic));
-    if (counts(date)) rows.push({ date, load: told(load), acute: told(acute), chronic: told(chronic), ratio });
+    const formatted = (value: Decimal) => (measure === 'TONNAGE' ? inUnit(unit, value) : formatDecimal(value));
+    const ratio = chronic.isZero() ? null : formatDecimal(acute.dividedBy(chronic));
+    if (counts(date)) rows.push({ date, load: formatted(load), acute: formatted(acute), chronic: formatted(chronic), ratio });
   }
   return rows;
 };
@@ -177,13 +181,13 @@ const DOTS = {
 const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => {
   const valueOf = (log: Log) => (estimated ? oneRepMax(log, formula, person) : (repsOf(log) ?? 0) >= 1 ? massOf(log, person) : null);
   const bests = groups(logs, ({ exercise }) => baseOf(exercise)).flatMap((group) => {
-    const lifted = group.filter((log) => valueOf(log)?.greaterThan(0));
-    const best = most(lifted.map((log) => valueOf(log)!));
+    const logsWithWeight = group.filter((log) => valueOf(log)?.greaterThan(0));
+    const best = largest(logsWithWeight.map((log) => valueOf(log)!));
     return best
       ? [
           {
             best,
-            date: lifted
+            date: logsWithWeight
               .filter((log) => valueOf(log)!.equals(best))
               .map(({ date }) => date)
               .sort()[0]!,
@@ -204,7 +208,7 @@ const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => 
     const [first, ...factors] = DOTS[of as '1'];
     return total.times(500).dividedBy(factors.reduce((value, factor) => value.times(weight!).plus(factor), exact(first!)));
   };
-  return [{ total: inUnit(unit, total), date, bodyWeight: inUnit(unit, body), dots: body && of ? shown(points()) : null }];
+  return [{ total: inUnit(unit, total), date, bodyWeight: inUnit(unit, body), dots: body && of ? formatDecimal(points()) : null }];
 };
 
 const trainingWeeks: Model = ({ firstDay, goal, counts }, logs, { sessions }) => {

@@ -39,13 +39,14 @@ const QUESTIONS: [question: string, scope: string][] = [
 const fieldOf = (question: string) => schema.getQueryType()!.getFields()[question]!;
 const isSized = (question: string, by: string) => fieldOf(question).args.some(({ name }) => name === by);
 /** Returns arguments with which an analysis includes rows of any day. */
-const given = (question: string) => (isSized(question, 'last') ? 'last: 1000' : isSized(question, 'first') ? 'first: 1000' : 'unit: KG');
+const argumentsFor = (question: string) =>
+  isSized(question, 'last') ? 'last: 1000' : isSized(question, 'first') ? 'first: 1000' : 'unit: KG';
 /** Returns a selection of all leaf fields of a row. */
 function selection(question: string): string {
-  const leaves = Object.values((getNamedType(fieldOf(question).type) as GraphQLObjectType).getFields());
-  return `{ ${leaves.flatMap(({ name, type }) => (isLeafType(getNamedType(type)) ? name : [])).join(' ')} }`;
+  const leafFields = Object.values((getNamedType(fieldOf(question).type) as GraphQLObjectType).getFields());
+  return `{ ${leafFields.flatMap(({ name, type }) => (isLeafType(getNamedType(type)) ? name : [])).join(' ')} }`;
 }
-const ask = (question: string) => `{ q: ${question}(${given(question)}) ${selection(question)} }`;
+const queryOf = (question: string) => `{ q: ${question}(${argumentsFor(question)}) ${selection(question)} }`;
 
 let ann: Person;
 beforeAll(async () => {
@@ -66,40 +67,40 @@ beforeAll(async () => {
 });
 
 test('covers every analysis field of the schema', () => {
-  const own = Object.values(schema.getQueryType()!.getFields()).filter(
+  const ownedFields = Object.values(schema.getQueryType()!.getFields()).filter(
     ({ type, args }) =>
       getNamedType(type).name === 'Strength' ||
       (isListType(getNullableType(type)) &&
         !/Group$/.test(getNamedType(type).name) &&
         args.some(({ name }) => ['first', 'last'].includes(name))),
   );
-  expect(own.map(({ name }) => name).sort()).toEqual(QUESTIONS.map(([question]) => question));
+  expect(ownedFields.map(({ name }) => name).sort()).toEqual(QUESTIONS.map(([question]) => question));
 });
 
 describe.each(QUESTIONS)('%s', (question, scope) => {
   test('needs one statement and has an estimated cost', async () => {
-    const { data, errors, statements } = await ann.query(ask(question));
+    const { data, errors, statements } = await ann.query(queryOf(question));
     expect([errors, statements]).toEqual([undefined, 2]);
     if (question === 'strength') expect(data.q.total).toBe('102.50');
     // The workout has no planned sets.
     else expect(data.q.length > 0).toBe(question !== 'plannedExercises');
-    const document = parse(ask(question));
+    const document = parse(queryOf(question));
     expect(estimateOperationCost(schema, document, getOperationAST(document)!, {}).total).toBeGreaterThan(100);
   });
 
   test('reads only rows of the viewer', async () => {
-    const { q } = await (await fitgraph.user('bob')).ask(ask(question));
+    const { q } = await (await fitgraph.user('bob')).ask(queryOf(question));
     expect(q).toEqual(question === 'strength' ? null : []);
-    expect((await fitgraph.anyone.query(ask(question))).code).toBe('UNAUTHENTICATED');
+    expect((await fitgraph.anonymous.query(queryOf(question))).code).toBe('UNAUTHENTICATED');
   });
 
   test('requires a token with its scope', async () => {
     const token = async (scopes: string) => {
       const { made } = await ann.ask(`mutation { made: createAccessToken(name: "${question} ${scopes}", scopes: [${scopes}]) { token } }`);
-      return fitgraph.anyone.sending({ Authorization: `Bearer ${made.token}` });
+      return fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${made.token}` });
     };
-    expect((await (await token(`READ_${scope}`)).query(ask(question))).errors).toBeUndefined();
-    expect((await (await token('READ_ACCOUNT')).query(ask(question))).code).toBe('FORBIDDEN');
+    expect((await (await token(`READ_${scope}`)).query(queryOf(question))).errors).toBeUndefined();
+    expect((await (await token('READ_ACCOUNT')).query(queryOf(question))).code).toBe('FORBIDDEN');
   });
 });
 
@@ -121,7 +122,7 @@ test('accepts the earliest and latest dates and the largest values in every anal
       : [undefined];
     for (const by of units) {
       const args = [
-        given(question),
+        argumentsFor(question),
         ...(by ? [`by: ${by}, firstDay: SATURDAY`] : []),
         ...(isSized(question, 'until') ? ['until: "9999-12-31"'] : []),
       ];
@@ -180,14 +181,14 @@ describe('the range of days of a series', () => {
       eve,
       [0, 100, 190, 800].map((ago) => ({ date: day(ago), reps: 5, weight: '50.00' })),
     );
-    const starts = async (by: string) =>
+    const bucketStarts = async (by: string) =>
       (await eve.ask(`{ q: trainingVolume(by: ${by}) { bucket { start } sets } }`)).q.map(({ bucket }: any) => bucket.start);
     const startOf = (ago: number, unit: 'week' | 'month' | 'year') => DateTime.fromISO(day(ago)).startOf(unit).toISODate();
-    expect(await starts('DAY')).toEqual([day(0)]);
-    expect(await starts('WEEK')).toEqual([startOf(100, 'week'), startOf(0, 'week')]);
-    expect(await starts('WEEKDAY')).toHaveLength(new Set([0, 100].map((ago) => DateTime.fromISO(day(ago)).weekday)).size);
-    expect((await starts('MONTH')).at(-1)).toBe(startOf(0, 'month'));
-    expect((await starts('YEAR'))[0]).toBe(startOf(800, 'year'));
+    expect(await bucketStarts('DAY')).toEqual([day(0)]);
+    expect(await bucketStarts('WEEK')).toEqual([startOf(100, 'week'), startOf(0, 'week')]);
+    expect(await bucketStarts('WEEKDAY')).toHaveLength(new Set([0, 100].map((ago) => DateTime.fromISO(day(ago)).weekday)).size);
+    expect((await bucketStarts('MONTH')).at(-1)).toBe(startOf(0, 'month'));
+    expect((await bucketStarts('YEAR'))[0]).toBe(startOf(800, 'year'));
   });
 
   test('is limited to 10,000 rows, except in an export', async () => {
@@ -205,14 +206,14 @@ describe('the range of days of a series', () => {
     ['topFoods(first: 10001) { grams }', 'first'],
     ['plannedExercises(first: -1) { plannedSets }', 'first'],
     ['topFoods(offset: -1) { grams }', 'offset'],
-  ])('is rejected with the name of the argument in %s', async (asked, field) => {
-    const { code, errors } = await dan.query(`{ ${asked} }`);
+  ])('is rejected with the name of the argument in %s', async (selection, field) => {
+    const { code, errors } = await dan.query(`{ ${selection} }`);
     expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
   });
 
   test('determines the estimated cost', () => {
-    const costs = (asked: string) => {
-      const document = parse(`{ ${asked} { date log { reps } } }`);
+    const costs = (fieldText: string) => {
+      const document = parse(`{ ${fieldText} { date log { reps } } }`);
       return estimateOperationCost(schema, document, getOperationAST(document)!, {}).total;
     };
     const [short, usual, long, most] = ['(last: 10)', '', `(from: "2020-01-01", until: "2022-09-26")`, '(from: "0001-01-01")'].map((args) =>

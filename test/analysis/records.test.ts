@@ -1,7 +1,7 @@
 /** Personal records of a user in the order in which they were set. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { BENCH, LB, SECONDS, train, translated } from './training';
+import { BENCH, LB, SECONDS, train, insertTranslation } from './training';
 
 const KNIEBEUGE = 5;
 const fitgraph = fitgraphForThisFile();
@@ -90,7 +90,7 @@ test('compares with records before `from`', async () => {
 });
 
 test('merges the logs of all translations of an exercise in every analysis per exercise', async () => {
-  await translated(fitgraph, KNIEBEUGE);
+  await insertTranslation(fitgraph, KNIEBEUGE);
   const carl = await fitgraph.user('carl');
   const logs = await train(carl, [
     { date: '2021-03-08', reps: 1, weight: '100.00' },
@@ -98,11 +98,11 @@ test('merges the logs of all translations of an exercise in every analysis per e
     { date: '2021-03-09', reps: 1, weight: '95.00', exercise: KNIEBEUGE },
     { date: '2021-03-10', reps: 1, weight: '110.00', exercise: KNIEBEUGE },
   ]);
-  const shown = 'exerciseId exerciseBaseId exercise { name } exerciseBase { id }';
+  const selection = 'exerciseId exerciseBaseId exercise { name } exerciseBase { id }';
   const answer = await carl.ask(`{
-    records: personalRecords(last: 9, kinds: [WEIGHT]) { date value previous ${shown} }
-    best: bestOneRepMaxes(last: 9) { date oneRepMax logId ${shown} }
-    volume: trainingVolume(last: 9, by: MONTH, perExercise: true) { sets ${shown} }
+    records: personalRecords(last: 9, kinds: [WEIGHT]) { date value previous ${selection} }
+    best: bestOneRepMaxes(last: 9) { date oneRepMax logId ${selection} }
+    volume: trainingVolume(last: 9, by: MONTH, perExercise: true) { sets ${selection} }
     strength { total }
     logs: workoutLogs(orderBy: [{ id: ASC }]) { nodes { intensity } }
     one: personalRecords(last: 9, where: { exerciseId: { eq: 1 } }, kinds: [WEIGHT]) { value exercise { name } }
@@ -137,13 +137,13 @@ test('does not count an equal estimate from other repetitions as a record', asyn
 });
 
 describe('an analysis below an exercise', () => {
-  const SHOWN = {
+  const SELECTIONS = {
     personalRecords: 'kind date value previous logId exerciseId exerciseBaseId log { reps }',
     bestOneRepMaxes: 'date oneRepMax logId exerciseBaseId exercise { name }',
     trainingVolume: 'bucket { start } sets tonnage exerciseId exerciseBase { id }',
   };
   const fields = (args: string) =>
-    Object.entries(SHOWN)
+    Object.entries(SELECTIONS)
       .map(([name, shown]) => `${name}(${args}) { ${shown} }`)
       .join(' ');
   const page = (first: number, args: string) =>
@@ -154,7 +154,7 @@ describe('an analysis below an exercise', () => {
     expect(exercises.nodes.length).toBeGreaterThan(2);
     for (const { id, ...found } of exercises.nodes) {
       const where = `last: 100, where: { exerciseId: { eq: ${id} } }, unit: LB`;
-      const { personalRecords, bestOneRepMaxes, trainingVolume } = SHOWN;
+      const { personalRecords, bestOneRepMaxes, trainingVolume } = SELECTIONS;
       const expected = await ann.ask(`{
         personalRecords(${where}) { ${personalRecords} }
         bestOneRepMaxes(${where}) { ${bestOneRepMaxes} }
@@ -181,12 +181,12 @@ describe('an analysis below an exercise', () => {
   });
 
   test('fails alone for an anonymous client and for a reversed range of days', async () => {
-    const asked = (args: string) => `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
+    const queryWith = (args: string) => `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
     for (const [person, args, code] of [
-      [fitgraph.anyone, '', 'UNAUTHENTICATED'],
+      [fitgraph.anonymous, '', 'UNAUTHENTICATED'],
       [ann, '(from: "2021-03-02", until: "2021-03-01")', 'BAD_USER_INPUT'],
     ] as const) {
-      const { data, errors } = await person.query(asked(args));
+      const { data, errors } = await person.query(queryWith(args));
       expect(data).toEqual({ exercise: { name: 'Squat', personalRecords: null } });
       expect(errors!.map(({ path, extensions }) => [path, extensions.code])).toEqual([[['exercise', 'personalRecords'], code]]);
     }
@@ -197,8 +197,8 @@ describe('an analysis below an exercise', () => {
       (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text.split('\r\n').slice(0, -1);
     const dates = ['2021-03-08', '2021-03-10', '2021-03-15'];
     expect(await file('{ exercise(id: 1) { personalRecords(kinds: [WEIGHT]) { date } } }')).toEqual(['date', ...dates]);
-    const below = await file('{ bestOneRepMaxes { date exercise { personalRecords(kinds: [WEIGHT]) { date } } } }');
-    expect(below).toEqual([
+    const nestedFile = await file('{ bestOneRepMaxes { date exercise { personalRecords(kinds: [WEIGHT]) { date } } } }');
+    expect(nestedFile).toEqual([
       'date,exercise.personalRecords.date',
       ...['08', '10', '12', '14', '15', '15'].map((day) => `2021-03-${day},""`),
     ]);

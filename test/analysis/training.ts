@@ -29,7 +29,7 @@ export async function train(person: Person, logs: readonly Log[]): Promise<numbe
 }
 
 /** Inserts a translation of the squat. */
-export const translated = (fitgraph: Fitgraph, id: number) =>
+export const insertTranslation = (fitgraph: Fitgraph, id: number) =>
   fitgraph.sql(
     `INSERT INTO "exercise" ("id", "uuid", "name", "status", "description", "language_id", "exercise_base_id")
       SELECT $1, gen_random_uuid(), 'Kniebeuge', "status", "description", 1, "exercise_base_id" FROM "exercise" WHERE "id" = $2`,

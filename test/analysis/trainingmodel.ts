@@ -19,7 +19,7 @@ export interface Log {
   repetitionUnit: number;
   weightUnit: number;
 }
-export interface Trained {
+export interface Athlete {
   prefersPounds: boolean;
   gender: string | null;
   weights: { date: string; weight: string; unit: string }[];
@@ -33,7 +33,7 @@ export const SQUAT_IN_GERMAN = 5;
 /** Returns the exercise base of an exercise. */
 export const baseOf = (exercise: number) => (exercise === SQUAT_IN_GERMAN ? 1 : exercise);
 /** Returns the ids that a row contains for a base: its most recently logged translation and the base itself. */
-export function shownOf(base: number, logs: readonly Log[]) {
+export function exerciseIdsOf(base: number, logs: readonly Log[]) {
   const [last] = logs.filter(({ exercise }) => baseOf(exercise) === base).sort((a, b) => dayOf(b.date) - dayOf(a.date) || b.id - a.id);
   return { exerciseId: String(last!.exercise), exerciseBaseId: String(base) };
 }
@@ -43,13 +43,13 @@ export type Formula = 'EPLEY' | 'BRZYCKI' | 'WATHAN' | 'LOMBARDI' | 'MAYHEW';
 export const exact = (value: Decimal.Value) => new Exact(value);
 /** Values are first rounded to this number of decimals, because 1 / 3 × 3, for example, is slightly less than 1. */
 const SAME_PLACES = 30;
-export const shown = (value: Decimal | null, places = 2) =>
+export const formatDecimal = (value: Decimal | null, places = 2) =>
   value && value.toDecimalPlaces(SAME_PLACES).toDecimalPlaces(places).plus(0).toFixed(places);
 export const sum = (values: readonly (Decimal | null)[]) =>
   values.reduce<Decimal>((total, one) => (one ? total.plus(one) : total), exact(0));
-export const most = (values: readonly Decimal[]) => (values.length ? Exact.max(...values) : null);
+export const largest = (values: readonly Decimal[]) => (values.length ? Exact.max(...values) : null);
 export const inUnit = (unit: string, value: Decimal | null, places = 2) =>
-  shown(value && (unit === 'LB' ? value.dividedBy(POUND) : value), places);
+  formatDecimal(value && (unit === 'LB' ? value.dividedBy(POUND) : value), places);
 export const dayOf = (date: string) => Date.parse(date) / DAY_MS;
 export const dayAfter = (date: string, days: number) => new Date((dayOf(date) + days) * DAY_MS).toISOString().slice(0, 10);
 
@@ -86,12 +86,12 @@ export const ordered = <T extends Row>(rows: T[], ...keys: ((row: T) => any)[]):
   });
 
 /** Converts the weight of a weight entry to kilograms. */
-export const kilogramsOf = ({ weight, unit }: Trained['weights'][number]): Decimal => exact(weight).times(unit === 'lb' ? POUND : 1);
+export const kilogramsOf = ({ weight, unit }: Athlete['weights'][number]): Decimal => exact(weight).times(unit === 'lb' ? POUND : 1);
 
-export const preferred = ({ prefersPounds }: Pick<Trained, 'prefersPounds'>) => (prefersPounds ? POUND : 1);
+export const preferredUnit = ({ prefersPounds }: Pick<Athlete, 'prefersPounds'>) => (prefersPounds ? POUND : 1);
 
 /** Returns the body weight in kg according to the weight entry nearest to the day. */
-export function bodyOn(date: string, person: Pick<Trained, 'prefersPounds' | 'weights'>): Decimal | null {
+export function bodyOn(date: string, person: Pick<Athlete, 'prefersPounds' | 'weights'>): Decimal | null {
   const distance = (entry: { date: string }) => Math.abs(dayOf(entry.date) - dayOf(date));
   const [nearest] = [...person.weights].sort((a, b) => distance(a) - distance(b) || dayOf(a.date) - dayOf(b.date));
   return nearest ? kilogramsOf(nearest) : null;
@@ -99,14 +99,14 @@ export function bodyOn(date: string, person: Pick<Trained, 'prefersPounds' | 'we
 
 const masses = new WeakMap<Log, Decimal | null>();
 /** Returns the mass of a log in kg, cached because it is needed repeatedly. */
-export function massOf(log: Log, person: Trained): Decimal | null {
-  if (!masses.has(log)) masses.set(log, lifted(log, person));
+export function massOf(log: Log, person: Athlete): Decimal | null {
+  if (!masses.has(log)) masses.set(log, liftedMass(log, person));
   return masses.get(log)!;
 }
-function lifted({ weight, weightUnit, date }: Log, person: Trained): Decimal | null {
+function liftedMass({ weight, weightUnit, date }: Log, person: Athlete): Decimal | null {
   if (weightUnit === 1) return exact(weight);
   if (weightUnit === 2) return exact(weight).times(POUND);
-  return weightUnit === 3 ? (bodyOn(date, person)?.plus(exact(weight).times(preferred(person))) ?? null) : null;
+  return weightUnit === 3 ? (bodyOn(date, person)?.plus(exact(weight).times(preferredUnit(person))) ?? null) : null;
 }
 export const repsOf = ({ repetitionUnit, reps }: Log) => (repetitionUnit <= 2 ? reps : null);
 const reserveOf = ({ rir }: Log) => (rir ? Number(rir) : null);
@@ -118,18 +118,18 @@ const FORMULAS: Record<Formula, (mass: Decimal, r: number) => Decimal> = {
   LOMBARDI: (mass, r) => mass.times(exact(r).pow('0.1')),
   MAYHEW: (mass, r) => mass.times(100).dividedBy(exact('-0.055').times(r).exp().times('41.9').plus('52.2')),
 };
-export function oneRepMax(log: Log, formula: Formula, person: Trained): Decimal | null {
+export function oneRepMax(log: Log, formula: Formula, person: Athlete): Decimal | null {
   const [mass, reps] = [massOf(log, person), repsOf(log)];
   if (!mass?.greaterThan(0) || reps === null || reps < 1) return null;
   const r = reps + (reserveOf(log) ?? 0);
   if (r > 12) return null;
   return r === 1 ? mass : FORMULAS[formula](mass, r);
 }
-export function intensity(log: Log, formula: Formula, person: Trained): string | null {
+export function intensity(log: Log, formula: Formula, person: Athlete): string | null {
   const before = person.logs.filter(({ exercise, date }) => baseOf(exercise) === baseOf(log.exercise) && date <= log.date);
-  const best = most(before.flatMap((one) => oneRepMax(one, formula, person) ?? []));
+  const best = largest(before.flatMap((one) => oneRepMax(one, formula, person) ?? []));
   const mass = massOf(log, person);
-  return best && mass && shown(mass.times(100).dividedBy(best), 1);
+  return best && mass && formatDecimal(mass.times(100).dividedBy(best), 1);
 }
 
 /** Returns the grouping key of a date: the number of a weekday, or the first day of the bucket. */
@@ -141,6 +141,6 @@ export const bucketOf = (by: string, place: string | number) =>
     ? { unit: by, start: null, end: null, number: place }
     : { unit: by, start: place, end: nextDay(by, place), number: null };
 
-export const tonnage = (logs: readonly Log[], person: Trained) =>
+export const tonnage = (logs: readonly Log[], person: Athlete) =>
   sum(logs.map((log) => massOf(log, person)?.times(repsOf(log) ?? 0) ?? null));
 export const isHard = (log: Log) => (repsOf(log) ?? 0) >= 5 && repsOf(log)! <= 30 && (reserveOf(log) ?? 0) <= 4;

@@ -48,11 +48,11 @@ test('groups filtered logs by weeks that start on Sunday, in pounds', async () =
 });
 
 test('sums the volume of all exercises and of each exercise', async () => {
-  const asked = (args: string) =>
+  const queryWith = (args: string) =>
     `{ volume: trainingVolume(from: "2021-03-01", by: MONTH${args}) { exercise { name } days sets hardSets reps tonnage } }`;
   const all = { days: 4, sets: 7, hardSets: 4, reps: '88', tonnage: '2783.59' };
-  expect((await ann.ask(asked(''))).volume).toEqual([{ exercise: null, ...all }]);
-  const { volume } = await ann.ask(asked(', perExercise: true'));
+  expect((await ann.ask(queryWith(''))).volume).toEqual([{ exercise: null, ...all }]);
+  const { volume } = await ann.ask(queryWith(', perExercise: true'));
   expect(volume.map(({ exercise, days, hardSets, tonnage }: any) => [exercise.name, days, hardSets, tonnage])).toEqual([
     ['Squat', 2, 2, '1850.00'],
     ['Bench press', 2, 2, '933.59'],
@@ -61,14 +61,14 @@ test('sums the volume of all exercises and of each exercise', async () => {
 });
 
 test('rejects anonymous clients and excludes logs of other users', async () => {
-  expect((await fitgraph.anyone.query('{ muscleVolume { sets } }')).code).toBe('UNAUTHENTICATED');
+  expect((await fitgraph.anonymous.query('{ muscleVolume { sets } }')).code).toBe('UNAUTHENTICATED');
   expect(await muscles('', await fitgraph.user('dan'))).toEqual([]);
 });
 
 test('requires the scope READ_TRAINING of an access token', async () => {
   const tokenWith = async (scope: string) => {
     const { made } = await ann.ask(`mutation { made: createAccessToken(name: "${scope}", scopes: [${scope}]) { token } }`);
-    return fitgraph.anyone.sending({ Authorization: `Token ${made.token}` });
+    return fitgraph.anonymous.withHeaders({ Authorization: `Token ${made.token}` });
   };
   const [body, training] = [await tokenWith('READ_BODY'), await tokenWith('READ_TRAINING')];
   for (const field of ['muscleVolume', 'trainingVolume']) {
@@ -79,8 +79,8 @@ test('requires the scope READ_TRAINING of an access token', async () => {
 });
 
 test('reads the logs of one user among many with an index-only scan', async () => {
-  const OTHERS = 30;
-  const EACH = 400;
+  const OTHER_USERS = 30;
+  const LOGS_PER_USER = 400;
   const users: number[] = [];
   const client = await fitgraph.database.pool.connect();
   const superuser = new Client(asSuperuser(fitgraph.database.options.connection));
@@ -89,12 +89,12 @@ test('reads the logs of one user among many with an index-only scan', async () =
     await superuser.connect();
     await superuser.query('SET session_replication_role = replica');
     const { rows } = await superuser.query(
-      `INSERT INTO "user_account" ("username", "password") SELECT 'other' || n, '' FROM generate_series(1, ${OTHERS}) n RETURNING "id"`,
+      `INSERT INTO "user_account" ("username", "password") SELECT 'other' || n, '' FROM generate_series(1, ${OTHER_USERS}) n RETURNING "id"`,
     );
     users.push(...rows.map(({ id }) => id as number));
     await superuser.query(
       `INSERT INTO "workout_log" ("reps", "weight", "date", "exercise_id", "workout_id", "user_id")
-       SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${EACH}) n, unnest($1::int[]) u`,
+       SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${LOGS_PER_USER}) n, unnest($1::int[]) u`,
       [users],
     );
     // VACUUM can mark pages as all-visible only once no older transaction is running.
@@ -109,10 +109,10 @@ test('reads the logs of one user among many with an index-only scan', async () =
     client.release();
     await superuser.end();
   }
-  const asked = jest.spyOn(Session.prototype, 'query');
+  const querySpy = jest.spyOn(Session.prototype, 'query');
   await muscles();
-  const [text, values] = asked.mock.calls.find(([sql]) => sql.includes('"workout_log"'))!;
-  asked.mockRestore();
+  const [text, values] = querySpy.mock.calls.find(([sql]) => sql.includes('"workout_log"'))!;
+  querySpy.mockRestore();
   const [{ 'QUERY PLAN': plan }] = (await fitgraph.sql(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)) as [{ 'QUERY PLAN': any }];
   const scans: any[] = [];
   const walk = (node: any) => {

@@ -9,11 +9,12 @@ import type { Person } from '../setup/person';
 const fitgraph = fitgraphForThisFile();
 const NEXT = 'another good password';
 
-const imported = (password: string) =>
+const importedHash = (password: string) =>
   `pbkdf2_sha256$1000$abcdefgh$${pbkdf2Sync(password, 'abcdefgh', 1000, 32, 'sha256').toString('base64')}`;
 
-const login = (username: string, password: string) => fitgraph.anyone.post('/login/', { username, password });
-const works = async (token: string) => (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
+const login = (username: string, password: string) => fitgraph.anonymous.post('/login/', { username, password });
+const isAccepted = async (token: string) =>
+  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).get('/workout/')).status === 200;
 const hashOf = async ({ id }: Person) => (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = $1', [id]))[0]!.password;
 const setHash = (person: Person, hash: string) =>
   fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, hash]);
@@ -26,15 +27,15 @@ async function browserOf({ id }: Person): Promise<() => Promise<boolean>> {
 }
 
 let number = 0;
-async function somebody(): Promise<{ person: Person; username: string }> {
+async function newUser(): Promise<{ person: Person; username: string }> {
   const username = `person${(number += 1)}`;
   return { person: await fitgraph.user(username), username };
 }
 
 /** Creates a user as an import does, with a hash of another kind, and gives them a token and a browser session. */
 async function importedPerson() {
-  const { person, username } = await somebody();
-  await setHash(person, imported(PASSWORD));
+  const { person, username } = await newUser();
+  await setHash(person, importedHash(PASSWORD));
   const token = await getOrCreateApiKey(person.id, fitgraph.database.session(), fitgraph.vault);
   return { person, username, token, isSignedIn: await browserOf(person) };
 }
@@ -42,40 +43,40 @@ async function importedPerson() {
 describe('the token and browser sessions of a user', () => {
   test.each<[string, (person: Person) => Promise<unknown>]>([
     ['set by an operator', ({ id }) => setPassword(id, NEXT, fitgraph.database.session())],
-    ['written into the database', (person) => setHash(person, imported(NEXT))],
+    ['written into the database', (person) => setHash(person, importedHash(NEXT))],
     [
       'changed over GraphQL with the token',
       (person) => person.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`),
     ],
   ])('are revoked when the password is %s', async (_way, set) => {
-    const { person, username } = await somebody();
+    const { person, username } = await newUser();
     const isSignedIn = await browserOf(person);
-    const { person: other } = await somebody();
+    const { person: other } = await newUser();
     const isOtherSignedIn = await browserOf(other);
-    expect([await works(person.token), await isSignedIn()]).toEqual([true, true]);
+    expect([await isAccepted(person.token), await isSignedIn()]).toEqual([true, true]);
     await set(person);
-    expect([await works(person.token), await isSignedIn()]).toEqual([false, false]);
-    expect([await works(other.token), await isOtherSignedIn()]).toEqual([true, true]);
+    expect([await isAccepted(person.token), await isSignedIn()]).toEqual([false, false]);
+    expect([await isAccepted(other.token), await isOtherSignedIn()]).toEqual([true, true]);
     const { body } = await login(username, NEXT);
-    expect([body.token === person.token, await works(body.token)]).toEqual([false, true]);
+    expect([body.token === person.token, await isAccepted(body.token)]).toEqual([false, true]);
   });
 
   test('are revoked when an imported password is changed', async () => {
     const { person, token, isSignedIn } = await importedPerson();
-    const there = fitgraph.anyone.sending({ Authorization: `Token ${token}` });
-    await there.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`);
-    expect([await works(token), await isSignedIn()]).toEqual([false, false]);
+    const withToken = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` });
+    await withToken.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`);
+    expect([await isAccepted(token), await isSignedIn()]).toEqual([false, false]);
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
   });
 
   test('are invalid while the account is locked; only the token works afterwards', async () => {
-    const { person } = await somebody();
+    const { person } = await newUser();
     const isSignedIn = await browserOf(person);
     const lock = (active: boolean) => fitgraph.sql('UPDATE "user_account" SET "is_active" = $2 WHERE "id" = $1', [person.id, active]);
     await lock(false);
-    expect([await works(person.token), await isSignedIn()]).toEqual([false, false]);
+    expect([await isAccepted(person.token), await isSignedIn()]).toEqual([false, false]);
     await lock(true);
-    expect([await works(person.token), await isSignedIn()]).toEqual([true, false]);
+    expect([await isAccepted(person.token), await isSignedIn()]).toEqual([true, false]);
   });
 });
 
@@ -84,10 +85,10 @@ describe('a login that renews an imported hash', () => {
     const { person, username, token, isSignedIn } = await importedPerson();
     expect(await login(username, PASSWORD)).toMatchObject({ status: 200, body: { token } });
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
-    expect([await works(token), await isSignedIn()]).toEqual([true, true]);
+    expect([await isAccepted(token), await isSignedIn()]).toEqual([true, true]);
     // Only the UPDATE of a login is exempt: any later change of the hash revokes everything.
-    await setHash(person, imported(NEXT));
-    expect([await works(token), await isSignedIn()]).toEqual([false, false]);
+    await setHash(person, importedHash(NEXT));
+    expect([await isAccepted(token), await isSignedIn()]).toEqual([false, false]);
   });
 
   test('in a browser revokes nothing', async () => {
@@ -95,7 +96,7 @@ describe('a login that renews an imported hash', () => {
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn(username);
     expect((await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status).toBe(200);
-    expect([await works(token), await isSignedIn()]).toEqual([true, true]);
+    expect([await isAccepted(token), await isSignedIn()]).toEqual([true, true]);
   });
 
   test('succeeds several times concurrently', async () => {
@@ -108,15 +109,15 @@ describe('a login that renews an imported hash', () => {
 
 test.each([
   ['argon2id hash', (person: Person) => hashOf(person)],
-  ['imported hash', async () => imported(PASSWORD)],
+  ['imported hash', async () => importedHash(PASSWORD)],
 ])('rejects a login with the old password when the password changes meanwhile (%s)', async (_kind, hash) => {
-  const { person, username } = await somebody();
+  const { person, username } = await newUser();
   await setHash(person, await hash(person));
   const changing = await fitgraph.database.pool.connect();
   let answer: ReturnType<typeof login>;
   try {
     await changing.query('BEGIN');
-    await changing.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, imported(NEXT)]);
+    await changing.query('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, importedHash(NEXT)]);
     answer = login(username, PASSWORD);
     const waiting = `SELECT count(*)::integer AS "count" FROM pg_stat_activity WHERE "wait_event_type" = 'Lock' AND "datname" = current_database()`;
     while ((await changing.query(waiting)).rows[0].count === 0) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -9,7 +9,7 @@ const UNKNOWN = { status: 401, body: { detail: 'Username or password unknown' } 
 let address = 0;
 let somebody: Person;
 beforeEach(() => {
-  somebody = fitgraph.anyone.sending({ 'X-Forwarded-For': `10.0.0.${(address += 1)}` });
+  somebody = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': `10.0.0.${(address += 1)}` });
 });
 
 const login = (username: unknown, password: unknown, from = somebody) => from.post('/login/', { username, password });
@@ -42,7 +42,7 @@ test('reports missing and invalid fields by name', async () => {
 test('accepts a form-encoded login', async () => {
   const { token } = await fitgraph.user('ann');
   const form = new URLSearchParams({ username: 'ann', password: PASSWORD }).toString();
-  const answer = await somebody.sending({ 'Content-Type': 'application/x-www-form-urlencoded' }).post('/login/', form);
+  const answer = await somebody.withHeaders({ 'Content-Type': 'application/x-www-form-urlencoded' }).post('/login/', form);
   expect(answer).toMatchObject({ status: 200, body: { token } });
 });
 
@@ -50,12 +50,12 @@ test('signs in and reports errors over GraphQL', async () => {
   const { token } = await fitgraph.user('ann');
   const document = 'mutation ($password: String!) { login(username: "ann", password: $password) { token errors { path code message } } }';
   expect(await somebody.ask(document, { password: PASSWORD })).toEqual({ login: { token, errors: [] } });
-  const refused = async (password: string) => (await somebody.ask(document, { password })).login;
-  expect(await refused('wrong password')).toEqual({
+  const loginError = async (password: string) => (await somebody.ask(document, { password })).login;
+  expect(await loginError('wrong password')).toEqual({
     token: null,
     errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }],
   });
-  expect(await refused('short')).toEqual({
+  expect(await loginError('short')).toEqual({
     token: null,
     errors: [{ path: ['password'], code: 'TOO_SHORT', message: 'Ensure this field has at least 8 characters.' }],
   });
@@ -92,19 +92,22 @@ describe('too many failed logins', () => {
     await fitgraph.user('bob');
     await exhaust('ann', somebody);
     expect((await login('bob', PASSWORD)).status).toBe(200);
-    const elsewhere = fitgraph.anyone.sending({ 'X-Forwarded-For': '10.9.9.9' });
-    expect((await login('ann', PASSWORD, elsewhere)).status).toBe(200);
+    const fromOtherAddress = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '10.9.9.9' });
+    expect((await login('ann', PASSWORD, fromOtherAddress)).status).toBe(200);
   });
 
   test('are counted across all instances on a database', async () => {
     await fitgraph.user('ann');
-    const other = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' } });
+    const other = await Fitgraph.start({
+      sameDatabaseAs: fitgraph,
+      environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
+    });
     try {
-      const there = other.anyone.sending({ 'X-Forwarded-For': `10.0.0.${address}` });
-      for (const from of [somebody, there, somebody, there, somebody])
+      const throughOther = other.anonymous.withHeaders({ 'X-Forwarded-For': `10.0.0.${address}` });
+      for (const from of [somebody, throughOther, somebody, throughOther, somebody])
         expect((await login('ann', 'wrong password', from)).status).toBe(401);
       expect((await login('ann', PASSWORD)).status).toBe(429);
-      expect((await login('ann', PASSWORD, there)).status).toBe(429);
+      expect((await login('ann', PASSWORD, throughOther)).status).toBe(429);
     } finally {
       await other.stop();
     }
@@ -114,7 +117,7 @@ describe('too many failed logins', () => {
 describe('failed logins with many names', () => {
   const spray = async (addresses: (index: number) => string) => {
     for (let index = 0; index < 60; index += 1) {
-      const from = fitgraph.anyone.sending({ 'X-Forwarded-For': addresses(index) });
+      const from = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': addresses(index) });
       const { status, headers } = await login(`name${index}`, 'wrong password', from);
       if (status === 429) return { guesses: index, retryAfter: Number(headers.get('retry-after')) };
       expect(status).toBe(401);
@@ -130,13 +133,13 @@ describe('failed logins with many names', () => {
 
   test('are counted together for all addresses of an IPv6 /64 network', async () => {
     expect((await spray((index) => `2001:db8:1:2:${index.toString(16)}::${index}`)).guesses).toBe(50);
-    const other = fitgraph.anyone.sending({ 'X-Forwarded-For': '2001:db8:1:3::1' });
+    const other = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '2001:db8:1:3::1' });
     expect((await login('name', 'wrong password', other)).status).toBe(401);
   });
 
   test('do not include successful logins', async () => {
     await fitgraph.user('ann');
-    const from = (index: number) => fitgraph.anyone.sending({ 'X-Forwarded-For': `2001:db8:2:2::${index}` });
+    const from = (index: number) => fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': `2001:db8:2:2::${index}` });
     for (let index = 0; index < 60; index += 1) {
       const name = `pupil${index}`;
       await fitgraph.sql(
@@ -149,35 +152,40 @@ describe('failed logins with many names', () => {
   });
 
   test('are limited in total when they come from many addresses', async () => {
-    const few = await Fitgraph.start({
-      beside: fitgraph,
+    const withLowLimit = await Fitgraph.start({
+      sameDatabaseAs: fitgraph,
       environment: { LOGIN_RATE: '5/min', LOGIN_RATE_TOTAL: '8/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
     });
     try {
       await fitgraph.sql('DELETE FROM "login_attempt"');
       const statuses: number[] = [];
       for (let index = 0; index < 10; index += 1)
-        statuses.push((await login(`name${index}`, 'wrong password', few.anyone.sending({ 'X-Forwarded-For': `10.4.0.${index}` }))).status);
+        statuses.push(
+          (await login(`name${index}`, 'wrong password', withLowLimit.anonymous.withHeaders({ 'X-Forwarded-For': `10.4.0.${index}` })))
+            .status,
+        );
       expect(statuses).toEqual([...Array(8).fill(401), 429, 429]);
       // What the total rejects does not count against the name.
-      const ann = few.anyone.sending({ 'X-Forwarded-For': '10.5.0.1' });
+      const ann = withLowLimit.anonymous.withHeaders({ 'X-Forwarded-For': '10.5.0.1' });
       for (let index = 0; index < 6; index += 1) expect((await login('ann', PASSWORD, ann)).status).toBe(429);
       await fitgraph.sql(`DELETE FROM "login_attempt" WHERE "key" LIKE 'login-total%'`);
       expect((await login('ann', PASSWORD, ann)).status).toBe(200);
     } finally {
-      await few.stop();
+      await withLowLimit.stop();
     }
   });
 });
 
 test('ignores X-Forwarded-For when no proxy is trusted', async () => {
-  const open = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '2/min' } });
+  const withoutTrustedProxy = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { LOGIN_RATE: '2/min' } });
   try {
     const statuses: number[] = [];
     for (const one of ['10.1.0.1', '10.1.0.2', '10.1.0.3'])
-      statuses.push((await login('someone', 'wrong password', open.anyone.sending({ 'X-Forwarded-For': one }))).status);
+      statuses.push(
+        (await login('someone', 'wrong password', withoutTrustedProxy.anonymous.withHeaders({ 'X-Forwarded-For': one }))).status,
+      );
     expect(statuses).toEqual([401, 401, 429]);
   } finally {
-    await open.stop();
+    await withoutTrustedProxy.stop();
   }
 });

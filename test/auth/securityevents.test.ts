@@ -9,7 +9,7 @@ const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.
 let users = 0;
 const nextName = () => `user${(users += 1)}`;
 const login = (username: string, password: string, address: string) =>
-  fitgraph.anyone.sending({ 'X-Forwarded-For': address }).post('/login/', { username, password });
+  fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': address }).post('/login/', { username, password });
 
 const EVENTS = '{ viewer { securityEvents(first: 100) { totalCount nodes { id occurredAt kind address detail wasTruncated } } } }';
 const eventsOf = async (person: Person): Promise<Record<string, any>[]> => (await person.ask(EVENTS)).viewer.securityEvents.nodes;
@@ -22,7 +22,7 @@ const failuresFrom = (address: string) =>
 
 test('records the security events of an account with addresses, newest first', async () => {
   const name = nextName();
-  const ann = (await fitgraph.user(name)).sending({ 'X-Forwarded-For': '198.51.100.7' });
+  const ann = (await fitgraph.user(name)).withHeaders({ 'X-Forwarded-For': '198.51.100.7' });
   expect((await login(name, 'a wrong password', '203.0.113.9')).status).toBe(401);
   expect((await login(name, PASSWORD, '2001:db8:1:2:3:4:5:6')).status).toBe(200);
   const visitor = new Visitor(fitgraph.url, { 'X-Forwarded-For': '198.51.100.8' });
@@ -35,9 +35,9 @@ test('records the security events of an account with addresses, newest first', a
   const { changePassword } = await ann.ask(
     `mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "another password") { token } }`,
   );
-  const fresh = ann.sending({ Authorization: `Token ${changePassword.token}` });
+  const fresh = ann.withHeaders({ Authorization: `Token ${changePassword.token}` });
   const { replaceToken } = await fresh.ask('mutation { replaceToken { token } }');
-  const events = await eventsOf(ann.sending({ Authorization: `Token ${replaceToken.token}` }));
+  const events = await eventsOf(ann.withHeaders({ Authorization: `Token ${replaceToken.token}` }));
   expect(events.map(({ kind, address, detail }) => [kind, address, detail])).toEqual([
     ['API_KEY_REPLACED', '198.51.100.7', null],
     ['PASSWORD_CHANGED', '198.51.100.7', null],
@@ -97,9 +97,9 @@ describe('the number of audit events', () => {
     // Alternates between an existing and an unknown name.
     for (let time = 0; time < 30; time += 1)
       expect((await login(time % 2 ? name : 'nobody', 'a wrong password', address)).status).toBe(401);
-    const noted = await failuresFrom(address);
-    expect(noted.map(({ is_last }) => is_last)).toEqual([...Array<boolean>(19).fill(false), true]);
-    expect(noted.filter(({ user_id }) => user_id === null)).toHaveLength(10);
+    const recordedFailures = await failuresFrom(address);
+    expect(recordedFailures.map(({ is_last }) => is_last)).toEqual([...Array<boolean>(19).fill(false), true]);
+    expect(recordedFailures.filter(({ user_id }) => user_id === null)).toHaveLength(10);
     // Successful logins and other addresses are still recorded.
     expect((await login(name, PASSWORD, address)).status).toBe(200);
     expect((await login(name, 'a wrong password', '203.0.113.78')).status).toBe(401);
@@ -147,18 +147,18 @@ describe('a row of the audit log', () => {
     await fitgraph.sql(
       `INSERT INTO "security_event" ("kind", "detail", "at") SELECT 'COMMAND', d || ' days', now() - d * interval '1 day' FROM unnest(ARRAY[29, 31, 100]) d`,
     );
-    const left = async () =>
+    const remainingEvents = async () =>
       (await fitgraph.sql(`SELECT "detail" FROM "security_event" WHERE "detail" LIKE '% days' ORDER BY "at"`)).map(({ detail }) => detail);
     const retention = (days: number) => new EventRetention(fitgraph.database, days, fitgraph.services.log);
-    const prune = async (days: number) => {
+    const deleteExpired = async (days: number) => {
       const one = retention(days);
       await one.start().finally(() => one.stop());
     };
-    await prune(90);
-    expect(await left()).toEqual(['31 days', '29 days']);
-    await expect(prune(10)).rejects.toThrow('stays as it is');
-    expect(await left()).toEqual(['31 days', '29 days']);
-    await expect(Fitgraph.start({ beside: fitgraph, environment: { AUDIT_DAYS: '29' } })).rejects.toThrow(
+    await deleteExpired(90);
+    expect(await remainingEvents()).toEqual(['31 days', '29 days']);
+    await expect(deleteExpired(10)).rejects.toThrow('stays as it is');
+    expect(await remainingEvents()).toEqual(['31 days', '29 days']);
+    await expect(Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { AUDIT_DAYS: '29' } })).rejects.toThrow(
       'AUDIT_DAYS must be a whole number from 30',
     );
   });

@@ -4,7 +4,7 @@ import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
 
-const login = (username: string, password: string) => fitgraph.anyone.post('/login/', { username, password });
+const login = (username: string, password: string) => fitgraph.anonymous.post('/login/', { username, password });
 
 test('returns the same token at every login', async () => {
   const ann = await fitgraph.user('ann');
@@ -26,10 +26,10 @@ test('stores neither token nor password in plain text', async () => {
   const [row] = await fitgraph.sql(`SELECT t.*, u.* FROM "token" t JOIN "user_account" u ON u."id" = t."user_id" WHERE u."id" = $1`, [
     ann.id,
   ]);
-  const held = Object.values(row!).map((value) =>
+  const storedValues = Object.values(row!).map((value) =>
     Buffer.isBuffer(value) ? `${value.toString('latin1')} ${value.toString('hex')}` : String(value),
   );
-  for (const secret of [ann.token, Buffer.from(ann.token).toString('hex'), PASSWORD]) expect(held.join(' ')).not.toContain(secret);
+  for (const secret of [ann.token, Buffer.from(ann.token).toString('hex'), PASSWORD]) expect(storedValues.join(' ')).not.toContain(secret);
 });
 
 test('opens a sealed token only with its own key and only if it is unmodified', () => {
@@ -48,29 +48,32 @@ test('opens a sealed token only with its own key and only if it is unmodified', 
 
 test('never replaces a token that another SECRET_KEY has encrypted', async () => {
   const cleo = await fitgraph.user('cleo');
-  const other = await Fitgraph.start({ beside: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
+  const other = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
   try {
-    const old = other.anyone.sending({ Authorization: `Token ${cleo.token}` });
+    const old = other.anonymous.withHeaders({ Authorization: `Token ${cleo.token}` });
     expect((await old.get('/workout/')).status).toBe(200);
-    expect(await other.anyone.post('/login/', { username: 'cleo', password: PASSWORD })).toMatchObject({
+    expect(await other.anonymous.post('/login/', { username: 'cleo', password: PASSWORD })).toMatchObject({
       status: 409,
       body: { detail: expect.stringMatching(/^The token was encrypted with another SECRET_KEY and cannot be shown\. It remains valid/) },
     });
     const signIn = `mutation { login(username: "cleo", password: "${PASSWORD}") { token } }`;
-    expect(await other.anyone.query(signIn)).toMatchObject({ code: 'CONFLICT' });
+    expect(await other.anonymous.query(signIn)).toMatchObject({ code: 'CONFLICT' });
     expect((await old.get('/workout/')).status).toBe(200);
     expect(await login('cleo', PASSWORD)).toMatchObject({ status: 200, body: { token: cleo.token } });
     // The owner can replace the token, which then is encrypted with the new key.
     const { replaceToken } = await old.ask('mutation { replaceToken { token } }');
     expect(await old.get('/workout/')).toMatchObject({ status: 403, body: { detail: 'Invalid token.' } });
-    expect(await other.anyone.post('/login/', { username: 'cleo', password: PASSWORD })).toMatchObject({ status: 200, body: replaceToken });
+    expect(await other.anonymous.post('/login/', { username: 'cleo', password: PASSWORD })).toMatchObject({
+      status: 200,
+      body: replaceToken,
+    });
   } finally {
     await other.stop();
   }
 });
 
 describe('the Authorization header', () => {
-  const withHeader = (header: string, path = '/workout/') => fitgraph.anyone.sending({ Authorization: header }).get(path);
+  const withHeader = (header: string, path = '/workout/') => fitgraph.anonymous.withHeaders({ Authorization: header }).get(path);
   const MISSING = 'Authentication credentials were not provided.';
 
   test.each([

@@ -21,32 +21,32 @@ let ann: Person;
 let workoutId: number;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
-  workoutId = await made('/workout/', { comment: 'Full body' });
-  await made('/workout/', { comment: 'Empty' });
+  const createRow = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+  workoutId = await createRow('/workout/', { comment: 'Full body' });
+  await createRow('/workout/', { comment: 'Empty' });
   for (const day of [1, 3]) {
-    const training = await made('/day/', { training: workoutId, description: `Day ${day}`, day: [day, day + 1] });
-    const set = await made('/set/', { exerciseday: training, sets: day, order: 1 });
-    await made('/setting/', { set, exercise: 1, reps: 8, weight: '12.50' });
+    const training = await createRow('/day/', { training: workoutId, description: `Day ${day}`, day: [day, day + 1] });
+    const set = await createRow('/set/', { exerciseday: training, sets: day, order: 1 });
+    await createRow('/setting/', { set, exercise: 1, reps: 8, weight: '12.50' });
   }
 });
 
 const plain = (rows: readonly Model[]): any[] => rows.map((row) => row.get({ plain: true }));
-const counted = () => {
+const countStatements = () => {
   const statements: string[] = [];
   return { statements, logging: (text: string) => void statements.push(text) };
 };
 
 /** Runs `work` with Ann as the session user, so that row-level security shows only her rows. */
-async function asAnn<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+async function inTransactionOfAnn<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const session = fitgraph.database.session();
   session.setClient('users', ann.id);
   return session.transaction(work);
 }
 
 test('reads a workout with its days, set groups and planned sets in one statement', async () => {
-  const { statements, logging } = counted();
-  const found = await asAnn((transaction) =>
+  const { statements, logging } = countStatements();
+  const found = await inTransactionOfAnn((transaction) =>
     Workout.findAll({
       transaction,
       attributes: ['id', 'name'],
@@ -77,14 +77,14 @@ test('reads a workout with its days, set groups and planned sets in one statemen
 });
 
 test('includes children without explicit attributes or aliases', async () => {
-  const [found] = await asAnn((transaction) =>
+  const [found] = await inTransactionOfAnn((transaction) =>
     Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [SetGroup] }], transaction }),
   );
   expect(found!.days.map(({ setGroups }) => setGroups.map(({ sets }) => sets)).sort()).toEqual([[1], [3]]);
 });
 
 test('includes the parent and its ancestors', async () => {
-  const found = await asAnn((transaction) =>
+  const found = await inTransactionOfAnn((transaction) =>
     SetGroup.findOne({
       where: { sets: 3 },
       include: [{ model: TrainingDay, include: [{ model: Workout, include: [User] }] }],
@@ -95,7 +95,7 @@ test('includes the parent and its ancestors', async () => {
 });
 
 test('includes many-to-many links from either side', async () => {
-  const days = await asAnn((transaction) =>
+  const days = await inTransactionOfAnn((transaction) =>
     TrainingDay.findAll({
       transaction,
       attributes: ['name'],
@@ -107,15 +107,15 @@ test('includes many-to-many links from either side', async () => {
     { name: 'Day 1', weekdayRows: [{ id: 1 }, { id: 2 }] },
     { name: 'Day 3', weekdayRows: [{ id: 3 }, { id: 4 }] },
   ]);
-  const exercises = await fitgraph.anyone.query(
+  const exercises = await fitgraph.anonymous.query(
     '{ exercises(first: 100) { nodes { id exerciseBaseId muscleIds muscleSecondaryIds equipmentIds } } }',
   );
-  const shown: Record<string, any>[] = exercises.data.exercises.nodes;
-  expect(shown.length).toBeGreaterThan(2);
+  const nodes: Record<string, any>[] = exercises.data.exercises.nodes;
+  expect(nodes.length).toBeGreaterThan(2);
   const include = [{ model: Muscle, as: 'muscles' }, { model: Muscle, as: 'musclesSecondary' }, Equipment];
   const [bases, translations] = [plain(await ExerciseBase.findAll({ include })), plain(await Exercise.findAll({ include }))];
   const ids = (rows: readonly { id: number }[]) => rows.map(({ id }) => String(id)).sort();
-  for (const { id, exerciseBaseId, muscleIds, muscleSecondaryIds, equipmentIds } of shown) {
+  for (const { id, exerciseBaseId, muscleIds, muscleSecondaryIds, equipmentIds } of nodes) {
     const linked = [muscleIds, muscleSecondaryIds, equipmentIds].map((some: string[]) => [...some].sort());
     const base = bases.find((row) => row.id === Number(exerciseBaseId))!;
     const translation = translations.find((row) => row.id === Number(id))!;
@@ -124,13 +124,13 @@ test('includes many-to-many links from either side', async () => {
   }
   const secondary = plain(await Muscle.findAll({ include: [{ model: Exercise, as: 'exercisesSecondary' }] }));
   for (const muscle of secondary) {
-    const those = shown.filter(({ muscleSecondaryIds }) => muscleSecondaryIds.includes(String(muscle.id)));
-    expect(ids(muscle.exercisesSecondary)).toEqual(expect.arrayContaining(ids(those as { id: number }[])));
+    const exercisesOfMuscle = nodes.filter(({ muscleSecondaryIds }) => muscleSecondaryIds.includes(String(muscle.id)));
+    expect(ids(muscle.exercisesSecondary)).toEqual(expect.arrayContaining(ids(exercisesOfMuscle as { id: number }[])));
   }
 });
 
 /** Relations without an association, because they are computed from another row or from several columns. */
-const WORKED_OUT = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.variations', 'ExerciseComment.language'];
+const COMPUTED = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.variations', 'ExerciseComment.language'];
 
 test('provides a readable association for every reference, link and child list except computed ones', async () => {
   const missing: string[] = [];
@@ -138,9 +138,9 @@ test('provides a readable association for every reference, link and child list e
   for (const entity of allEntities()) {
     const model = entity as ModelCtor;
     const references = fieldsOf(entity).flatMap(({ relation }) => relation?.object ?? []);
-    const below = childrenOf(entity).map(({ name }) => name);
-    expect(Object.keys(model.associations).filter((name) => ![...references, ...below].includes(name))).toEqual([]);
-    for (const name of [...references, ...below]) {
+    const childNames = childrenOf(entity).map(({ name }) => name);
+    expect(Object.keys(model.associations).filter((name) => ![...references, ...childNames].includes(name))).toEqual([]);
+    for (const name of [...references, ...childNames]) {
       if (!model.associations[name]) missing.push(`${entity.name}.${name}`);
       else {
         await model.findAll({ include: [{ association: name }], limit: 2 });
@@ -148,6 +148,6 @@ test('provides a readable association for every reference, link and child list e
       }
     }
   }
-  expect(missing.sort()).toEqual([...WORKED_OUT, 'ExerciseCategory.exercises', 'WorkoutLog.session', 'WorkoutSession.logs'].sort());
+  expect(missing.sort()).toEqual([...COMPUTED, 'ExerciseCategory.exercises', 'WorkoutLog.session', 'WorkoutSession.logs'].sort());
   expect(read).toBeGreaterThan(60);
 });

@@ -15,8 +15,8 @@ const workouts = async (person = ann) =>
     ({ name }) => name,
   );
 const weights = async () => (await ann.ask('{ weightEntries { totalCount } }')).weightEntries.totalCount as number;
-const created = (name: string) => `createWorkout(input: { name: "${name}", days: [{ name: "a", weekdays: [MONDAY] }] })`;
-const weighed = (weight: string) => `createWeightEntry(input: { date: "2021-06-01", weight: "${weight}", unit: KG })`;
+const createField = (name: string) => `createWorkout(input: { name: "${name}", days: [{ name: "a", weekdays: [MONDAY] }] })`;
+const weightField = (weight: string) => `createWeightEntry(input: { date: "2021-06-01", weight: "${weight}", unit: KG })`;
 const ROLLED_BACK = {
   message: 'Nothing was written, because another field of the same @atomic operation failed.',
   extensions: { code: 'ROLLED_BACK' },
@@ -29,9 +29,9 @@ beforeEach(async () => {
 
 test('writes all fields, shows earlier writes to later fields and returns ordinary payloads', async () => {
   const { data, errors } = await ann.query(`mutation @atomic {
-    one: ${created('one')} { workout { name days { name weekdays } canonicalRepresentation { days { day { name } } } } errors { message } }
-    two: ${created('two')} { workout { name } }
-    weight: ${weighed('80')} { weightEntry { weight } conflict { id } errors { message } } }`);
+    one: ${createField('one')} { workout { name days { name weekdays } canonicalRepresentation { days { day { name } } } } errors { message } }
+    two: ${createField('two')} { workout { name } }
+    weight: ${weightField('80')} { weightEntry { weight } conflict { id } errors { message } } }`);
   expect(errors).toBeUndefined();
   expect(data).toEqual({
     one: {
@@ -50,7 +50,7 @@ test.each([
   ['a delete of a missing row', 'deleteWorkout(id: 999999)', ['id']],
 ])('writes nothing and reports the reason in the payload when %s fails', async (_what, wrong, path) => {
   const { data, errors } = await ann.query(`mutation @atomic {
-    before: ${created('before')} { workout { id } } wrong: ${wrong} { errors { path } } after: ${created('after')} { workout { id } } }`);
+    before: ${createField('before')} { workout { id } } wrong: ${wrong} { errors { path } } after: ${createField('after')} { workout { id } } }`);
   expect(data).toEqual({ before: null, wrong: { errors: [{ path }] }, after: null });
   expect(
     errors!
@@ -64,23 +64,23 @@ test.each([
 });
 
 test('rolls back on a conflict and returns the conflicting row', async () => {
-  await ann.ask(`mutation { ${weighed('80')} { weightEntry { id } } }`);
+  await ann.ask(`mutation { ${weightField('80')} { weightEntry { id } } }`);
   const { data } = await ann.query(`mutation @atomic {
-    workout: ${created('w')} { workout { id } } weight: ${weighed('81')} { conflict { weight } errors { code } } }`);
+    workout: ${createField('w')} { workout { id } } weight: ${weightField('81')} { conflict { weight } errors { code } } }`);
   expect(data).toEqual({ workout: null, weight: { conflict: { weight: '80.00' }, errors: [{ code: 'NOT_UNIQUE' }] } });
   expect([await workouts(), await weights()]).toEqual([[], 1]);
 });
 
 test('rolls back when the payload of a field cannot be read', async () => {
   const { data, errors } = await ann.query(`mutation @atomic {
-    one: ${created('one')} { workout { logs(first: -1) { totalCount } } } two: ${created('two')} { workout { id } } }`);
+    one: ${createField('one')} { workout { logs(first: -1) { totalCount } } } two: ${createField('two')} { workout { id } } }`);
   expect([data!.one, data!.two]).toEqual([null, null]);
   expect(errors!.length).toBeGreaterThan(1);
   expect(await workouts()).toEqual([]);
 });
 
 test('rejects account mutations', async () => {
-  const { data, errors } = await ann.query(`mutation @atomic { ${created('x')} { workout { id } } endSessions { count } }`);
+  const { data, errors } = await ann.query(`mutation @atomic { ${createField('x')} { workout { id } } endSessions { count } }`);
   expect(data).toEqual({ createWorkout: null, endSessions: null });
   expect(errors!.map(({ message }) => message)).toContain('endSessions cannot be part of an @atomic operation.');
   expect(await workouts()).toEqual([]);
@@ -88,17 +88,17 @@ test('rejects account mutations', async () => {
 
 test('commits each field separately without @atomic', async () => {
   const { data } = await ann.query(
-    `mutation { one: ${created('one')} { workout { name } } wrong: deleteWorkout(id: 999999) { errors { path } } }`,
+    `mutation { one: ${createField('one')} { workout { name } } wrong: deleteWorkout(id: 999999) { errors { path } } }`,
   );
   expect(data!.one).toEqual({ workout: { name: 'one' } });
   expect(await workouts()).toEqual(['one']);
 });
 
 test('rolls back and leaves the row unchanged when a field refers to a row of another user', async () => {
-  await bob.ask(`mutation { ${created('of bob')} { workout { id } } }`);
+  await bob.ask(`mutation { ${createField('of bob')} { workout { id } } }`);
   const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "workout"')) as [{ id: number }];
   const { data } = await ann.query(
-    `mutation @atomic { a: ${created('a')} { workout { id } } b: updateWorkout(id: ${id}, input: { name: "taken" }) { errors { code } } }`,
+    `mutation @atomic { a: ${createField('a')} { workout { id } } b: updateWorkout(id: ${id}, input: { name: "taken" }) { errors { code } } }`,
   );
   expect(data).toEqual({ a: null, b: { errors: [{ code: 'NOT_FOUND' }] } });
   expect([await workouts(), await workouts(bob)]).toEqual([[], ['of bob']]);
@@ -108,7 +108,7 @@ test('commits exactly one of twenty concurrent conflicting operations', async ()
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       ann.query(
-        `mutation @atomic { w: ${created(`w${index}`)} { workout { name } } e: ${weighed(String(60 + index))} { weightEntry { weight } errors { code } } }`,
+        `mutation @atomic { w: ${createField(`w${index}`)} { workout { name } } e: ${weightField(String(60 + index))} { weightEntry { weight } errors { code } } }`,
       ),
     ),
   );
@@ -136,18 +136,18 @@ test('needs a constant number of statements whatever the rows of a field', async
 });
 
 test('publishes its changes only when the operation commits', async () => {
-  const since = async (cursor: string | null) =>
+  const changesSince = async (cursor: string | null) =>
     (await ann.ask('query ($since: String) { changes(since: $since) { cursor changes { type operation } } }', { since: cursor })).changes;
-  const { cursor } = await since(null);
-  await ann.query(`mutation @atomic { w: ${weighed('80')} { weightEntry { id } } d: deleteWorkout(id: 999999) { errors { path } } }`);
-  expect((await since(cursor)).changes).toEqual([]);
-  await ann.query(`mutation @atomic { w: ${weighed('80')} { weightEntry { id } } x: ${created('x')} { workout { id } } }`);
-  const told: string[] = (await since(cursor)).changes.map(({ type }: { type: string }) => type);
-  expect([...new Set(told)]).toEqual(['WEIGHT_ENTRY', 'WORKOUT', 'TRAINING_DAY']);
+  const { cursor } = await changesSince(null);
+  await ann.query(`mutation @atomic { w: ${weightField('80')} { weightEntry { id } } d: deleteWorkout(id: 999999) { errors { path } } }`);
+  expect((await changesSince(cursor)).changes).toEqual([]);
+  await ann.query(`mutation @atomic { w: ${weightField('80')} { weightEntry { id } } x: ${createField('x')} { workout { id } } }`);
+  const changedTypes: string[] = (await changesSince(cursor)).changes.map(({ type }: { type: string }) => type);
+  expect([...new Set(changedTypes)]).toEqual(['WEIGHT_ENTRY', 'WORKOUT', 'TRAINING_DAY']);
 });
 
 test('commits operations that update rows in opposite orders entirely or not at all', async () => {
-  for (const name of ['a', 'b']) await ann.ask(`mutation { ${created(name)} { workout { id } } }`);
+  for (const name of ['a', 'b']) await ann.ask(`mutation { ${createField(name)} { workout { id } } }`);
   const ids = (await fitgraph.sql('SELECT "id" FROM "workout" ORDER BY "id"')).map(({ id }) => id as number);
   const rename = (name: string, order: number[]) =>
     ann.query(
@@ -157,13 +157,13 @@ test('commits operations that update rows in opposite orders entirely or not at 
     );
   for (let round = 0; round < 6; round += 1) {
     const answers = await Promise.all([rename(`x${round}`, ids), rename(`y${round}`, [...ids].reverse())]);
-    const kept = answers.filter(({ errors }) => !errors);
+    const committed = answers.filter(({ errors }) => !errors);
     for (const { errors = [] } of answers)
       expect(['CONFLICT', 'ROLLED_BACK']).toEqual(expect.arrayContaining(errors.map(({ extensions }) => extensions!.code)));
-    expect(kept.length).toBeGreaterThan(0);
+    expect(committed.length).toBeGreaterThan(0);
     const [one, other] = await workouts();
     expect(one).toBe(other);
-    expect(kept.map(({ data }) => data![`w${ids[0]}`].workout.name)).toContain(one);
+    expect(committed.map(({ data }) => data![`w${ids[0]}`].workout.name)).toContain(one);
   }
 });
 

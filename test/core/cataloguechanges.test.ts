@@ -18,7 +18,7 @@ let two: Fitgraph;
 let ann: Person;
 
 beforeAll(async () => {
-  two = await Fitgraph.start({ beside: one, environment });
+  two = await Fitgraph.start({ sameDatabaseAs: one, environment });
   ann = await one.user('ann');
 });
 afterAll(() => two.stop());
@@ -33,10 +33,10 @@ interface Change {
   node: object | null;
 }
 
-async function since(
+async function changesSince(
   cursor: string | null,
   types: string[] | undefined,
-  person = one.anyone,
+  person = one.anonymous,
 ): Promise<{ cursor: string; changes: Change[] }> {
   const all: Change[] = [];
   for (;;) {
@@ -47,7 +47,7 @@ async function since(
   }
 }
 
-const short = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
+const summarize = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 const FOODS = ['INGREDIENT', 'INGREDIENT_UNIT'];
 const EXERCISES = ['EXERCISE', 'EXERCISE_BASE', 'EXERCISE_COMMENT'];
 
@@ -59,31 +59,31 @@ const addIngredient = (name: string, status = '2') =>
   );
 
 test('lists changes of ingredients in order for an anonymous client', async () => {
-  const { cursor } = await since(null, FOODS);
+  const { cursor } = await changesSince(null, FOODS);
   const [{ id }] = (await addIngredient('Quark')) as [{ id: number }];
   await one.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES ($1, 1, 9)`, [id]);
   await one.sql('UPDATE "ingredient" SET "energy" = 5 WHERE "id" = $1', [id]);
-  const read = await since(cursor, FOODS);
-  expect(short(read.changes)).toEqual([
+  const read = await changesSince(cursor, FOODS);
+  expect(summarize(read.changes)).toEqual([
     `CREATED INGREDIENT ${id}`,
     expect.stringMatching(/^CREATED INGREDIENT_UNIT/),
     `UPDATED INGREDIENT ${id}`,
   ]);
   expect(read.changes.every(({ node }) => node)).toBe(true);
   await one.sql('DELETE FROM "ingredient" WHERE "id" = $1', [id]);
-  expect(short((await since(read.cursor, FOODS)).changes).sort()).toEqual([
+  expect(summarize((await changesSince(read.cursor, FOODS)).changes).sort()).toEqual([
     `DELETED INGREDIENT ${id}`,
     expect.stringMatching(/^DELETED INGREDIENT_UNIT/),
   ]);
 });
 
 test('lists only owned rows without `types`, and owned and public rows in order with `types`', async () => {
-  const [own, both] = [await since(null, undefined, ann), await since(null, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)];
+  const [own, both] = [await changesSince(null, undefined, ann), await changesSince(null, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)];
   await one.sql('UPDATE "ingredient" SET "energy" = 6 WHERE "id" = 1');
   const entry = (await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' })).body.id;
   await one.sql('UPDATE "ingredient" SET "energy" = 7 WHERE "id" = 2');
-  expect(short((await since(own.cursor, undefined, ann)).changes)).toEqual([`CREATED WEIGHT_ENTRY ${entry}`]);
-  expect(short((await since(both.cursor, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)).changes)).toEqual([
+  expect(summarize((await changesSince(own.cursor, undefined, ann)).changes)).toEqual([`CREATED WEIGHT_ENTRY ${entry}`]);
+  expect(summarize((await changesSince(both.cursor, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)).changes)).toEqual([
     'UPDATED INGREDIENT 1',
     `CREATED WEIGHT_ENTRY ${entry}`,
     'UPDATED INGREDIENT 2',
@@ -92,22 +92,22 @@ test('lists only owned rows without `types`, and owned and public rows in order 
 
 test('rejects an anonymous request for changes of owned rows', async () => {
   for (const types of [undefined, ['WORKOUT'], ['INGREDIENT', 'WORKOUT']])
-    expect((await one.anyone.query(CHANGES, { types })).code).toBe('UNAUTHENTICATED');
+    expect((await one.anonymous.query(CHANGES, { types })).code).toBe('UNAUTHENTICATED');
 });
 
 test('hides the row of a pending ingredient until it is accepted', async () => {
-  const { cursor } = await since(null, FOODS);
+  const { cursor } = await changesSince(null, FOODS);
   const [{ id }] = (await addIngredient('Secret sauce', '1')) as [{ id: number }];
-  const pending = await since(cursor, FOODS);
+  const pending = await changesSince(cursor, FOODS);
   expect(pending.changes).toEqual([{ type: 'INGREDIENT', rowId: String(id), operation: 'CREATED', node: null }]);
   await one.sql(`UPDATE "ingredient" SET "status" = '2' WHERE "id" = $1`, [id]);
-  const accepted = await since(pending.cursor, FOODS);
+  const accepted = await changesSince(pending.cursor, FOODS);
   expect(accepted.changes).toMatchObject([{ operation: 'UPDATED', node: { nodeId: expect.anything() } }]);
   await one.sql(`UPDATE "ingredient" SET "status" = '3' WHERE "id" = $1`, [id]);
-  expect((await since(accepted.cursor, FOODS)).changes).toMatchObject([{ operation: 'UPDATED', node: null }]);
+  expect((await changesSince(accepted.cursor, FOODS)).changes).toMatchObject([{ operation: 'UPDATED', node: null }]);
 });
 
-test.each<[what: string, change: string, told: string[]]>([
+test.each<[what: string, change: string, changedRows: string[]]>([
   ['a muscle added to an exercise base', `INSERT INTO "exercise_base_muscle" VALUES (1, 3, false)`, ['EXERCISE_BASE 1', 'EXERCISE 1']],
   [
     'equipment removed from an exercise base',
@@ -132,11 +132,11 @@ test.each<[what: string, change: string, told: string[]]>([
     ['EXERCISE 4', 'EXERCISE_COMMENT 4', 'EXERCISE 1', 'EXERCISE 3'],
   ],
   ['an update of no row', `UPDATE "exercise" SET "name" = 'None' WHERE FALSE`, []],
-])('reports all rows that show the changed data: %s', async (_what, change, told) => {
-  const { cursor } = await since(null, EXERCISES);
+])('reports all rows that show the changed data: %s', async (_what, change, changedRows) => {
+  const { cursor } = await changesSince(null, EXERCISES);
   await one.sql(change);
-  const { changes } = await since(cursor, EXERCISES);
-  expect(new Set(short(changes))).toEqual(new Set(told.map((row) => `UPDATED ${row}`)));
+  const { changes } = await changesSince(cursor, EXERCISES);
+  expect(new Set(summarize(changes))).toEqual(new Set(changedRows.map((row) => `UPDATED ${row}`)));
 });
 
 test('reports the variationIds of both rows when concurrent transactions insert variations', async () => {
@@ -148,11 +148,11 @@ test('reports the variationIds of both rows when concurrent transactions insert 
     );
   const VARIATIONS = '{ exercises(where: { name: { startsWith: "Twin" } }) { nodes { nodeId variationIds } } }';
   const FOLLOW = `query ($since: String!) { changes(since: $since, types: [EXERCISE]) { cursor hasMore changes { rowNodeId node { ... on Exercise { name variationIds } } } } }`;
-  const kept = new Map<string, { name: string; variationIds: string[] }>();
-  let { cursor } = await since(null, EXERCISES);
+  const clientRows = new Map<string, { name: string; variationIds: string[] }>();
+  let { cursor } = await changesSince(null, EXERCISES);
   const sync = async () => {
-    const { changes } = await one.anyone.ask(FOLLOW, { since: cursor });
-    for (const { rowNodeId, node } of changes.changes) kept.set(rowNodeId, node);
+    const { changes } = await one.anonymous.ask(FOLLOW, { since: cursor });
+    for (const { rowNodeId, node } of changes.changes) clientRows.set(rowNodeId, node);
     cursor = changes.cursor;
     expect(changes.hasMore).toBe(false);
   };
@@ -171,20 +171,20 @@ test('reports the variationIds of both rows when concurrent transactions insert 
     first.release();
     second.release();
   }
-  const { nodes } = (await one.anyone.ask(VARIATIONS)).exercises;
+  const { nodes } = (await one.anonymous.ask(VARIATIONS)).exercises;
   expect(nodes).toHaveLength(2);
-  for (const { nodeId, variationIds } of nodes) expect(kept.get(nodeId)!.variationIds).toEqual(variationIds);
+  for (const { nodeId, variationIds } of nodes) expect(clientRows.get(nodeId)!.variationIds).toEqual(variationIds);
 });
 
 test('reads a page of changes with a constant number of statements', async () => {
   const statements = async (rows: number) => {
-    const { cursor } = await since(null, FOODS);
+    const { cursor } = await changesSince(null, FOODS);
     await one.sql(
       `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
        SELECT 'Food ' || n, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 2, '2' FROM generate_series(1, $1) n`,
       [rows],
     );
-    const answer = await one.anyone.query(CHANGES.replace('nodeId }', 'nodeId ... on Ingredient { name energy } }'), {
+    const answer = await one.anonymous.query(CHANGES.replace('nodeId }', 'nodeId ... on Ingredient { name energy } }'), {
       since: cursor,
       types: FOODS,
       first: 500,
@@ -199,42 +199,42 @@ test('reads a page of changes with a constant number of statements', async () =>
 
 test('deletes changes older than a month on startup', async () => {
   await one.sql(`UPDATE "change" SET "at" = now() - interval '32 days' WHERE "user_id" IS NULL`);
-  const three = await Fitgraph.start({ beside: one });
+  const three = await Fitgraph.start({ sameDatabaseAs: one });
   expect(await one.sql(`SELECT FROM "change" WHERE "user_id" IS NULL`)).toEqual([]);
   await three.stop();
 });
 
 test('expires cursors when a table is truncated', async () => {
-  const { cursor } = await since(null, FOODS);
+  const { cursor } = await changesSince(null, FOODS);
   await one.sql('TRUNCATE "exercise_comment"');
-  expect((await one.anyone.query(CHANGES, { since: cursor, types: FOODS })).code).toBe('CURSOR_EXPIRED');
+  expect((await one.anonymous.query(CHANGES, { since: cursor, types: FOODS })).code).toBe('CURSOR_EXPIRED');
 });
 
 describe('a client that applies catalogue changes', () => {
   const schema = buildGraphQLSchema();
   const types = allEntities().filter((entity) => !resourceOf(entity)!.owned && isListed(entity));
   const NAMES = types.map((entity) => toSnakeCase(lowerFirst(entity.name)).toUpperCase());
-  const leaves = (entity: Entity) =>
+  const leafFields = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
       .map(({ name }) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`))
       .join(' ');
   const FOLLOW = `query ($since: String!, $types: [RowType!]) { changes(since: $since, types: $types, first: 11) { cursor hasMore changes { operation rowNodeId node {
-    nodeId ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`;
+    nodeId ${types.map((entity) => `... on ${entity.name} { ${leafFields(entity)} }`).join(' ')} } } } }`;
 
   /** Reads all rows that are visible to the person, page by page. */
-  async function everything(person: Person, first: number): Promise<Map<string, object>> {
+  async function readAllRows(person: Person, first: number): Promise<Map<string, object>> {
     const all = new Map<string, object>();
     for (const entity of types) {
       const { pluralName } = resourceOf(entity)!;
       if (!hasPages(entity)) {
-        const { list } = await person.ask(`{ list: ${pluralName} { ${leaves(entity)} } }`);
+        const { list } = await person.ask(`{ list: ${pluralName} { ${leafFields(entity)} } }`);
         for (const node of list) all.set(node.nodeId, node);
         continue;
       }
       for (let after: string | null = null, more = true; more;) {
         const { page } = await person.ask(
-          `query ($after: String) { page: ${pluralName}(first: ${first}, after: $after, orderBy: [{ id: ASC }]) { nodes { ${leaves(entity)} } pageInfo { hasNextPage endCursor } } }`,
+          `query ($after: String) { page: ${pluralName}(first: ${first}, after: $after, orderBy: [{ id: ASC }]) { nodes { ${leafFields(entity)} } pageInfo { hasNextPage endCursor } } }`,
           { after },
         );
         for (const node of page.nodes) all.set(node.nodeId, node);
@@ -248,34 +248,37 @@ describe('a client that applies catalogue changes', () => {
   test.each([1, 2, 3])(seeded('has the same rows as the server after random writes (client %i)'), async (number) => {
     const random = randomFor(`changes of the catalogue ${number}`);
     const reader = randomFor(`readers of the catalogue ${number}`);
-    const status = () => random.pick(['1', '2', '2', '3'] as const);
-    const some = (table: string) => `(SELECT "id" FROM "${table}" ORDER BY "id" OFFSET ${random.int(0, 3)} LIMIT 1)`;
+    const randomStatus = () => random.pick(['1', '2', '2', '3'] as const);
+    const randomRowId = (table: string) => `(SELECT "id" FROM "${table}" ORDER BY "id" OFFSET ${random.int(0, 3)} LIMIT 1)`;
     let names = 0;
     const name = (what: string) => `'${what} ${number}-${(names += 1)}'`;
     const writes: (() => string)[] = [
       () => `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
-        VALUES (${name('Food')}, '2021-01-01', '2021-01-01', 1, 1, 1, 1, ${some('language')}, '${status()}')`,
-      () => `UPDATE "ingredient" SET "name" = ${name('Meal')}, "status" = '${status()}' WHERE "id" = ${some('ingredient')}`,
+        VALUES (${name('Food')}, '2021-01-01', '2021-01-01', 1, 1, 1, 1, ${randomRowId('language')}, '${randomStatus()}')`,
+      () => `UPDATE "ingredient" SET "name" = ${name('Meal')}, "status" = '${randomStatus()}' WHERE "id" = ${randomRowId('ingredient')}`,
       () => `DELETE FROM "ingredient" WHERE "id" = (SELECT max("id") FROM "ingredient")`,
       () => `INSERT INTO "household_unit" ("language_id", "name") VALUES (2, ${name('Spoon')})`,
-      () => `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT ${some('ingredient')}, ${some('household_unit')}, 3`,
+      () =>
+        `INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT ${randomRowId('ingredient')}, ${randomRowId('household_unit')}, 3`,
       () => `DELETE FROM "household_unit" WHERE "id" = (SELECT max("id") FROM "household_unit")`,
       () => `UPDATE "ingredient_unit" SET "gram" = ${random.int(1, 99)}`,
       () =>
-        `INSERT INTO "exercise_base" ("uuid", "status", "category_id", "variation_id") VALUES (gen_random_uuid(), '${status()}', ${some('exercise_category')}, 1)`,
+        `INSERT INTO "exercise_base" ("uuid", "status", "category_id", "variation_id") VALUES (gen_random_uuid(), '${randomStatus()}', ${randomRowId('exercise_category')}, 1)`,
       () => `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id")
-        SELECT gen_random_uuid(), ${name('Lift')}, '${status()}', 'How it is done.', 2, "id" FROM "exercise_base" ORDER BY "id" DESC LIMIT 1`,
-      () => `UPDATE "exercise" SET "status" = '${status()}', "language_id" = ${some('language')} WHERE "id" = ${some('exercise')}`,
+        SELECT gen_random_uuid(), ${name('Lift')}, '${randomStatus()}', 'How it is done.', 2, "id" FROM "exercise_base" ORDER BY "id" DESC LIMIT 1`,
       () =>
-        `UPDATE "exercise_base" SET "category_id" = ${some('exercise_category')}, "variation_id" = ${random.pick(['1', 'NULL'] as const)} WHERE "id" = ${some('exercise_base')}`,
+        `UPDATE "exercise" SET "status" = '${randomStatus()}', "language_id" = ${randomRowId('language')} WHERE "id" = ${randomRowId('exercise')}`,
       () =>
-        `INSERT INTO "exercise_base_muscle" VALUES (${some('exercise_base')}, ${some('muscle')}, ${random.pick(['true', 'false'] as const)}) ON CONFLICT DO NOTHING`,
-      () => `DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = ${some('exercise_base')}`,
-      () => `INSERT INTO "exercise_base_equipment" VALUES (${some('exercise_base')}, ${some('equipment')}) ON CONFLICT DO NOTHING`,
-      () => `INSERT INTO "exercise_comment" ("exercise_id", "comment") SELECT ${some('exercise')}, ${name('Mind')}`,
+        `UPDATE "exercise_base" SET "category_id" = ${randomRowId('exercise_category')}, "variation_id" = ${random.pick(['1', 'NULL'] as const)} WHERE "id" = ${randomRowId('exercise_base')}`,
+      () =>
+        `INSERT INTO "exercise_base_muscle" VALUES (${randomRowId('exercise_base')}, ${randomRowId('muscle')}, ${random.pick(['true', 'false'] as const)}) ON CONFLICT DO NOTHING`,
+      () => `DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = ${randomRowId('exercise_base')}`,
+      () =>
+        `INSERT INTO "exercise_base_equipment" VALUES (${randomRowId('exercise_base')}, ${randomRowId('equipment')}) ON CONFLICT DO NOTHING`,
+      () => `INSERT INTO "exercise_comment" ("exercise_id", "comment") SELECT ${randomRowId('exercise')}, ${name('Mind')}`,
       () => `DELETE FROM "exercise" WHERE "id" = (SELECT max("id") FROM "exercise")`,
       () => `INSERT INTO "variation" DEFAULT VALUES`,
-      () => `UPDATE "exercise_image" SET "is_main" = NOT "is_main", "status" = '${status()}'`,
+      () => `UPDATE "exercise_image" SET "is_main" = NOT "is_main", "status" = '${randomStatus()}'`,
     ];
     const write = async () => {
       // Makes all random choices before the first `await`, so that they do not depend on the interleaving of transactions.
@@ -299,7 +302,7 @@ describe('a client that applies catalogue changes', () => {
     let cursor: string | null = null;
     const sync = async () => {
       for (let more = true; more;) {
-        const { changes } = await reader.pick([one, two]).anyone.ask(FOLLOW, { since: cursor, types: NAMES });
+        const { changes } = await reader.pick([one, two]).anonymous.ask(FOLLOW, { since: cursor, types: NAMES });
         for (const { rowNodeId, node } of changes.changes)
           if (node) keep.set(rowNodeId, node);
           else keep.delete(rowNodeId);
@@ -308,9 +311,9 @@ describe('a client that applies catalogue changes', () => {
       }
     };
 
-    ({ cursor } = await since(null, NAMES));
+    ({ cursor } = await changesSince(null, NAMES));
     const early = Array.from({ length: 10 }, write);
-    for (const [nodeId, node] of await everything(two.anyone, 3)) keep.set(nodeId, node);
+    for (const [nodeId, node] of await readAllRows(two.anonymous, 3)) keep.set(nodeId, node);
     await Promise.all(early);
     for (let round = 0; round < 10; round += 1) {
       const acts = Array.from({ length: 1 + random.int(0, 6) }, write);
@@ -319,7 +322,7 @@ describe('a client that applies catalogue changes', () => {
     }
     await sync();
 
-    const server = await everything(one.anyone, 500);
+    const server = await readAllRows(one.anonymous, 500);
     // Rows that no write deletes, such as languages and units, are always left.
     expect(server.size).toBeGreaterThan(20);
     const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));

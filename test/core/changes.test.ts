@@ -3,7 +3,7 @@ import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 
 import type { Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
-import { furnish, ownedTypes } from '../setup/belongings';
+import { createOwnedRows, ownedTypes } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 import { inputOf } from '../setup/samples';
@@ -15,7 +15,7 @@ let ann: Person;
 let annElsewhere: Person;
 
 beforeAll(async () => {
-  two = await Fitgraph.start({ beside: one });
+  two = await Fitgraph.start({ sameDatabaseAs: one });
   ann = await one.user('ann');
   annElsewhere = new Person(two.url, { id: ann.id, token: ann.token });
 });
@@ -32,7 +32,7 @@ interface Change {
 }
 
 /** Reads all changes since the cursor, and returns them with the next cursor. */
-async function since(cursor: string | null, person = ann, first = 100): Promise<{ cursor: string; changes: Change[] }> {
+async function changesSince(cursor: string | null, person = ann, first = 100): Promise<{ cursor: string; changes: Change[] }> {
   const all: Change[] = [];
   for (;;) {
     const { changes } = await person.ask(CHANGES, { since: cursor, first });
@@ -42,36 +42,36 @@ async function since(cursor: string | null, person = ann, first = 100): Promise<
   }
 }
 
-const short = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
+const summarize = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 
 test('returns only a cursor when `since` is omitted', async () => {
   await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' });
-  expect((await since(null)).changes).toEqual([]);
+  expect((await changesSince(null)).changes).toEqual([]);
 });
 
 test('lists creates, updates and deletes of either API and instance', async () => {
-  const { cursor } = await since(null);
+  const { cursor } = await changesSince(null);
   const { body } = await annElsewhere.post('/weightentry/', { date: '2020-02-01', weight: '80' });
   await ann.ask(`mutation ($id: ID!) { updateWeightEntry(id: $id, input: { weight: "81" }) { weightEntry { id } } }`, { id: body.id });
   await annElsewhere.delete(`/weightentry/${body.id}/`);
-  const read = await since(cursor);
-  expect(short(read.changes)).toEqual(['CREATED', 'UPDATED', 'DELETED'].map((what) => `${what} WEIGHT_ENTRY ${body.id}`));
+  const read = await changesSince(cursor);
+  expect(summarize(read.changes)).toEqual(['CREATED', 'UPDATED', 'DELETED'].map((what) => `${what} WEIGHT_ENTRY ${body.id}`));
   // The row is deleted, so its earlier changes have no node either.
   expect(read.changes.map(({ node }) => node)).toEqual([null, null, null]);
-  expect((await since(read.cursor)).changes).toEqual([]);
+  expect((await changesSince(read.cursor)).changes).toEqual([]);
 });
 
 test('reports the deletion of all rows below a deleted row', async () => {
-  const belongings = await furnish(ann);
-  const { cursor } = await since(null);
-  const named = (name: string) => [...belongings].find(([entity]) => entity.name === name)![1];
-  await ann.delete(`/workout/${named('Workout')}/`);
-  const { changes } = await since(cursor);
-  expect(short(changes).sort()).toEqual(
+  const ownedRowIds = await createOwnedRows(ann);
+  const { cursor } = await changesSince(null);
+  const ownedRowIdOf = (name: string) => [...ownedRowIds].find(([entity]) => entity.name === name)![1];
+  await ann.delete(`/workout/${ownedRowIdOf('Workout')}/`);
+  const { changes } = await changesSince(cursor);
+  expect(summarize(changes).sort()).toEqual(
     ['Workout', 'TrainingDay', 'SetGroup', 'PlannedSet', 'WorkoutSession', 'WorkoutLog', 'ScheduleStep']
-      .map((name) => `DELETED ${name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${named(name)}`)
+      .map((name) => `DELETED ${name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${ownedRowIdOf(name)}`)
       // A schedule step is part of its schedule, so its deletion updates the schedule.
-      .concat(`UPDATED SCHEDULE ${named('Schedule')}`)
+      .concat(`UPDATED SCHEDULE ${ownedRowIdOf('Schedule')}`)
       .sort(),
   );
 });
@@ -79,23 +79,23 @@ test('reports the deletion of all rows below a deleted row', async () => {
 test('reports a training day as updated when its weekdays change', async () => {
   const workout = (await ann.post('/workout/', { comment: '' })).body.id;
   const day = (await ann.post('/day/', { training: workout, description: 'Legs', day: [1] })).body.id;
-  const { cursor } = await since(null);
+  const { cursor } = await changesSince(null);
   await ann.patch(`/day/${day}/`, { day: [2, 5] });
-  const { changes } = await since(cursor);
-  expect(new Set(short(changes))).toEqual(new Set([`UPDATED TRAINING_DAY ${day}`, `UPDATED WORKOUT ${workout}`]));
+  const { changes } = await changesSince(cursor);
+  expect(new Set(summarize(changes))).toEqual(new Set([`UPDATED TRAINING_DAY ${day}`, `UPDATED WORKOUT ${workout}`]));
 });
 
 test('pages through changes of the requested types, and hides those of other users', async () => {
   const eve = await one.user('eve');
-  const [{ cursor }, eves] = [await since(null), await since(null, eve)];
+  const [{ cursor }, eves] = [await changesSince(null), await changesSince(null, eve)];
   for (const day of [1, 2, 3, 4, 5]) await ann.post('/weightentry/', { date: `2020-03-0${day}`, weight: '80' });
   await ann.post('/workout/', { comment: 'a workout' });
-  expect((await since(cursor, ann, 2)).changes).toHaveLength(6);
+  expect((await changesSince(cursor, ann, 2)).changes).toHaveLength(6);
   const { changes } = await ann.ask(CHANGES, { since: cursor, types: ['WORKOUT'] });
   expect(changes.changes).toHaveLength(1);
-  expect((await since(eves.cursor, eve)).changes).toEqual([]);
+  expect((await changesSince(eves.cursor, eve)).changes).toEqual([]);
   // The cursor of another user grants no access.
-  expect((await since(cursor, eve)).changes).toEqual([]);
+  expect((await changesSince(cursor, eve)).changes).toEqual([]);
 });
 
 test('does not miss a transaction that commits after a later one was read', async () => {
@@ -105,13 +105,13 @@ test('does not miss a transaction that commits after a later one was read', asyn
     const insert = 'INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ($1, $2, $3)';
     await client.query(insert, ['2020-01-01', 'slow', ann.id]);
     await ann.post('/workout/', { comment: 'quick' });
-    const early = await since(null);
+    const early = await changesSince(null);
     await ann.post('/workout/', { comment: 'quick too' });
-    const middle = await since(early.cursor);
+    const middle = await changesSince(early.cursor);
     expect(middle.changes).toHaveLength(1);
     await client.query('COMMIT');
-    expect((await since(middle.cursor)).changes).toHaveLength(1);
-    expect((await since(early.cursor)).changes).toHaveLength(2);
+    expect((await changesSince(middle.cursor)).changes).toHaveLength(1);
+    expect((await changesSince(early.cursor)).changes).toHaveLength(2);
   } finally {
     client.release();
   }
@@ -132,12 +132,12 @@ test('limits `first` to 1 to 500 and rejects anonymous clients', async () => {
   for (const first of [0, 501]) expect((await ann.query(CHANGES, { first })).errors![0]!.extensions.fields).toHaveProperty('first');
   // Clients may send null for an omitted argument.
   expect(Object.keys((await ann.ask(CHANGES, { first: null })).changes)).toContain('cursor');
-  expect((await one.anyone.query(CHANGES)).code).toBe('UNAUTHENTICATED');
+  expect((await one.anonymous.query(CHANGES)).code).toBe('UNAUTHENTICATED');
 });
 
 test('reads a page of changes with a constant number of statements', async () => {
   const statements = async (entries: number) => {
-    const { cursor } = await since(null);
+    const { cursor } = await changesSince(null);
     await one.sql(
       `INSERT INTO "weight_entry" ("date", "weight", "user_id") SELECT date '1990-01-01' + n + (SELECT count(*)::int FROM "weight_entry"), 70, $1 FROM generate_series(1, $2) n`,
       [ann.id, entries],
@@ -157,13 +157,13 @@ test('reads a page of changes with a constant number of statements', async () =>
 describe('a client that applies changes', () => {
   const schema = buildGraphQLSchema();
   const types = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
-  const leaves = (entity: Entity) =>
+  const leafFields = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
       .map(({ name }) => name)
       .join(' ');
   const FOLLOW = `query ($since: String!) { changes(since: $since, first: 7) { cursor hasMore changes { operation rowNodeId node { nodeId
-    ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`
+    ${types.map((entity) => `... on ${entity.name} { ${leafFields(entity)} }`).join(' ')} } } } }`
     // Each type has its own aliases, because fields of the same name conflict if only one of them is nullable.
     .replace(/\.\.\. on (\w+) \{ ([^}]*) \}/g, (_, type: string, names: string) => {
       const aliased = names.split(' ').map((name) => (name === 'nodeId' ? name : `${type}_${name}: ${name}`));
@@ -174,11 +174,11 @@ describe('a client that applies changes', () => {
     const random = randomFor(`actions of client ${client}`);
     const reader = randomFor(`requests of client ${client}`);
     const person = await one.user(`client${client}`);
-    const elsewhere = new Person(two.url, { id: person.id, token: person.token });
+    const onOtherInstance = new Person(two.url, { id: person.id, token: person.token });
     const rows = new Map<Entity, number[]>(types.map((entity) => [entity, []]));
     const state = new Map<string, object>();
-    let { cursor } = await since(null, person);
-    // `furnish` below creates rows with smaller numbers.
+    let { cursor } = await changesSince(null, person);
+    // `createOwnedRows` below creates rows with smaller numbers.
     let number = 100;
 
     const pick = (list: number[]) => list[random.below(list.length)];
@@ -200,7 +200,7 @@ describe('a client that applies changes', () => {
       if (data?.made?.[name]) rows.get(entity)!.push(Number(data.made[name].id));
     };
     const act = async () => {
-      const by = random.pick([person, elsewhere]);
+      const by = random.pick([person, onOtherInstance]);
       const entity = random.pick(types);
       const { metadata } = resourceOf(entity)!;
       const id = pick(rows.get(entity)!);
@@ -218,7 +218,7 @@ describe('a client that applies changes', () => {
     };
     const sync = async () => {
       for (let more = true; more;) {
-        const { changes } = await reader.pick([person, elsewhere]).ask(FOLLOW, { since: cursor });
+        const { changes } = await reader.pick([person, onOtherInstance]).ask(FOLLOW, { since: cursor });
         for (const { rowNodeId, node } of changes.changes)
           if (node) state.set(rowNodeId, node);
           else state.delete(rowNodeId);
@@ -235,13 +235,13 @@ describe('a client that applies changes', () => {
       await Promise.all(actions);
     }
     // Ensures that rows of every type exist.
-    await furnish(person);
+    await createOwnedRows(person);
     await sync();
 
     const server = new Map<string, object>();
     for (const entity of types) {
       const { pluralName } = resourceOf(entity)!;
-      const fields = leaves(entity)
+      const fields = leafFields(entity)
         .split(' ')
         .map((name) => (name === 'nodeId' ? name : `${entity.name}_${name}: ${name}`));
       const { page } = await person.ask(`{ page: ${pluralName}(first: 1000) { nodes { ${fields.join(' ')} } } }`);
@@ -254,9 +254,9 @@ describe('a client that applies changes', () => {
 });
 
 test('expires cursors when a table is truncated', async () => {
-  const { cursor } = await since(null);
+  const { cursor } = await changesSince(null);
   await one.sql('TRUNCATE "weight_entry"');
   expect((await ann.query(CHANGES, { since: cursor })).code).toBe('CURSOR_EXPIRED');
-  const anew = await since(null);
-  expect((await since(anew.cursor)).changes).toEqual([]);
+  const anew = await changesSince(null);
+  expect((await changesSince(anew.cursor)).changes).toEqual([]);
 });

@@ -34,8 +34,8 @@ test('exposes every choice field as an enum in GraphQL types, inputs and filters
     expect(isEnumType(type)).toBe(true);
     for (const suffix of ['', 'Input', 'Patch']) {
       const holder: any = schema.getType(`${entity.name}${suffix}`);
-      const shown = holder?.getFields()[field.name]?.type;
-      if (shown) expect(isNonNullType(shown) ? shown.ofType : shown).toBe(type);
+      const typeInSchema = holder?.getFields()[field.name]?.type;
+      if (typeInSchema) expect(isNonNullType(typeInSchema) ? typeInSchema.ofType : typeInSchema).toBe(type);
     }
     const where: any = schema.getType(`${entity.name}Where`);
     if (where) expect(String(where.getFields()[field.name].type)).toBe(`${field.enum!.name}Filter`);
@@ -62,8 +62,8 @@ test('rejects stored values in GraphQL and enum names in REST', async () => {
     code: 'BAD_USER_INPUT',
     fields: { 'input.impression': [expect.stringMatching(/"3" does not exist in "WorkoutImpression"/)] },
   });
-  const refused = await ann.post('/workoutsession/', { workout: Number(workoutId), date: '2021-03-11', impression: 'GOOD' });
-  expect([refused.status, refused.body]).toEqual([400, { impression: ['"GOOD" is not a valid choice.'] }]);
+  const rejected = await ann.post('/workoutsession/', { workout: Number(workoutId), date: '2021-03-11', impression: 'GOOD' });
+  expect([rejected.status, rejected.body]).toEqual([400, { impression: ['"GOOD" is not a valid choice.'] }]);
 });
 
 test('treats a choice left blank in REST as null in GraphQL, also in filters', async () => {
@@ -107,24 +107,24 @@ describe('weekdays', () => {
   const CREATE = `mutation ($input: TrainingDayInput!) { made: createTrainingDay(input: $input) { ${DAY} } }`;
   const UPDATE = `mutation ($id: ID!, $input: TrainingDayPatch!) { made: updateTrainingDay(id: $id, input: $input) { ${DAY} } }`;
   const input = (weekdays: unknown) => ({ input: { workoutId, name: 'a', weekdays } });
-  const made = async (weekdays: string[]) => (await ann.ask(CREATE, input(weekdays))).made.trainingDay;
+  const createDay = async (weekdays: string[]) => (await ann.ask(CREATE, input(weekdays))).made.trainingDay;
 
   test('are sorted enum names in GraphQL and ids in REST, and can be filtered by either', async () => {
-    const day = await made(['SUNDAY', 'MONDAY', 'SUNDAY']);
+    const day = await createDay(['SUNDAY', 'MONDAY', 'SUNDAY']);
     expect(day.weekdays).toEqual(['MONDAY', 'SUNDAY']);
     const path = `/day/${day.id}/`;
     expect((await ann.get(path)).body.day).toEqual([1, 7]);
     expect((await ann.patch(path, { day: [3, 2] })).body.day).toEqual([2, 3]);
-    const found = async (where: object) => {
+    const weekdaysWhere = async (where: object) => {
       const { page } = await ann.ask('query ($where: TrainingDayWhere) { page: trainingDays(where: $where) { nodes { weekdays } } }', {
         where,
       });
       return page.nodes.map(({ weekdays }: any) => weekdays);
     };
     const days = ['TUESDAY', 'WEDNESDAY'];
-    expect(await found({ weekdays: { in: ['WEDNESDAY', 'SUNDAY'] } })).toEqual([days]);
-    expect(await found({ weekdays: { each: days } })).toEqual([days, days]);
-    expect(await found({ weekdays: { notIn: ['TUESDAY'] } })).toEqual([]);
+    expect(await weekdaysWhere({ weekdays: { in: ['WEDNESDAY', 'SUNDAY'] } })).toEqual([days]);
+    expect(await weekdaysWhere({ weekdays: { each: days } })).toEqual([days, days]);
+    expect(await weekdaysWhere({ weekdays: { notIn: ['TUESDAY'] } })).toEqual([]);
     expect((await ann.get('/day/?day=3')).body.results).toMatchObject([{ id: Number(day.id), day: [2, 3] }]);
     const update = await ann.ask(UPDATE, { id: day.id, input: { weekdays: ['FRIDAY'] } });
     expect(update.made).toMatchObject({ trainingDay: { id: day.id, weekdays: ['FRIDAY'] }, errors: [] });
@@ -149,7 +149,7 @@ describe('weekdays', () => {
   });
 
   test('without an enum name appear only in REST', async () => {
-    const { id } = await made(['MONDAY']);
+    const { id } = await createDay(['MONDAY']);
     await fitgraph.sql(`INSERT INTO "day_of_week" ("id", "day_of_week") VALUES (8, 'Funday')`);
     await fitgraph.reference.reload();
     expect((await ann.patch(`/day/${id}/`, { day: [8, 2] })).body.day).toEqual([2, 8]);
@@ -160,14 +160,14 @@ describe('weekdays', () => {
   });
 
   test('are part of their training day in the change log', async () => {
-    const day = await made(['MONDAY']);
+    const day = await createDay(['MONDAY']);
     const { changes } = await ann.ask('{ changes { cursor } }');
     await ann.ask(UPDATE, { id: day.id, input: { weekdays: ['SATURDAY'] } });
-    const told = await ann.ask(
+    const changesAfterUpdate = await ann.ask(
       'query ($since: String!) { changes(since: $since, types: [TRAINING_DAY]) { changes { type operation node { ... on TrainingDay { weekdays } } } } }',
       { since: changes.cursor },
     );
-    expect(told.changes.changes[0]).toEqual({ type: 'TRAINING_DAY', operation: 'UPDATED', node: { weekdays: ['SATURDAY'] } });
+    expect(changesAfterUpdate.changes.changes[0]).toEqual({ type: 'TRAINING_DAY', operation: 'UPDATED', node: { weekdays: ['SATURDAY'] } });
   });
 
   test('are rows in REST, but neither a type nor a node in GraphQL', async () => {

@@ -40,9 +40,14 @@ test('declares every constant default on its create input, and no defaults on pa
     }
   for (const { entity } of inputs)
     expect(printType(schema.getType(`${entity.name}Patch`) ?? schema.getType('Query')!)).not.toMatch(/^ {2}\w+: .* = /m);
-  const printed = inputs.map(({ type }) => printType(type)).join();
-  for (const shown of ['sets: Int! = 4', 'isActive: Boolean! = true', 'impression: WorkoutImpression! = NEUTRAL', 'notes: String! = ""'])
-    expect(printed).toContain(shown);
+  const printedSchema = inputs.map(({ type }) => printType(type)).join();
+  for (const declaration of [
+    'sets: Int! = 4',
+    'isActive: Boolean! = true',
+    'impression: WorkoutImpression! = NEUTRAL',
+    'notes: String! = ""',
+  ])
+    expect(printedSchema).toContain(declaration);
 });
 
 test('stores the declared defaults over GraphQL and REST', async () => {
@@ -65,10 +70,10 @@ test('stores the declared defaults over GraphQL and REST', async () => {
 });
 
 test('rejects null for a field with a default over GraphQL and REST', async () => {
-  const refused = await ann.query('mutation ($input: SetGroupInput!) { made: createSetGroup(input: $input) { setGroup { id } } }', {
+  const rejected = await ann.query('mutation ($input: SetGroupInput!) { made: createSetGroup(input: $input) { setGroup { id } } }', {
     input: { trainingDayId, sets: null },
   });
-  expect(refused.errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields: { 'input.sets': ['This field may not be null.'] } });
+  expect(rejected.errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields: { 'input.sets': ['This field may not be null.'] } });
   const { status, body } = await ann.post('/set/', { exerciseday: Number(trainingDayId), sets: null });
   expect([status, body]).toEqual([400, { sets: ['This field may not be null.'] }]);
 });

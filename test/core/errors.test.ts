@@ -8,9 +8,9 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-const SHOWN = 'errors { path message }';
+const ERRORS = 'errors { path message }';
 const create = (input: unknown) =>
-  ann.query(`mutation ($input: WeightEntryInput!) { made: createWeightEntry(input: $input) { weightEntry { id } ${SHOWN} } }`, { input });
+  ann.query(`mutation ($input: WeightEntryInput!) { made: createWeightEntry(input: $input) { weightEntry { id } ${ERRORS} } }`, { input });
 
 test.each([
   ['NOT_FOUND', '{ exercise(id: 999) { id } }'],
@@ -74,13 +74,13 @@ test('reports all invalid fields at once and writes nothing', async () => {
     errors: [{ path: ['input', 'weight'], message: 'Ensure that there are no more than 5 digits in total.' }],
   });
   expect((await ann.ask('{ weightEntries(where: { date: { eq: "2021-01-01" } }) { totalCount } }')).weightEntries.totalCount).toBe(0);
-  const setting = await ann.ask(`mutation ($input: PlannedSetPatch!) { made: updatePlannedSet(id: 1, input: $input) { ${SHOWN} } }`, {
+  const setting = await ann.ask(`mutation ($input: PlannedSetPatch!) { made: updatePlannedSet(id: 1, input: $input) { ${ERRORS} } }`, {
     input: { reps: 1 },
   });
   expect(setting.made).toEqual({ errors: [{ path: ['id'], message: 'There is no PlannedSet with the id "1".' }] });
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
   const entry = await ann.ask(
-    `mutation ($input: DiaryEntryInput!) { made: createDiaryEntry(input: $input) { diaryEntry { id } ${SHOWN} } }`,
+    `mutation ($input: DiaryEntryInput!) { made: createDiaryEntry(input: $input) { diaryEntry { id } ${ERRORS} } }`,
     {
       input: { planId: plan, ingredientId: 999, amount: '5000', ingredientUnitId: 999 },
     },
@@ -163,15 +163,15 @@ test('reports missing rows together with missing parents and invalid values, in 
       },
     },
   );
-  const shown = ({ errors }: any) => errors.map(({ path, code }: any) => `${path.join('.')} ${code}`);
+  const formatErrors = ({ errors }: any) => errors.map(({ path, code }: any) => `${path.join('.')} ${code}`);
   const values = (place: string) => [`${place}.reps TOO_LARGE`, `${place}.exerciseId NOT_FOUND`, `${place}.workoutId NOT_FOUND`];
-  expect(shown(answer.single)).toEqual(['id NOT_FOUND', ...values('input')]);
-  expect(shown(answer.bulk)).toEqual(['changes.0.id NOT_FOUND', ...values('changes.0.input'), 'changes.1.input.reps TOO_SMALL']);
+  expect(formatErrors(answer.single)).toEqual(['id NOT_FOUND', ...values('input')]);
+  expect(formatErrors(answer.bulk)).toEqual(['changes.0.id NOT_FOUND', ...values('changes.0.input'), 'changes.1.input.reps TOO_SMALL']);
   const tree = ['input.name TOO_LONG', 'input.days.0.weekdays EMPTY', 'input.days.1.setGroups.0.plannedSets.0.exerciseId NOT_FOUND'];
   const group = 'input.days.1.setGroups.0';
   const missing = ['input.days.0.id', `${group}.id`, `${group}.plannedSets.0.id`].map((id) => `${id} NOT_FOUND`);
-  expect(shown(answer.nested)).toEqual([...missing, ...tree]);
-  expect(shown(answer.missing)).toEqual(['id NOT_FOUND', ...tree]);
+  expect(formatErrors(answer.nested)).toEqual([...missing, ...tree]);
+  expect(formatErrors(answer.missing)).toEqual(['id NOT_FOUND', ...tree]);
 });
 
 test('limits the repetitions of a log in GraphQL only, with the complete path of the value', async () => {
@@ -179,14 +179,14 @@ test('limits the repetitions of a log in GraphQL only, with the complete path of
   const log = (reps: number) => ({ workoutId, exerciseId: 1, date: '2021-02-01', weight: '60', reps });
   const { body } = await ann.post('/workoutlog/', { workout: workoutId, exercise: 1, date: '2021-02-01', weight: '60', reps: 2147483647 });
   expect(body.reps).toBe(2147483647);
-  const shown = 'errors { path code message }';
+  const errorFields = 'errors { path code message }';
   const answer = await ann.ask(
     `mutation ($id: ID!, $log: WorkoutLogInput!, $logs: [WorkoutLogInput!]!) {
-      most: createWorkoutLog(input: $log) { workoutLog { reps } ${shown} }
-      logs: createWorkoutLogs(inputs: $logs) { workoutLogs { reps } ${shown} }
-      update: updateWorkoutLog(id: $id, input: { reps: 86401 }) { workoutLog { reps } ${shown} }
-      updates: updateWorkoutLogs(changes: [{ id: $id, input: { reps: 86401 } }]) { workoutLogs { reps } ${shown} }
-      weight: updateWorkoutLog(id: $id, input: { weight: "70" }) { workoutLog { reps weight } ${shown} }
+      most: createWorkoutLog(input: $log) { workoutLog { reps } ${errorFields} }
+      logs: createWorkoutLogs(inputs: $logs) { workoutLogs { reps } ${errorFields} }
+      update: updateWorkoutLog(id: $id, input: { reps: 86401 }) { workoutLog { reps } ${errorFields} }
+      updates: updateWorkoutLogs(changes: [{ id: $id, input: { reps: 86401 } }]) { workoutLogs { reps } ${errorFields} }
+      weight: updateWorkoutLog(id: $id, input: { weight: "70" }) { workoutLog { reps weight } ${errorFields} }
     }`,
     { id: body.id, log: log(86_400), logs: [log(1), log(86_401)] },
   );
@@ -203,13 +203,13 @@ test('limits the repetitions of a log in GraphQL only, with the complete path of
 test('rejects a foreign parent over REST before it validates other fields', async () => {
   const bob = await fitgraph.user('bob');
   const training = (await bob.post('/workout/', {})).body.id;
-  const refused = await ann.post('/day/', { training, description: '', day: [] });
-  expect([refused.status, refused.body]).toEqual([403, { detail: 'You are not allowed to do this' }]);
+  const rejected = await ann.post('/day/', { training, description: '', day: [] });
+  expect([rejected.status, rejected.body]).toEqual([403, { detail: 'You are not allowed to do this' }]);
 });
 
 test('reports invalid fields on update', async () => {
   const { made } = (await create({ date: '2021-01-02', weight: '80' })).data;
-  const document = `mutation ($id: ID!, $input: WeightEntryPatch!) { made: updateWeightEntry(id: $id, input: $input) { weightEntry { weight } ${SHOWN} } }`;
+  const document = `mutation ($id: ID!, $input: WeightEntryPatch!) { made: updateWeightEntry(id: $id, input: $input) { weightEntry { weight } ${ERRORS} } }`;
   const change = async (input: unknown) => (await ann.ask(document, { id: made.weightEntry.id, input })).made;
   const message = 'Ensure this value is less than or equal to 600.';
   expect(await change({ weight: '601' })).toEqual({ weightEntry: null, errors: [{ path: ['input', 'weight'], message }] });
@@ -273,7 +273,7 @@ describe('an unexpected error', () => {
   beforeAll(() => fitgraph.sql('ALTER TABLE "weight_entry" RENAME TO "lost"'));
   afterAll(() => fitgraph.sql('ALTER TABLE "lost" RENAME TO "weight_entry"'));
 
-  const INSIDE = /weight_entry|relation|SELECT|INSERT|at .*\.[jt]s|node_modules|42P01/;
+  const INTERNAL_DETAILS = /weight_entry|relation|SELECT|INSERT|at .*\.[jt]s|node_modules|42P01/;
   const ID = /\(id ([0-9a-f-]{36})\)/;
 
   test.each([
@@ -286,7 +286,7 @@ describe('an unexpected error', () => {
   ])('in %s returns only an id, and logs the details under that id', async (_what, ask, status) => {
     const answer = await ask();
     expect(answer.status).toBe(status);
-    expect(answer.text).not.toMatch(INSIDE);
+    expect(answer.text).not.toMatch(INTERNAL_DETAILS);
     const id = ID.exec(answer.text)![1]!;
     const line = JSON.parse(fitgraph.logged.find((one) => one.includes(id))!);
     expect(line).toMatchObject({ level: 50, id, err: { message: expect.stringContaining('weight_entry'), code: '42P01' } });

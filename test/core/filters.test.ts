@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 
 /** Returns the values of one field in the rows that match. */
-async function matching(type: string, many: string, where: unknown, field: string): Promise<unknown[]> {
+async function matchingValues(type: string, many: string, where: unknown, field: string): Promise<unknown[]> {
   const document = `query ($where: ${type}Where) { page: ${many}(where: $where, orderBy: [{ id: ASC }]) { totalCount nodes { value: ${field} } } }`;
   const { page } = await ann.ask(document, { where });
   expect(page.totalCount).toBe(page.nodes.length);
@@ -98,7 +98,7 @@ test.each<Case>([
   ['Exercise', 'exercises', { muscles: { some: { isFront: { eq: false } } } }, 'name', ['Squat']],
   ['Ingredient', 'ingredients', { energy: { in: [52, 64] } }, 'name', ['Milk', 'Apple']],
 ])('filters %s (%s) by %j', async (type, many, where, field, expected) => {
-  expect(await matching(type, many, where, field)).toEqual(expected);
+  expect(await matchingValues(type, many, where, field)).toEqual(expected);
 });
 
 test.each([
@@ -122,7 +122,7 @@ test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '0001-01-01T00:0
 );
 
 describe('an invalid condition or order', () => {
-  const refused = async (
+  const expectRejection = async (
     type: string,
     many: string,
     where: unknown,
@@ -138,17 +138,17 @@ describe('an invalid condition or order', () => {
   const nested = (depth: number, innermost: object = {}): object => (depth ? { not: nested(depth - 1, innermost) } : innermost);
   test('is rejected when it has more than 200 conditions at any depth', async () => {
     const message = ['There are more than 200 conditions.'];
-    await refused('Exercise', 'exercises', { or: Array(201).fill({}) }, { where: message });
-    await refused('Exercise', 'exercises', { muscles: { some: { and: Array(100).fill({ name: { eq: 'a', ne: 'b' } }) } } }, { where: message }); // prettier-ignore
+    await expectRejection('Exercise', 'exercises', { or: Array(201).fill({}) }, { where: message });
+    await expectRejection('Exercise', 'exercises', { muscles: { some: { and: Array(100).fill({ name: { eq: 'a', ne: 'b' } }) } } }, { where: message }); // prettier-ignore
   });
 
   test('is rejected when `some` and `none` are nested deeper than 4 levels', async () => {
-    const quantified = (kinds: string[]): object => {
+    const nestedQuantifiers = (kinds: string[]): object => {
       const [kind, ...rest] = kinds;
-      return kind ? { category: { exercises: { [kind]: quantified(rest) } } } : { id: { eq: '1' } };
+      return kind ? { category: { exercises: { [kind]: nestedQuantifiers(rest) } } } : { id: { eq: '1' } };
     };
     const path = 'where.category.exercises.some.category.exercises.none.category.exercises.none.category.exercises.some';
-    await refused('Exercise', 'exercises', quantified(['some', 'none', 'none', 'some', 'none']), {
+    await expectRejection('Exercise', 'exercises', nestedQuantifiers(['some', 'none', 'none', 'some', 'none']), {
       [`${path}.category.exercises.none`]: ['`some` and `none` are nested deeper than 4 levels.'],
     });
     // A realistic condition stays within the limit.
@@ -164,18 +164,18 @@ describe('an invalid condition or order', () => {
 
   test('is rejected when its variables are nested too deep, whatever the depth', async () => {
     const path = `where${'.not'.repeat(11)}`;
-    await refused('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });
+    await expectRejection('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });
     const deep = { where: ['Ensure that this is nested no deeper than 64 levels.'] };
-    await refused('Exercise', 'exercises', nested(65), deep, undefined, 400);
+    await expectRejection('Exercise', 'exercises', nested(65), deep, undefined, 400);
     const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
-    const sent = async (levels: number) => {
+    const sendNested = async (levels: number) => {
       const text = `${'{"not":'.repeat(levels)}{}${'}'.repeat(levels)}`;
       const answer = await ann.send('POST', '/graphql', `{"query":${JSON.stringify(query)},"variables":{"where":${text}}}`);
       return [answer.status, answer.body.errors[0]];
     };
-    expect(await sent(90)).toMatchObject([200, { extensions: { code: 'BAD_USER_INPUT', fields: deep } }]);
+    expect(await sendNested(90)).toMatchObject([200, { extensions: { code: 'BAD_USER_INPUT', fields: deep } }]);
     // A request body of more than 100 levels is not parsed at all.
-    expect(await sent(100_000)).toMatchObject([
+    expect(await sendNested(100_000)).toMatchObject([
       400,
       { extensions: { code: 'BAD_REQUEST' }, message: expect.stringContaining('100 levels') },
     ]);
@@ -194,11 +194,11 @@ describe('an invalid condition or order', () => {
 
   test('is rejected when `each` is nested inside another condition', async () => {
     const message = ['This is allowed only at the top level of `where`.'];
-    await refused('Exercise', 'exercises', { and: [{ muscleIds: { each: ['1'] } }] }, { 'where.and[0].muscleIds.each': message });
+    await expectRejection('Exercise', 'exercises', { and: [{ muscleIds: { each: ['1'] } }] }, { 'where.and[0].muscleIds.each': message });
   });
 
   test('is rejected when a search text is longer than 200 characters', () =>
-    refused(
+    expectRejection(
       'Exercise',
       'exercises',
       { name: { search: 'ä'.repeat(201) } },
@@ -207,12 +207,14 @@ describe('an invalid condition or order', () => {
 
   test('is rejected when `relevance` has no search or the order is too long', async () => {
     const none = ['`relevance` requires a `search` in `where`.'];
-    await refused('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
-    await refused('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
+    await expectRejection('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
+    await expectRejection('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
     const other = ['`relevance` applies only to the listed rows themselves.'];
-    await refused('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [{ exerciseBase: { relevance: 'DESC' } }]);
+    await expectRejection('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [
+      { exerciseBase: { relevance: 'DESC' } },
+    ]);
     const long = { orderBy: ['Ensure this list has no more than 50 elements.'] };
-    await refused('Exercise', 'exercises', {}, long, Array(51).fill({ id: 'ASC' }));
+    await expectRejection('Exercise', 'exercises', {}, long, Array(51).fill({ id: 'ASC' }));
   });
 
   test.each([
@@ -343,16 +345,16 @@ describe('orderBy', () => {
 });
 
 describe('a time in a REST query', () => {
-  const found = async (time: string) => (await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`)).body.count;
+  const countWithStartTime = async (time: string) => (await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`)).body.count;
 
   test.each(['18:00:00.5', '18:0:0.500', ' 18:00:00.500000 '])('matches the stored time when written as %j', async (time) => {
-    expect(await found(time)).toBe(1);
+    expect(await countWithStartTime(time)).toBe(1);
   });
 
   test.each(['18:00', '18:00:00', '18:00:00.500001', '0:00', '23:59:59.999999'])(
     'does not match the stored time when it is %j',
     async (time) => {
-      expect(await found(time)).toBe(0);
+      expect(await countWithStartTime(time)).toBe(0);
     },
   );
 

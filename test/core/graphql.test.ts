@@ -5,7 +5,7 @@ import { nodeIdOf, parseNodeId } from '../../src/core/model/node';
 const fitgraph = fitgraphForThisFile();
 
 describe('authentication of GraphQL requests', () => {
-  const viewer = (Authorization: string) => fitgraph.anyone.sending({ Authorization }).query('{ viewer { name } }');
+  const viewer = (Authorization: string) => fitgraph.anonymous.withHeaders({ Authorization }).query('{ viewer { name } }');
 
   test.each(['Token', 'token', 'Bearer', 'bearer'])('accepts the scheme %s', async (scheme) => {
     const { token } = await fitgraph.user('ann');
@@ -13,7 +13,7 @@ describe('authentication of GraphQL requests', () => {
   });
 
   test('treats a request without a token or with another scheme as anonymous', async () => {
-    expect((await fitgraph.anyone.query('{ viewer { name } }')).data).toEqual({ viewer: null });
+    expect((await fitgraph.anonymous.query('{ viewer { name } }')).data).toEqual({ viewer: null });
     expect((await viewer('Basic YW5uOmFubg==')).data).toEqual({ viewer: null });
   });
 
@@ -25,34 +25,34 @@ describe('authentication of GraphQL requests', () => {
 
   test('never sets a cookie', async () => {
     const ann = await fitgraph.user('ann');
-    for (const answer of [await ann.get('/'), await ann.query('{ viewer { name } }'), await fitgraph.anyone.get('/language/')])
+    for (const answer of [await ann.get('/'), await ann.query('{ viewer { name } }'), await fitgraph.anonymous.get('/language/')])
       expect(answer.headers.get('set-cookie')).toBeNull();
   });
 });
 
 describe('GraphQL request limits', () => {
   /** Returns a query with `depth` nested fields. */
-  const nested = (depth: number) => `{ exerciseCategory(id: 1) { ${deeper(depth - 1)} } }`;
+  const nested = (depth: number) => `{ exerciseCategory(id: 1) { ${selectionOfDepth(depth - 1)} } }`;
   const STEPS = ['exercises(first: 1)', 'nodes', 'category'];
-  const deeper = (depth: number, step = 0): string => {
-    if (depth > 1) return `${STEPS[step]} { ${deeper(depth - 1, (step + 1) % STEPS.length)} }`;
+  const selectionOfDepth = (depth: number, step = 0): string => {
+    if (depth > 1) return `${STEPS[step]} { ${selectionOfDepth(depth - 1, (step + 1) % STEPS.length)} }`;
     return step === 1 ? 'totalCount' : 'id';
   };
   const ask = async (document: string) => (await fitgraph.user('ann')).query(document);
 
   test('accept a selection of 20 levels and reject 21', async () => {
     expect((await ask(nested(20))).errors).toBeUndefined();
-    const refused = await ask(nested(21));
-    expect(refused).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
-    expect(refused.errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
+    const tooDeep = await ask(nested(21));
+    expect(tooDeep).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
+    expect(tooDeep.errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
   });
 
   test('include the depth of fragments', async () => {
     const spread = `{ exerciseCategory(id: 1) { ...a } }
-      fragment a on ExerciseCategory { ${deeper(10)} exercises(first: 1) { nodes { category { ...b } } } }
-      fragment b on ExerciseCategory { ${deeper(19)} }`;
+      fragment a on ExerciseCategory { ${selectionOfDepth(10)} exercises(first: 1) { nodes { category { ...b } } } }
+      fragment b on ExerciseCategory { ${selectionOfDepth(19)} }`;
     expect((await ask(spread)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
-    const inline = `{ exerciseCategory(id: 1) { ... on ExerciseCategory { ${deeper(20)} } } }`;
+    const inline = `{ exerciseCategory(id: 1) { ... on ExerciseCategory { ${selectionOfDepth(20)} } } }`;
     expect((await ask(inline)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
   });
 
@@ -75,25 +75,27 @@ describe('GraphQL request limits', () => {
   });
 
   test('allow introspection by anonymous clients', async () => {
-    const { data } = await fitgraph.anyone.query('{ __schema { queryType { name } types { name } } }');
+    const { data } = await fitgraph.anonymous.query('{ __schema { queryType { name } types { name } } }');
     expect(data.__schema.types.map(({ name }: any) => name)).toContain('Exercise');
   });
 
   test('reject requests that a browser sends cross-site without a preflight', async () => {
-    const simple = await fitgraph.anyone.sending({ 'Content-Type': 'text/plain' }).send('POST', '/graphql', '{"query":"{ __typename }"}');
+    const simple = await fitgraph.anonymous
+      .withHeaders({ 'Content-Type': 'text/plain' })
+      .send('POST', '/graphql', '{"query":"{ __typename }"}');
     expect(simple.status).toBeGreaterThanOrEqual(400);
-    expect((await fitgraph.anyone.send('GET', '/graphql?query=%7B__typename%7D')).status).toBe(400);
+    expect((await fitgraph.anonymous.send('GET', '/graphql?query=%7B__typename%7D')).status).toBe(400);
   });
 });
 
 describe('node ids', () => {
   test('resolve to their row', async () => {
-    const { exercises } = await fitgraph.anyone.ask('{ exercises { nodes { nodeId name category { nodeId name } } } }');
+    const { exercises } = await fitgraph.anonymous.ask('{ exercises { nodes { nodeId name category { nodeId name } } } }');
     for (const { nodeId, name, category } of exercises.nodes) {
       const document =
         'query ($nodeId: ID!) { node(nodeId: $nodeId) { __typename nodeId ... on Exercise { name } ... on ExerciseCategory { name } } }';
-      expect((await fitgraph.anyone.ask(document, { nodeId })).node).toEqual({ __typename: 'Exercise', nodeId, name });
-      expect((await fitgraph.anyone.ask(document, { nodeId: category.nodeId })).node).toEqual({
+      expect((await fitgraph.anonymous.ask(document, { nodeId })).node).toEqual({ __typename: 'Exercise', nodeId, name });
+      expect((await fitgraph.anonymous.ask(document, { nodeId: category.nodeId })).node).toEqual({
         __typename: 'ExerciseCategory',
         ...category,
       });
@@ -148,7 +150,7 @@ test('shows the writes of earlier fields to later fields of the same mutation', 
 
 test('keeps aliases of the same list with different arguments apart', async () => {
   const document = `{ a: exercises(first: 1) { nodes { name } } b: exercises(first: 1, offset: 1) { nodes { name } } c: exercises { totalCount } }`;
-  expect(await fitgraph.anyone.ask(document)).toEqual({
+  expect(await fitgraph.anonymous.ask(document)).toEqual({
     a: { nodes: [{ name: 'Bench press' }] },
     b: { nodes: [{ name: 'Plank' }] },
     c: { totalCount: 3 },
@@ -159,12 +161,12 @@ test('reads fields in fragments and with @skip and @include', async () => {
   const document = `query ($yes: Boolean!, $no: Boolean!) {
     exercise(id: 1) { ...names category { ... on ExerciseCategory { name } } uuid @skip(if: $yes) languageId @include(if: $no) }
   } fragment names on Exercise { name muscles { name } }`;
-  expect((await fitgraph.anyone.ask(document, { yes: true, no: false })).exercise).toEqual({
+  expect((await fitgraph.anonymous.ask(document, { yes: true, no: false })).exercise).toEqual({
     name: 'Squat',
     muscles: [{ name: 'Quadriceps femoris' }],
     category: { name: 'Legs' },
   });
-  expect((await fitgraph.anyone.ask(document, { yes: false, no: true })).exercise).toMatchObject({
+  expect((await fitgraph.anonymous.ask(document, { yes: false, no: true })).exercise).toMatchObject({
     uuid: '00000002-0000-4000-8000-000000000001',
     languageId: '2',
   });

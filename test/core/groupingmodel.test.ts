@@ -2,7 +2,7 @@
 import { toConstantCase } from '../../src/contract/casing';
 import { DateTime } from 'luxon';
 import { seedDemo, seedReference } from '../../src/transfer/seed';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 import { TIME_ZONE } from '../setup/databases';
@@ -13,8 +13,8 @@ import {
   firstDayOf,
   groupsOf,
   nextDay,
-  worked,
-  workedOut,
+  readStatistics,
+  computeStatistics,
   type Fields,
   type Group,
   type Key,
@@ -46,7 +46,7 @@ beforeAll(async () => {
   bob = await fitgraph.user('bob');
   // Adds pounds, sets without repetitions in reserve and rows of another user.
   await fitgraph.sql(`UPDATE "workout_log" SET "weight_unit_id" = 2, "rir" = CASE WHEN "id" % 2 = 0 THEN '' END WHERE "id" % 7 = 0`);
-  await furnish(bob);
+  await createOwnedRows(bob);
   // Moves entries close to the clock changes of each zone, also into hours that occur twice.
   const changes = [
     '2025-03-30 01:00Z',
@@ -106,9 +106,9 @@ function days(field: string): Key {
   const empty = random.chance(0.25);
   const value = (day: string) => (by === 'WEEKDAY' ? DateTime.fromISO(day).weekday : firstDayOf(by, day, weekBegins));
   return {
-    asked: { [field]: { by, firstDay: WEEKDAYS[weekBegins - 1], empty } },
+    input: { [field]: { by, firstDay: WEEKDAYS[weekBegins - 1], empty } },
     of: (row) => [{ value: row[field] === null ? null : value(row[field]) }],
-    shown: (keys) => {
+    valueFrom: (keys) => {
       const found = keys[`${field}Bucket`];
       if (!found) return null;
       if (by !== 'WEEKDAY' && found.end !== nextDay(by, found.start)) return `ends with ${found.end}`;
@@ -133,9 +133,9 @@ function moments(field: string): Key {
     return by === 'WEEKDAY' ? local.weekday : firstDayOf(by, local.toISODate()!, weekBegins);
   };
   return {
-    asked: { [field]: { by, timeZone, firstDay: WEEKDAYS[weekBegins - 1], empty } },
+    input: { [field]: { by, timeZone, firstDay: WEEKDAYS[weekBegins - 1], empty } },
     of: (row) => [{ value: value(row[field]) }],
-    shown: (keys) => {
+    valueFrom: (keys) => {
       const { start, end, number } = bucket(keys[`${field}Bucket`]);
       if (number !== null) return number;
       if (by === 'HOUR') return end - start === 3_600_000 ? start : `ends with ${end}`;
@@ -161,9 +161,9 @@ function bins(field: string): Key {
   const scaled = (text: string) => Math.round(Number(text) * 1000);
   const start = (text: string) => scaled(text) - ((((scaled(text) - scaled(from)) % scaled(width)) + scaled(width)) % scaled(width));
   return {
-    asked: { [field]: { width, from, empty } },
+    input: { [field]: { width, from, empty } },
     of: (row) => [{ value: row[field] === null ? null : start(row[field]) / 1000 }],
-    shown: (keys) => {
+    valueFrom: (keys) => {
       const bin = keys[`${field}Bin`];
       if (!bin) return null;
       return scaled(bin.to) - scaled(bin.from) === scaled(width) ? Number(bin.from) : `to ${bin.to}`;
@@ -181,32 +181,33 @@ function bins(field: string): Key {
 
 /** Creates a key that is a field. By default, rows and returned keys contain the same value. */
 const plain = (
-  asked: string,
+  fieldName: string,
   of: (row: Row) => any,
-  { shown = of, place }: { shown?: (keys: Row) => unknown; place?: Key['place'] } = {},
+  { valueFrom = of, place }: { valueFrom?: (keys: Row) => unknown; place?: Key['place'] } = {},
 ): Key => ({
-  asked: { field: toConstantCase(asked) },
+  input: { field: toConstantCase(fieldName) },
   of: (row) => [{ value: of(row) }],
-  shown,
+  valueFrom,
   place,
 });
 
 const BY_NUMBER = { place: Number };
 
 /** Creates a key that is a referenced row. */
-const named = (asked: string): Key => plain(asked, (row) => row[asked], { shown: (keys) => keys[asked]?.id ?? null, ...BY_NUMBER });
+const named = (fieldName: string): Key =>
+  plain(fieldName, (row) => row[fieldName], { valueFrom: (keys) => keys[fieldName]?.id ?? null, ...BY_NUMBER });
 
 const equipment = (): Key => ({
-  asked: { field: 'EQUIPMENT' },
+  input: { field: 'EQUIPMENT' },
   of: ({ exercise_: { equipmentIds } }) => (equipmentIds.length ? equipmentIds.map((value: string) => ({ value })) : [{ value: null }]),
-  shown: ({ equipmentId }) => equipmentId,
+  valueFrom: ({ equipmentId }) => equipmentId,
   ...BY_NUMBER,
 });
 
 function muscles(): Key {
   const [primary, secondary] = [random.pick([null, '1', '2']), random.pick(['0.5', '0', '0.25'])];
   return {
-    asked: { muscle: { muscles: primary, musclesSecondary: secondary } },
+    input: { muscle: { muscles: primary, musclesSecondary: secondary } },
     of: ({ exercise_ }) => {
       const found = new Map<string, number>();
       const weigh = (ids: string[], weight: string | null) => {
@@ -216,7 +217,7 @@ function muscles(): Key {
       weigh(exercise_.muscleSecondaryIds, secondary);
       return found.size ? [...found].map(([id, weight]) => ({ value: Number(id), weight: String(weight) })) : [{ value: null }];
     },
-    shown: ({ muscle }) => muscle && Number(muscle.id),
+    valueFrom: ({ muscle }) => muscle && Number(muscle.id),
     place: (id) => id,
   };
 }
@@ -259,7 +260,7 @@ const KEYS: Record<string, (() => Key)[]> = {
 };
 
 const BUCKET = '{ unit start end number }';
-const SHOWN: Record<string, string> = {
+const SELECTION_OF_KEY: Record<string, string> = {
   workoutLogs: `reps rir weightKg exercise { id } exerciseBase { id } exerciseCategory { id } sessionId sessionImpression equipmentId muscle { id name }
     dateBucket ${BUCKET} repsBin { from to } weightBin { from to } weightKgBin { from to }`,
   diaryEntries: `amount ingredientUnitId ingredient { id } plan { id } eatenAtBucket ${BUCKET} amountBin { from to }`,
@@ -271,20 +272,20 @@ function documentOf(list: string): string {
   const values = ['sum', 'avg', 'stddev', 'median', 'p0: percentile(p: $p0)', 'p1: percentile(p: $p1)'];
   return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: [${type}Having!], $orderBy: [${type}GroupOrder!], $first: Int!, $offset: Int!, $p0: Decimal!, $p1: Decimal!) {
     groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, offset: $offset) {
-      keys { ${SHOWN[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
+      keys { ${SELECTION_OF_KEY[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
         min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${toConstantCase(field)})`).join(' ')} } }`;
 }
 
 /** Draws a condition, and returns it with the equivalent predicate. */
-function someRows(list: string): { where?: object; meant: (row: Row) => boolean } {
-  if (random.chance(0.02)) return { meant: () => true };
+function randomRowCondition(list: string): { where?: object; matches: (row: Row) => boolean } {
+  if (random.chance(0.02)) return { matches: () => true };
   const all = rows[list]!;
   if (list === 'diaryEntries') {
     const low = random.int(1, 9) * 20;
     const high = low + random.int(0, 40);
     return {
       where: { amount: { gte: String(low), lt: String(high) } },
-      meant: ({ amount }) => Number(amount) >= low && Number(amount) < high,
+      matches: ({ amount }) => Number(amount) >= low && Number(amount) < high,
     };
   }
   const { date } = all[random.int(0, all.length - 1)]!;
@@ -294,26 +295,26 @@ function someRows(list: string): { where?: object; meant: (row: Row) => boolean 
   const least = random.int(0, 8);
   return {
     where: { date: { gte: date, lte: to }, reps: { gte: least } },
-    meant: (row) => row.date >= date && row.date <= to && row.reps >= least,
+    matches: (row) => row.date >= date && row.date <= to && row.reps >= least,
   };
 }
 
-interface Kept {
+interface GroupCondition {
   having?: object;
-  meant: (group: Row) => boolean;
+  matches: (group: Row) => boolean;
 }
 
-function someGroups({ numbers }: Fields): Kept {
+function randomGroupCondition({ numbers }: Fields): GroupCondition {
   const count = random.int(1, 6);
   const [number] = numbers as [string];
   const limit = random.int(1, 300);
   switch (random.int(0, 5)) {
     case 0:
-      return { having: [{ statistic: 'COUNT', is: { gte: count } }], meant: (group) => group.count >= count };
+      return { having: [{ statistic: 'COUNT', is: { gte: count } }], matches: (group) => group.count >= count };
     case 1:
       return {
         having: [{ statistic: 'SUM', of: toConstantCase(number), is: { lt: String(limit) } }],
-        meant: ({ sum }) => sum[number] !== null && Number(sum[number]) < limit,
+        matches: ({ sum }) => sum[number] !== null && Number(sum[number]) < limit,
       };
     case 2:
       return {
@@ -321,20 +322,20 @@ function someGroups({ numbers }: Fields): Kept {
           { statistic: 'MEDIAN', of: toConstantCase(number), is: { gt: '3' } },
           { statistic: 'MAX', of: toConstantCase(number), is: { ne: '10' } },
         ],
-        meant: ({ median, max }) => median[number] !== null && Number(median[number]) > 3 && Number(max[number]) !== 10,
+        matches: ({ median, max }) => median[number] !== null && Number(median[number]) > 3 && Number(max[number]) !== 10,
       };
     default:
-      return { meant: () => true };
+      return { matches: () => true };
   }
 }
 
 interface Term {
-  asked: object;
-  of: (group: { values: Group['values']; worked: Row }) => number | string | null;
+  input: object;
+  of: (group: { values: Group['values']; statistics: Row }) => number | string | null;
   descending: boolean;
 }
 
-function someOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
+function randomOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
   const descending = random.chance(0.5);
   const direction = descending ? 'DESC_NULLS_LAST' : 'ASC';
   const number = random.pick(numbers as [string]);
@@ -342,18 +343,18 @@ function someOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
   const work = random.pick(['sum', 'avg', 'max', 'stddev', 'median'] as const);
   const [index] = [random.int(0, Math.max(0, keys.length - 1))];
   const terms: Term[] = [
-    { asked: { statistic: 'COUNT', direction }, of: ({ worked: { count } }) => count, descending },
-    { asked: { statistic: 'WEIGHTED_COUNT', direction }, of: ({ worked: { weightedCount } }) => Number(weightedCount), descending },
+    { input: { statistic: 'COUNT', direction }, of: ({ statistics: { count } }) => count, descending },
+    { input: { statistic: 'WEIGHTED_COUNT', direction }, of: ({ statistics: { weightedCount } }) => Number(weightedCount), descending },
     {
-      asked: { statistic: work.toUpperCase(), of: toConstantCase(number), direction },
-      of: (group) => number_(group.worked[work][number]),
+      input: { statistic: work.toUpperCase(), of: toConstantCase(number), direction },
+      of: (group) => number_(group.statistics[work][number]),
       descending,
     },
   ];
   const { place } = keys[index] ?? {};
   if (place)
     terms.push({
-      asked: { key: index + 1, direction },
+      input: { key: index + 1, direction },
       of: ({ values }) => (values[index] === null ? null : place(values[index])),
       descending,
     });
@@ -365,7 +366,7 @@ function comparison(keys: readonly Key[], order: readonly Term[]) {
   const all: Term[] = [
     ...order,
     ...keys.map(({ place }, index): Term => ({
-      asked: {},
+      input: {},
       of: ({ values }) => (values[index] === null ? null : place ? place(values[index]) : NaN),
       descending: false,
     })),
@@ -383,28 +384,28 @@ function comparison(keys: readonly Key[], order: readonly Term[]) {
 }
 
 /** Returns a text that identifies the source field of a key. */
-const sourceOf = ({ asked }: Key) =>
-  Object.entries(asked)
+const sourceOf = ({ input }: Key) =>
+  Object.entries(input)
     .flatMap(([member, how]) => (member === 'field' ? [member, how] : member))
     .join();
 
 async function checkRandomGrouping(list: string): Promise<void> {
   const fields = FIELDS[list]!;
   const keys: Key[] = [];
-  for (let wanted = random.pick([0, 1, 1, 2, 2, 3]); wanted > 0; wanted -= 1) {
+  for (let remaining = random.pick([0, 1, 1, 2, 2, 3]); remaining > 0; remaining -= 1) {
     const key = random.pick(KEYS[list] as [() => Key])();
     // Keys must be distinct, and only one may request empty groups.
     if (!keys.some((other) => sourceOf(other) === sourceOf(key)) && !(key.between && keys.some(({ between }) => between))) keys.push(key);
   }
-  const { where, meant } = someRows(list);
-  const kept = someGroups(fields);
-  const order = someOrder(keys, fields);
+  const { where, matches } = randomRowCondition(list);
+  const groupCondition = randomGroupCondition(fields);
+  const order = randomOrder(keys, fields);
   const ps = [random.pick(['0', '0.1', '0.25']), random.pick(['0.9', '0.333333', '1'])];
   const variables = {
     where,
-    groupBy: keys.map(({ asked }) => asked),
-    having: kept.having,
-    orderBy: order.map(({ asked }) => asked),
+    groupBy: keys.map(({ input }) => input),
+    having: groupCondition.having,
+    orderBy: order.map(({ input }) => input),
     first: random.chance(0.15) ? random.int(1, 40) : 10_000,
     p0: ps[0],
     p1: ps[1],
@@ -415,16 +416,16 @@ async function checkRandomGrouping(list: string): Promise<void> {
     nodes.push(...groups);
     more = groups.length === variables.first;
   }
-  const found = nodes.map((node) => ({ values: keys.map((key) => key.shown(node.keys)), worked: worked(node, fields, ps) }));
-  const meantGroups = [...groupsOf(rows[list]!.filter(meant), keys).values()]
-    .map((group) => ({ values: group.values, worked: workedOut(group, fields, ps) }))
-    .filter((group) => kept.meant(group.worked));
+  const found = nodes.map((node) => ({ values: keys.map((key) => key.valueFrom(node.keys)), worked: readStatistics(node, fields, ps) }));
+  const expectedGroups = [...groupsOf(rows[list]!.filter(matches), keys).values()]
+    .map((group) => ({ values: group.values, worked: computeStatistics(group, fields, ps) }))
+    .filter((group) => groupCondition.matches(group.worked));
   const sorted = (groups: { values: unknown[] }[]) =>
     groups.map((group) => [JSON.stringify(group.values), group] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify({ seed: SEED, list, ...variables });
-  const [answered, meantSorted] = [sorted(found), sorted(meantGroups)];
+  const [foundSorted, expectedSorted] = [sorted(found), sorted(expectedGroups)];
   // Compares JSON texts, which is much faster than `expect`; `expect` only prints the difference.
-  if (JSON.stringify(answered) !== JSON.stringify(meantSorted)) expect([context, answered]).toEqual([context, meantSorted]);
+  if (JSON.stringify(foundSorted) !== JSON.stringify(expectedSorted)) expect([context, foundSorted]).toEqual([context, expectedSorted]);
   const compare = comparison(keys, order);
   for (let index = 1; index < found.length; index += 1) {
     const sign = compare(found[index - 1], found[index]);

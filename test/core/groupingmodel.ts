@@ -12,11 +12,11 @@ export interface Place {
   weight?: string;
 }
 
-/** One element of `groupBy`: its input, the key values of a row (`of`), and its value in the `keys` of a returned group (`shown`). */
+/** One element of `groupBy`: its input, the key values of a row (`of`), and its value in the `keys` of a returned group (`valueFrom`). */
 export interface Key {
-  asked: object;
+  input: object;
   of(row: Row): Place[];
-  shown(keys: Row): unknown;
+  valueFrom(keys: Row): unknown;
   /** Returns the sort key of a value; absent if the order is not checked. */
   place?(value: any): number | string;
   /** Returns all values in a range; absent unless empty groups are requested. */
@@ -44,9 +44,9 @@ export function groupsOf(rows: readonly Row[], keys: readonly Key[]): Map<string
   const groupAt = (values: Group['values']) => {
     const known = groups.get(tag(values));
     if (known) return known;
-    const made: Group = { values, rows: [] };
-    groups.set(tag(values), made);
-    return made;
+    const newGroup: Group = { values, rows: [] };
+    groups.set(tag(values), newGroup);
+    return newGroup;
   };
   if (!keys.length) groupAt([]);
   for (const row of rows) {
@@ -62,9 +62,9 @@ export function groupsOf(rows: readonly Row[], keys: readonly Key[]): Map<string
   const index = keys.findIndex(({ between }) => between);
   if (index >= 0) {
     const found = [...groups.values()].map(({ values }) => values);
-    const there = found.map((values) => values[index]!).filter((value) => value !== null);
-    there.sort((a, b) => (Number(a) > Number(b) || (Number.isNaN(Number(a)) && a > b) ? 1 : -1));
-    const steps = there.length ? keys[index]!.between!(there[0], there.at(-1)) : [];
+    const presentValues = found.map((values) => values[index]!).filter((value) => value !== null);
+    presentValues.sort((a, b) => (Number(a) > Number(b) || (Number.isNaN(Number(a)) && a > b) ? 1 : -1));
+    const steps = presentValues.length ? keys[index]!.between!(presentValues[0], presentValues.at(-1)) : [];
     for (const values of found) for (const step of steps) groupAt(values.map((value, at) => (at === index ? step : value)));
   }
   return groups;
@@ -79,14 +79,14 @@ export interface Fields {
   distinct: string[];
 }
 
-/** Computes the expected statistics of a group, in the same form as `worked`. */
-export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
-  const present = (field: string) => rows.filter(({ row }) => row[field] !== null);
+/** Computes the expected statistics of a group, in the same form as `readStatistics`. */
+export function computeStatistics({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
+  const rowsWithValue = (field: string) => rows.filter(({ row }) => row[field] !== null);
   const of = (fields: string[], work: (field: string) => unknown) => Object.fromEntries(fields.map((field) => [field, work(field)]));
   const sorted = new Map(
     numbers.map((field) => [
       field,
-      present(field)
+      rowsWithValue(field)
         .map(({ row }) => exact(row[field]))
         .sort((a, b) => a.comparedTo(b)),
     ]),
@@ -99,13 +99,13 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
     return rounded(low.plus(place.minus(place.floor()).times(high.minus(low))));
   };
   const sum = (field: string) =>
-    present(field).reduce(
+    rowsWithValue(field).reduce(
       (total, { row, weight }) => total.plus(weight === ONE ? exact(row[field]) : weight.times(exact(row[field]))),
       new Exact(0),
     );
   const extreme = (direction: 1 | -1) => (field: string) => {
     const numeric = numbers.includes(field);
-    const values = present(field).map(({ row }) => row[field]);
+    const values = rowsWithValue(field).map(({ row }) => row[field]);
     if (!values.length) return null;
     const sign = (a: any, b: any) => (numeric ? exact(a).comparedTo(exact(b)) : a < b ? -1 : Number(a > b)) * direction;
     const found = values.reduce((a, b) => (sign(a, b) <= 0 ? a : b));
@@ -114,9 +114,9 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
   return {
     count: rows.length,
     weightedCount: rows.reduce((total, { weight }) => total.plus(weight), new Exact(0)).toFixed(),
-    sum: of(numbers, (field) => (present(field).length ? sum(field).toFixed() : null)),
+    sum: of(numbers, (field) => (rowsWithValue(field).length ? sum(field).toFixed() : null)),
     avg: of(numbers, (field) => {
-      const weights = present(field).reduce((total, { weight }) => total.plus(weight), new Exact(0));
+      const weights = rowsWithValue(field).reduce((total, { weight }) => total.plus(weight), new Exact(0));
       return weights.isZero() ? null : rounded(sum(field).dividedBy(weights));
     }),
     stddev: of(numbers, (field) => {
@@ -131,12 +131,12 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
     percentiles: ps.map((p) => of(numbers, percentile(p))),
     min: of(extremes, extreme(1)),
     max: of(extremes, extreme(-1)),
-    countDistinct: of(distinct, (field) => new Set(present(field).map(({ row }) => String(row[field]))).size),
+    countDistinct: of(distinct, (field) => new Set(rowsWithValue(field).map(({ row }) => String(row[field]))).size),
   };
 }
 
 /** Extracts the statistics of a returned group, with normalized decimals. */
-export function worked(node: Row, { numbers, distinct }: Fields, ps: readonly string[]): Row {
+export function readStatistics(node: Row, { numbers, distinct }: Fields, ps: readonly string[]): Row {
   const decimals = (values: Row = {}) =>
     Object.fromEntries(Object.entries(values).map(([field, value]) => [field, numbers.includes(field) ? plain(value) : value]));
   return {

@@ -52,7 +52,7 @@ beforeAll(async () => {
 
 const groups = async (list: string, args: string, selection: string, person = ann) =>
   (await person.ask(`{ groups: ${list}Grouped${args && `(${args})`} { ${selection} } }`)).groups;
-const refused = async (document: string, person = ann) => {
+const rejectionOf = async (document: string, person = ann) => {
   const { code, errors, data } = await person.query(document);
   return [code, data?.groups ?? null, errors?.[0]?.extensions.fields];
 };
@@ -402,19 +402,19 @@ describe('a grouping by other keys', () => {
 
 describe('groups', () => {
   test('are filtered by their statistics with `having`', async () => {
-    const which = async (having: string) =>
+    const exercisesHaving = async (having: string) =>
       (await groups('workoutLogs', `groupBy: [{ field: EXERCISE }], having: ${having}`, 'keys { exerciseId }')).map(
         ({ keys }: any) => keys.exerciseId,
       );
-    expect(await which('[{ statistic: COUNT, is: { gte: 2 } }]')).toEqual(['1', '2']);
-    expect(await which('[{ statistic: COUNT, is: { gt: 2.5 } }]')).toEqual(['1']);
-    expect(await which('[]')).toEqual(['1', '2', '3']);
-    expect(await which('[{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-20" } }]')).toEqual(['2', '3']);
+    expect(await exercisesHaving('[{ statistic: COUNT, is: { gte: 2 } }]')).toEqual(['1', '2']);
+    expect(await exercisesHaving('[{ statistic: COUNT, is: { gt: 2.5 } }]')).toEqual(['1']);
+    expect(await exercisesHaving('[]')).toEqual(['1', '2', '3']);
+    expect(await exercisesHaving('[{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-20" } }]')).toEqual(['2', '3']);
     expect(
-      await which('[{ statistic: SUM, of: WEIGHT_KG, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: DATE, is: { eq: 1 } }]'),
+      await exercisesHaving('[{ statistic: SUM, of: WEIGHT_KG, is: { lt: 200 } }, { statistic: COUNT_DISTINCT, of: DATE, is: { eq: 1 } }]'),
     ).toEqual(['3']);
-    expect(await which('[{ statistic: STDDEV, of: REPS, is: { isNull: true } }]')).toEqual(['3']);
-    expect(await which('[{ statistic: MEDIAN, of: REPS, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
+    expect(await exercisesHaving('[{ statistic: STDDEV, of: REPS, is: { isNull: true } }]')).toEqual(['3']);
+    expect(await exercisesHaving('[{ statistic: MEDIAN, of: REPS, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
   });
 
   test('are paged in a total order', async () => {
@@ -442,10 +442,10 @@ describe('a grouping of owned rows', () => {
       { keys: { reps: 99 }, count: 1 },
     ]);
     expect((await groups('workoutLogs', '', 'max { reps }'))[0].max.reps).toBe(10);
-    expect((await fitgraph.anyone.query('{ workoutLogsGrouped { count } }')).code).toBe('UNAUTHENTICATED');
-    const { data } = await fitgraph.anyone.query('{ exercise(id: 1) { name logsGrouped { count } } }');
+    expect((await fitgraph.anonymous.query('{ workoutLogsGrouped { count } }')).code).toBe('UNAUTHENTICATED');
+    const { data } = await fitgraph.anonymous.query('{ exercise(id: 1) { name logsGrouped { count } } }');
     expect(data.exercise).toEqual({ name: 'Squat', logsGrouped: null });
-    expect(await groups('exercises', 'groupBy: [{ field: STATUS }]', 'count', fitgraph.anyone)).toEqual([{ count: 3 }]);
+    expect(await groups('exercises', 'groupBy: [{ field: STATUS }]', 'count', fitgraph.anonymous)).toEqual([{ count: 3 }]);
   });
 
   test('shows null for keys that lead to unreviewed rows', async () => {
@@ -523,13 +523,13 @@ describe('an invalid grouping', () => {
     ['a negative offset', 'offset: -1', { offset: ['Ensure this value is greater than or equal to 0.'] }],
   ])('is rejected when it has %s', async (_what, args, fields) => {
     expect(
-      await refused(`{ groups: workoutLogsGrouped(${args}) {
+      await rejectionOf(`{ groups: workoutLogsGrouped(${args}) {
     count } }`),
     ).toEqual(['BAD_USER_INPUT', null, fields]);
   });
 
   test.each(['-0.1', '1.1'])('is rejected when it has the percentile %s', async (p) => {
-    expect(await refused(`{ groups: workoutLogsGrouped { percentile(p: "${p}") { reps } } }`)).toEqual([
+    expect(await rejectionOf(`{ groups: workoutLogsGrouped { percentile(p: "${p}") { reps } } }`)).toEqual([
       'BAD_USER_INPUT',
       null,
       { 'percentile.p': ['Ensure this value is from 0 to 1.'] },
@@ -537,7 +537,7 @@ describe('an invalid grouping', () => {
   });
 
   test('is rejected when it counts distinct equipment', async () => {
-    expect(await refused('{ groups: workoutLogsGrouped { countDistinct(of: EQUIPMENT) } }')).toEqual([
+    expect(await rejectionOf('{ groups: workoutLogsGrouped { countDistinct(of: EQUIPMENT) } }')).toEqual([
       'BAD_USER_INPUT',
       null,
       { 'countDistinct.of': [expect.stringContaining('exerciseCategory')] },
@@ -564,10 +564,10 @@ test('estimates the cost of a grouping from the rows read and the groups returne
 });
 
 test('returns TIMEOUT when a grouping exceeds STATEMENT_TIMEOUT', async () => {
-  const hasty = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '300ms' } });
+  const withShortTimeout = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '300ms' } });
   try {
-    const carl = await hasty.user('carl');
-    const blocker = await hasty.database.pool.connect();
+    const carl = await withShortTimeout.user('carl');
+    const blocker = await withShortTimeout.database.pool.connect();
     await blocker.query('SET statement_timeout = 0');
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout_log" IN ACCESS EXCLUSIVE MODE');
@@ -575,6 +575,6 @@ test('returns TIMEOUT when a grouping exceeds STATEMENT_TIMEOUT', async () => {
     blocker.release(true);
     expect([code, errors![0]!.message]).toEqual(['TIMEOUT', expect.stringContaining('takes too long')]);
   } finally {
-    await hasty.stop();
+    await withShortTimeout.stop();
   }
 });

@@ -2,7 +2,7 @@
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { nodeIdOf } from '../../src/core/model/node';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { hasPages } from '../setup/lists';
 import type { Person } from '../setup/person';
@@ -10,16 +10,16 @@ import { inputOf, type Values } from '../setup/samples';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let annas: Belongings;
+let annas: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  annas = await furnish(ann);
+  annas = await createOwnedRows(ann);
 });
 
 const typeOf = (entity: Entity, field: FieldMeta): string => field.target?.().name ?? entity.name;
 const otherThan = (type: string): string => nodeIdOf(type === 'Muscle' ? 'Language' : 'Muscle', 1);
 const byName = (types: readonly Entity[]): [string, Entity][] => types.map((entity) => [entity.name, entity]);
-const mapped = (value: unknown, change: (id: unknown) => unknown): unknown => (Array.isArray(value) ? value.map(change) : change(value));
+const mapValues = (value: unknown, change: (id: unknown) => unknown): unknown => (Array.isArray(value) ? value.map(change) : change(value));
 
 const listed = allEntities().filter(hasPages);
 
@@ -66,14 +66,14 @@ describe.each(byName(listed))('id conditions of %s', (name, entity) => {
   });
 });
 
-const created = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
+const creatable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
 
-describe.each(byName(created))('id values of %s', (name, entity) => {
+describe.each(byName(creatable))('id values of %s', (name, entity) => {
   const { metadata, singularName } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.enum && !field.readOnly);
-  const shown = ['id', ...references.map((field) => field.name)].join(' ');
-  const create = `mutation ($input: ${name}Input!) { done: ${metadata.create}(input: $input) { ${singularName} { ${shown} } errors { path code message } } }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.update}(id: $id, input: $input) { ${singularName} { ${shown} } errors { path code message } } }`;
+  const selection = ['id', ...references.map((field) => field.name)].join(' ');
+  const create = `mutation ($input: ${name}Input!) { done: ${metadata.create}(input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.update}(id: $id, input: $input) { ${singularName} { ${selection} } errors { path code message } } }`;
 
   test('are stored alike from an id and a nodeId', async () => {
     const input = inputOf(entity, 2, parentsIn(annas));
@@ -84,10 +84,10 @@ describe.each(byName(created))('id values of %s', (name, entity) => {
           entity,
           references.find((reference) => reference.name === field)!,
         );
-        return [field, mapped(value, (id) => nodeIdOf(type, String(id)))];
+        return [field, mapValues(value, (id) => nodeIdOf(type, String(id)))];
       }),
     );
-    const texts = Object.fromEntries(Object.entries(ids).map(([field, value]) => [field, mapped(value, String)]));
+    const texts = Object.fromEntries(Object.entries(ids).map(([field, value]) => [field, mapValues(value, String)]));
     const made = await ann.ask(create, { input: { ...input, ...nodes } });
     expect(made.done).toMatchObject({ [singularName]: texts, errors: [] });
     const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[singularName].id), input: nodes });
@@ -140,6 +140,6 @@ test('rejects an omitted or null id variable in a condition instead of matching 
     });
     for (const { status, data, errors } of [nullable, whole]) expect([status, data, errors!.length]).toEqual([400, undefined, 1]);
   }
-  const given = await ann.ask('query ($id: ID!) { workoutLogs(where: { exerciseId: { eq: $id } }) { totalCount } }', { id: '1' });
-  expect(given.workoutLogs.totalCount).toBe(1);
+  const withGivenId = await ann.ask('query ($id: ID!) { workoutLogs(where: { exerciseId: { eq: $id } }) { totalCount } }', { id: '1' });
+  expect(withGivenId.workoutLogs.totalCount).toBe(1);
 });

@@ -14,11 +14,11 @@ beforeEach(async () => {
   await fitgraph.sql('DELETE FROM "weight_entry"');
 });
 
-const SHOWN = 'weightEntries { id date weight } errors { path code message }';
+const PAYLOAD = 'weightEntries { id date weight } errors { path code message }';
 const create = (inputs: unknown) =>
-  ann.query(`mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${SHOWN} } }`, { inputs });
+  ann.query(`mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { ${PAYLOAD} } }`, { inputs });
 const update = (changes: unknown) =>
-  ann.query(`mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${SHOWN} } }`, { changes });
+  ann.query(`mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { ${PAYLOAD} } }`, { changes });
 const remove = (ids: unknown[]) =>
   ann.query(
     'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds errors { path code message } } }',
@@ -28,11 +28,11 @@ const remove = (ids: unknown[]) =>
   );
 
 const entry = (day: number, weight = '80.00') => ({ date: `2021-03-${String(day).padStart(2, '0')}`, weight });
-const stored = () => fitgraph.sql('SELECT "date", "weight" FROM "weight_entry" ORDER BY "id"');
+const storedEntries = () => fitgraph.sql('SELECT "date", "weight" FROM "weight_entry" ORDER BY "id"');
 const idsOf = ({ data }: GraphQLAnswer): string[] => data.answer.weightEntries.map(({ id }: { id: string }) => id);
 const extensions = ({ errors }: GraphQLAnswer) => errors![0]!.extensions;
 
-const DOUBLE = { code: 'NOT_UNIQUE', message: 'The field date must be unique.' };
+const NOT_UNIQUE = { code: 'NOT_UNIQUE', message: 'The field date must be unique.' };
 
 describe('a bulk create', () => {
   test('returns the rows in the order of the inputs', async () => {
@@ -40,7 +40,7 @@ describe('a bulk create', () => {
     const { data } = await create(inputs);
     expect(data.answer.errors).toEqual([]);
     expect(data.answer.weightEntries).toMatchObject(inputs);
-    expect(await stored()).toEqual(inputs);
+    expect(await storedEntries()).toEqual(inputs);
   });
 
   test('accepts an empty list', async () => {
@@ -54,13 +54,13 @@ describe('a bulk create', () => {
       weightEntries: null,
       errors: [
         { path: ['inputs', '1', 'weight'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 600.' },
-        { path: ['inputs', '2'], ...DOUBLE },
-        { path: ['inputs', '4'], ...DOUBLE },
+        { path: ['inputs', '2'], ...NOT_UNIQUE },
+        { path: ['inputs', '4'], ...NOT_UNIQUE },
         { path: ['inputs', '5', 'weight'], code: 'TOO_SMALL', message: 'Ensure this value is greater than or equal to 30.' },
-        { path: ['inputs', '5'], ...DOUBLE },
+        { path: ['inputs', '5'], ...NOT_UNIQUE },
       ],
     });
-    expect(await stored()).toEqual([entry(10)]);
+    expect(await storedEntries()).toEqual([entry(10)]);
   });
 
   test('returns conflicting stored rows, but no rows of the same mutation', async () => {
@@ -130,11 +130,11 @@ describe('a bulk update', () => {
       weightEntries: null,
       errors: [
         { path: ['changes', '0', 'input', 'weight'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 600.' },
-        { path: ['changes', '1', 'input'], ...DOUBLE },
+        { path: ['changes', '1', 'input'], ...NOT_UNIQUE },
         { path: ['changes', '2', 'input', 'weight'], code: 'NULL', message: 'This field may not be null.' },
       ],
     });
-    expect(await stored()).toEqual([entry(1), entry(2), entry(3)]);
+    expect(await storedEntries()).toEqual([entry(1), entry(2), entry(3)]);
   });
 
   test('allows rows to swap unique values, but rejects duplicates', async () => {
@@ -146,7 +146,7 @@ describe('a bulk update', () => {
       { id: ids[0], input: { date: '2021-03-20' } },
       { id: ids[1], input: { date: '2021-03-20' } },
     ]);
-    expect(onto.data.answer.errors).toEqual([{ path: ['changes', '1', 'input'], ...DOUBLE }]);
+    expect(onto.data.answer.errors).toEqual([{ path: ['changes', '1', 'input'], ...NOT_UNIQUE }]);
   });
 
   test.each([
@@ -160,7 +160,7 @@ describe('a bulk update', () => {
     const { data } = await update(ids.map((id) => ({ id, input: { weight: '99' } })));
     expect(data.answer.errors).toEqual(at('changes'));
     expect((await remove(ids)).data.answer.errors).toEqual(at('rows'));
-    expect(await stored()).toEqual([entry(1), entry(2)]);
+    expect(await storedEntries()).toEqual([entry(1), entry(2)]);
   });
 });
 
@@ -169,7 +169,7 @@ test('deletes many rows and returns their ids in the given order', async () => {
   const nodeIds = ids.map((id) => nodeIdOf('WeightEntry', id));
   const both = await remove([ids[2], nodeIds[0]]);
   expect(both.data.answer).toEqual({ deletedIds: [ids[2], ids[0]], deletedNodeIds: [nodeIds[2], nodeIds[0]], errors: [] });
-  expect(await stored()).toEqual([entry(2)]);
+  expect(await storedEntries()).toEqual([entry(2)]);
   expect((await remove([])).data.answer).toEqual({ deletedIds: [], deletedNodeIds: [], errors: [] });
 });
 
@@ -188,7 +188,7 @@ describe('concurrent bulk mutations', () => {
       );
       for (const { errors } of answers) expect(errors).toBeUndefined();
       // All rows have the value of the same update, the last one.
-      expect(new Set((await stored()).map(({ weight }) => weight)).size).toBe(1);
+      expect(new Set((await storedEntries()).map(({ weight }) => weight)).size).toBe(1);
     }
   });
 
@@ -205,7 +205,7 @@ describe('concurrent bulk mutations', () => {
       expect(made).toHaveLength(1);
       for (const { data } of answers.filter((answer) => answer.data && !made.includes(answer)))
         expect(data.answer.errors).toHaveLength(inputs.length);
-      expect(await stored()).toHaveLength(inputs.length);
+      expect(await storedEntries()).toHaveLength(inputs.length);
     }
   });
 
@@ -236,7 +236,7 @@ describe('concurrent bulk mutations', () => {
     } finally {
       await fitgraph.sql('DROP FUNCTION busy CASCADE');
     }
-    expect(await stored()).toEqual([entry(1), entry(2)]);
+    expect(await storedEntries()).toEqual([entry(1), entry(2)]);
   });
 
   test('lock rows in the order of their ids, whatever their physical order', async () => {
@@ -276,7 +276,7 @@ describe('concurrent bulk mutations', () => {
       await theirs;
       await client.query('COMMIT');
       expect((await changed).data.answer.errors).toEqual([]);
-      expect((await stored()).map(({ weight }) => weight)).toEqual(['67.00', '67.00']);
+      expect((await storedEntries()).map(({ weight }) => weight)).toEqual(['67.00', '67.00']);
     } finally {
       await client.end();
     }

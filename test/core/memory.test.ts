@@ -10,20 +10,20 @@ let writer: Person;
 const ids: Record<string, number> = {};
 
 beforeAll(async () => {
-  two = await Fitgraph.start({ beside: one });
+  two = await Fitgraph.start({ sameDatabaseAs: one });
   reader = await one.user('ann');
   writer = new Person(two.url, { id: reader.id, token: reader.token });
-  await posts('workout', '/workout/', { comment: 'Legs' });
-  await posts('day', '/day/', { training: ids.workout, description: 'First', day: [1] });
-  await posts('set', '/set/', { exerciseday: ids.day, sets: 2 });
-  await posts('setting', '/setting/', { set: ids.set, exercise: 1, reps: 8, weight: '20' });
-  await posts('plan', '/nutritionplan/', { description: 'Bulk' });
-  await posts('meal', '/meal/', { plan: ids.plan, time: '08:00' });
-  await posts('item', '/mealitem/', { meal: ids.meal, ingredient: 1, weight_unit: 1, amount: '2' });
+  await create('workout', '/workout/', { comment: 'Legs' });
+  await create('day', '/day/', { training: ids.workout, description: 'First', day: [1] });
+  await create('set', '/set/', { exerciseday: ids.day, sets: 2 });
+  await create('setting', '/setting/', { set: ids.set, exercise: 1, reps: 8, weight: '20' });
+  await create('plan', '/nutritionplan/', { description: 'Bulk' });
+  await create('meal', '/meal/', { plan: ids.plan, time: '08:00' });
+  await create('item', '/mealitem/', { meal: ids.meal, ingredient: 1, weight_unit: 1, amount: '2' });
 });
 afterAll(() => two.stop());
 
-async function posts(name: string, path: string, body: object): Promise<void> {
+async function create(name: string, path: string, body: object): Promise<void> {
   const answer = await writer.post(path, body);
   expect(answer.status).toBe(201);
   ids[name] = answer.body.id;
@@ -33,30 +33,30 @@ const canonical = () => `/workout/${ids.workout}/canonical_representation/`;
 const values = () => `/nutritionplan/${ids.plan}/nutritional_values/`;
 
 /** Reads until the response is cached: the first read records the state, the second caches the value, the third is a cache hit. */
-async function kept(path: string) {
+async function readCached(path: string) {
   await reader.get(path);
   await reader.get(path);
   return reader.get(path);
 }
 
-const changed = (name: string, path: string, body: object) => async () =>
+const changeRow = (name: string, path: string, body: object) => async () =>
   expect((await writer.patch(path.replace('#', String(ids[name])), body)).status).toBe(200);
-const deleted = (name: string, path: string) => async () =>
+const deleteRow = (name: string, path: string) => async () =>
   expect((await writer.delete(path.replace('#', String(ids[name])))).status).toBe(204);
 const sql = (text: string) => () => two.sql(text);
 
 test.each<[string, () => string, () => Promise<unknown>]>([
-  ['an update of a workout', canonical, changed('workout', '/workout/#/', { comment: 'Legs and arms' })],
-  ['an update of a day', canonical, changed('day', '/day/#/', { description: 'Monday' })],
-  ['an update of only the weekdays of a day', canonical, changed('day', '/day/#/', { day: [2, 3] })],
-  ['an update of a set', canonical, changed('set', '/set/#/', { sets: 3 })],
-  ['an update of a setting', canonical, changed('setting', '/setting/#/', { reps: 9 })],
-  ['an insert of a day', canonical, () => posts('day2', '/day/', { training: ids.workout, description: 'Second', day: [4] })],
-  ['an insert of a set', canonical, () => posts('set2', '/set/', { exerciseday: ids.day2, sets: 4 })],
-  ['an insert of a setting', canonical, () => posts('setting2', '/setting/', { set: ids.set2, exercise: 2, reps: 5 })],
-  ['a delete of a setting', canonical, deleted('setting2', '/setting/#/')],
-  ['a delete of a set', canonical, deleted('set2', '/set/#/')],
-  ['a delete of a day', canonical, deleted('day2', '/day/#/')],
+  ['an update of a workout', canonical, changeRow('workout', '/workout/#/', { comment: 'Legs and arms' })],
+  ['an update of a day', canonical, changeRow('day', '/day/#/', { description: 'Monday' })],
+  ['an update of only the weekdays of a day', canonical, changeRow('day', '/day/#/', { day: [2, 3] })],
+  ['an update of a set', canonical, changeRow('set', '/set/#/', { sets: 3 })],
+  ['an update of a setting', canonical, changeRow('setting', '/setting/#/', { reps: 9 })],
+  ['an insert of a day', canonical, () => create('day2', '/day/', { training: ids.workout, description: 'Second', day: [4] })],
+  ['an insert of a set', canonical, () => create('set2', '/set/', { exerciseday: ids.day2, sets: 4 })],
+  ['an insert of a setting', canonical, () => create('setting2', '/setting/', { set: ids.set2, exercise: 2, reps: 5 })],
+  ['a delete of a setting', canonical, deleteRow('setting2', '/setting/#/')],
+  ['a delete of a set', canonical, deleteRow('set2', '/set/#/')],
+  ['a delete of a day', canonical, deleteRow('day2', '/day/#/')],
   ['an update of an exercise name', canonical, sql(`UPDATE "exercise" SET "name" = 'Deep squat' WHERE "id" = 1`)],
   ['an insert of an exercise comment', canonical, sql(`INSERT INTO "exercise_comment" ("exercise_id", "comment") VALUES (1, 'Slowly.')`)],
   ['an update of an exercise image', canonical, sql(`UPDATE "exercise_image" SET "image" = 'exercise-images/1/other.png'`)],
@@ -65,19 +65,19 @@ test.each<[string, () => string, () => Promise<unknown>]>([
     canonical,
     sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = 1 AND "muscle_id" = 1`),
   ],
-  ['an update of a meal item', values, changed('item', '/mealitem/#/', { amount: '3' })],
-  ['an insert of a meal item', values, () => posts('item2', '/mealitem/', { meal: ids.meal, ingredient: 2, amount: '100' })],
-  ['a delete of a meal item', values, deleted('item2', '/mealitem/#/')],
-  ['an insert of a weight entry', values, () => posts('weight', '/weightentry/', { date: '2021-01-01', weight: '80' })],
-  ['an update of a weight entry', values, changed('weight', '/weightentry/#/', { weight: '90' })],
-  ['a delete of a weight entry', values, deleted('weight', '/weightentry/#/')],
+  ['an update of a meal item', values, changeRow('item', '/mealitem/#/', { amount: '3' })],
+  ['an insert of a meal item', values, () => create('item2', '/mealitem/', { meal: ids.meal, ingredient: 2, amount: '100' })],
+  ['a delete of a meal item', values, deleteRow('item2', '/mealitem/#/')],
+  ['an insert of a weight entry', values, () => create('weight', '/weightentry/', { date: '2021-01-01', weight: '80' })],
+  ['an update of a weight entry', values, changeRow('weight', '/weightentry/#/', { weight: '90' })],
+  ['a delete of a weight entry', values, deleteRow('weight', '/weightentry/#/')],
   ['an update of an ingredient', values, sql(`UPDATE "ingredient" SET "energy" = 400 WHERE "id" = 1`)],
   ['an update of an ingredient unit', values, sql(`UPDATE "ingredient_unit" SET "gram" = 250 WHERE "ingredient_id" = 1`)],
   ['an update of the weight unit of the profile', values, sql(`UPDATE "user_profile" SET "weight_unit" = 'lb'`)],
-  ['a delete of a meal', values, deleted('meal', '/meal/#/')],
+  ['a delete of a meal', values, deleteRow('meal', '/meal/#/')],
   ['a TRUNCATE of all sets', canonical, sql('TRUNCATE "workout_set" CASCADE')],
 ])('returns fresh values after %s', async (_name, path, write) => {
-  const before = await kept(path());
+  const before = await readCached(path());
   await write();
   const after = await reader.get(path());
   expect(after.status).toBe(200);
@@ -86,22 +86,22 @@ test.each<[string, () => string, () => Promise<unknown>]>([
 });
 
 test('reflects changes of cached reference tables even while the listener connection is lost', async () => {
-  await posts('set', '/set/', { exerciseday: ids.day, sets: 2 });
-  await posts('setting', '/setting/', { set: ids.set, exercise: 1, reps: 8, weight: '20' });
+  await create('set', '/set/', { exerciseday: ids.day, sets: 2 });
+  await create('setting', '/setting/', { set: ids.set, exercise: 1, reps: 8, weight: '20' });
   const text = ({ body }: Answer) => body.day_list[0].set_list[0].exercise_list[0].setting_text;
-  expect(text(await kept(canonical()))).toBe('2 × 8 (20 kg)');
+  expect(text(await readCached(canonical()))).toBe('2 × 8 (20 kg)');
   // The instances receive no notifications until they reconnect, half a second later.
   await two.sql(`SELECT pg_terminate_backend("pid") FROM pg_stat_activity
     WHERE "application_name" LIKE 'fitgraph listener%' AND "datname" = current_database()`);
   await two.sql(`UPDATE "weight_unit" SET "name" = 'kilos' WHERE "id" = 1`);
   expect(text(await reader.get(canonical()))).toBe('2 × 8 (20 kilos)');
-  expect(text(await kept(canonical()))).toBe('2 × 8 (20 kilos)');
+  expect(text(await readCached(canonical()))).toBe('2 × 8 (20 kilos)');
 });
 
 test('serves a cached value with three statements: token, row and freshness check', async () => {
   // Values are cached again once the listeners have reconnected.
   for (const path of [canonical(), values()])
-    await until('the value is served from the cache', async () => (await kept(path)).statements === 3);
+    await until('the value is served from the cache', async () => (await readCached(path)).statements === 3);
   await writer.post('/weightentry/', { date: '2021-02-02', weight: '70' });
   expect((await reader.get(canonical())).statements).toBeGreaterThan(3);
 });
@@ -120,12 +120,12 @@ test('never caches rows that were read before a concurrent write', async () => {
 });
 
 test('returns 404 for the cached value of another user', async () => {
-  await kept(canonical());
+  await readCached(canonical());
   expect((await (await one.user('eve')).get(canonical())).status).toBe(404);
 });
 
 test('returns 404 for the cached value of a deleted workout', async () => {
-  await kept(canonical());
+  await readCached(canonical());
   await writer.delete(`/workout/${ids.workout}/`);
   expect((await reader.get(canonical())).status).toBe(404);
 });

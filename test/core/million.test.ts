@@ -47,12 +47,12 @@ test('visits a million rows once each, and reads the last pages about as fast as
   const disturbing = disturb();
 
   const seen = new Set<string>();
-  let twice = 0;
+  let duplicates = 0;
   const cursors: string[] = [];
   for (let after: string | null = null, more = true; more;) {
     const { workouts } = await ann.ask(PAGES, { after });
     for (const { id, name } of workouts.nodes) {
-      if (seen.has(id)) twice += 1;
+      if (seen.has(id)) duplicates += 1;
       if (name === 'stays') seen.add(id);
     }
     more = workouts.pageInfo.hasNextPage;
@@ -62,7 +62,7 @@ test('visits a million rows once each, and reads the last pages about as fast as
   paging = false;
   await disturbing;
   client.release();
-  expect(twice).toBe(0);
+  expect(duplicates).toBe(0);
   expect(seen.size).toBe(ROWS);
   expect(disturbed).toBeGreaterThan(100);
   // Alternates between first and last pages, so that other load on the machine affects both alike.

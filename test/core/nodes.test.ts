@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const EXERCISE = nodeIdOf('Exercise', 1);
 const NODES = `query ($ids: [ID!]!) { nodes(nodeIds: $ids) { __typename nodeId ... on WeightEntry { date } ... on Exercise { name category { name } } } }`;
-const missing = (index: number, code = 'NOT_FOUND') => expect.objectContaining({ path: ['nodes', index], extensions: { code } });
+const notFoundError = (index: number, code = 'NOT_FOUND') => expect.objectContaining({ path: ['nodes', index], extensions: { code } });
 
 test('returns rows in the requested order, including duplicates', async () => {
   const ids = [entries[1]!, EXERCISE, entries[0]!, entries[1]!];
@@ -43,15 +43,15 @@ test('returns null and a NOT_FOUND error at the index of each unknown or foreign
   for (let round = 0; round < 12; round += 1) {
     const { data, errors, text } = await ann.query(NODES, { ids });
     expect(data.nodes.map((node: object | null) => node !== null)).toEqual([false, true, false, false, false, false, true]);
-    expect(errors).toEqual([missing(0), missing(2), missing(3), missing(4), missing(5)]);
+    expect(errors).toEqual([notFoundError(0), notFoundError(2), notFoundError(3), notFoundError(4), notFoundError(5)]);
     expect(text).not.toContain(bobs);
   }
 });
 
 test('returns only public rows to an anonymous client', async () => {
-  const { data, errors } = await fitgraph.anyone.query(NODES, { ids: [entries[0]!, EXERCISE, bobs] });
+  const { data, errors } = await fitgraph.anonymous.query(NODES, { ids: [entries[0]!, EXERCISE, bobs] });
   expect(data.nodes.map((node: { nodeId: string } | null) => node?.nodeId ?? null)).toEqual([null, EXERCISE, null]);
-  expect(errors).toEqual([missing(0, 'UNAUTHENTICATED'), missing(2, 'UNAUTHENTICATED')]);
+  expect(errors).toEqual([notFoundError(0, 'UNAUTHENTICATED'), notFoundError(2, 'UNAUTHENTICATED')]);
 });
 
 test('returns NOT_FOUND for a pending exercise, as `node` does', async () => {
@@ -59,7 +59,7 @@ test('returns NOT_FOUND for a pending exercise, as `node` does', async () => {
   const pending = nodeIdOf('Exercise', 2);
   const one = await ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: pending });
   const { data, errors } = await ann.query(NODES, { ids: [pending, EXERCISE] });
-  expect([one.code, data.nodes[0], errors]).toEqual(['NOT_FOUND', null, [missing(0)]]);
+  expect([one.code, data.nodes[0], errors]).toEqual(['NOT_FOUND', null, [notFoundError(0)]]);
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2' WHERE "id" = 2`);
 });
 

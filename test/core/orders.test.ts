@@ -113,11 +113,11 @@ test(seeded('breaks ties by ascending id in every direction'), async () => {
     const nulls = sets.filter(({ position }) => position === null).sort((a, b) => compare(a.id, b.id));
     return { nulls: nulls.map(({ id }) => id), numbered: numbered.map(({ id }) => id) };
   };
-  const found = (direction: string) => whole('SetGroup', { orderBy: [{ position: direction }] });
-  expect(await found('ASC')).toEqual([...expected(1).numbered, ...expected(1).nulls]);
-  expect(await found('ASC_NULLS_FIRST')).toEqual([...expected(1).nulls, ...expected(1).numbered]);
-  expect(await found('DESC')).toEqual([...expected(-1).nulls, ...expected(-1).numbered]);
-  expect(await found('DESC_NULLS_LAST')).toEqual([...expected(-1).numbered, ...expected(-1).nulls]);
+  const rowsInOrder = (direction: string) => whole('SetGroup', { orderBy: [{ position: direction }] });
+  expect(await rowsInOrder('ASC')).toEqual([...expected(1).numbered, ...expected(1).nulls]);
+  expect(await rowsInOrder('ASC_NULLS_FIRST')).toEqual([...expected(1).nulls, ...expected(1).numbered]);
+  expect(await rowsInOrder('DESC')).toEqual([...expected(-1).nulls, ...expected(-1).numbered]);
+  expect(await rowsInOrder('DESC_NULLS_LAST')).toEqual([...expected(-1).numbered, ...expected(-1).nulls]);
 });
 
 test(seeded('pages from both ends by several fields and by fields across references'), async () => {

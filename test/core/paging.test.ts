@@ -74,18 +74,18 @@ const DOCUMENT = `query ($first: Int, $after: String, $last: Int, $before: Strin
 }`;
 
 /** The same query for the diary entries below their plan, which have the same values as the set groups. */
-const BELOW = DOCUMENT.replace('SetGroupOrder', 'DiaryEntryOrder')
+const NESTED_DOCUMENT = DOCUMENT.replace('SetGroupOrder', 'DiaryEntryOrder')
   .replace(') {', ', $plan: ID!) { nutritionPlan(id: $plan) {')
   .replace('setGroups', 'diaryEntries')
   .concat('}');
-const ORDER_BELOW: Record<keyof Row, (direction: Order) => object> = {
+const NESTED_ORDER: Record<keyof Row, (direction: Order) => object> = {
   position: (direction) => ({ ingredientUnit: { id: direction } }),
   sets: (direction) => ({ amount: direction }),
   id: (direction) => ({ id: direction }),
 };
 
-const below = (args: Record<string, unknown>, terms?: Terms) =>
-  ann.query(BELOW, { ...args, plan, orderBy: terms?.map(([field, direction]) => ORDER_BELOW[field](direction)) });
+const queryBelowPlan = (args: Record<string, unknown>, terms?: Terms) =>
+  ann.query(NESTED_DOCUMENT, { ...args, plan, orderBy: terms?.map(([field, direction]) => NESTED_ORDER[field](direction)) });
 
 /** Returns the ids of the set groups that correspond to diary entries. */
 const idsOf = (nodes: { id: string }[]) => nodes.map(({ id }) => entries.get(Number(id)));
@@ -151,7 +151,7 @@ describe.each(ORDERS)('a list ordered by %s', (_name, terms) => {
 
 describe.each(ORDERS)('a random page of a list ordered by %s', (_name, terms) => {
   /** Computes a page from the whole list, according to the Relay connection specification. */
-  function meant(all: number[], { first, last, offset = 0, after, before }: Record<string, number | undefined>) {
+  function expectedPage(all: number[], { first, last, offset = 0, after, before }: Record<string, number | undefined>) {
     const inner = all.slice(after === undefined ? 0 : after + 1, before === undefined ? all.length : before);
     const [more, fewer] = [before !== undefined, after !== undefined];
     if (last === undefined) {
@@ -167,19 +167,26 @@ describe.each(ORDERS)('a random page of a list ordered by %s', (_name, terms) =>
   test(seeded('matches the connection specification at the root and below a parent'), async () => {
     const all = inOrder(terms);
     const cursors: string[] = (await query({}, terms)).data.page.edges.map(({ cursor }: { cursor: string }) => cursor);
-    const beneath: string[] = (await below({}, terms)).data.nutritionPlan.page.edges.map(({ cursor }: { cursor: string }) => cursor);
+    const nestedCursors: string[] = (await queryBelowPlan({}, terms)).data.nutritionPlan.page.edges.map(
+      ({ cursor }: { cursor: string }) => cursor,
+    );
     const random = randomFor('windows of pages');
-    const maybe = (limit: number) => (random.chance(0.5) ? random.below(limit) : undefined);
+    const maybeBelow = (limit: number) => (random.chance(0.5) ? random.below(limit) : undefined);
     for (let round = 0; round < 60; round += 1) {
-      const number = maybe(5);
-      const window = { [random.pick(['first', 'last'])]: number, offset: maybe(9), after: maybe(all.length), before: maybe(all.length) };
-      const between = (among: string[]) => {
-        const named = (at: number | undefined) => (at === undefined ? undefined : among[at]);
-        return { ...window, after: named(window.after), before: named(window.before) };
+      const number = maybeBelow(5);
+      const window = {
+        [random.pick(['first', 'last'])]: number,
+        offset: maybeBelow(9),
+        after: maybeBelow(all.length),
+        before: maybeBelow(all.length),
       };
-      const { ids, hasNextPage, hasPreviousPage } = await page(between(cursors), terms);
-      expect({ window, ids, hasNextPage, hasPreviousPage }).toEqual({ window, ...meant(all, window) });
-      const nested = (await below(between(beneath), terms)).data.nutritionPlan.page;
+      const withCursors = (allCursors: string[]) => {
+        const cursorAt = (at: number | undefined) => (at === undefined ? undefined : allCursors[at]);
+        return { ...window, after: cursorAt(window.after), before: cursorAt(window.before) };
+      };
+      const { ids, hasNextPage, hasPreviousPage } = await page(withCursors(cursors), terms);
+      expect({ window, ids, hasNextPage, hasPreviousPage }).toEqual({ window, ...expectedPage(all, window) });
+      const nested = (await queryBelowPlan(withCursors(nestedCursors), terms)).data.nutritionPlan.page;
       expect(idsOf(nested.nodes)).toEqual(ids);
       expect(nested.pageInfo).toMatchObject({ hasNextPage, hasPreviousPage });
     }
@@ -218,7 +225,7 @@ test('keeps the pages after a cursor when a row is inserted before it', async ()
 });
 
 describe('an invalid page request', () => {
-  const refused = async (args: Record<string, unknown>, fields: Record<string, unknown>, terms?: Terms) => {
+  const expectRejection = async (args: Record<string, unknown>, fields: Record<string, unknown>, terms?: Terms) => {
     const { data, code, errors } = await query(args, terms);
     expect([data, code]).toEqual([{ page: null }, 'BAD_USER_INPUT']);
     expect(errors![0]!.extensions.fields).toEqual(fields);
@@ -233,20 +240,27 @@ describe('an invalid page request', () => {
     [{ after: 'nonsense' }, { after: ['This is not a valid cursor for this list.'] }],
     [{ before: Buffer.from('[1]').toString('base64url') }, { before: ['This is not a valid cursor for this list.'] }],
     [{ after: Buffer.from('{"a":1}').toString('base64url') }, { after: ['This is not a valid cursor for this list.'] }],
-  ])('with %j is rejected', (args, fields) => refused(args, fields));
+  ])('with %j is rejected', (args, fields) => expectRejection(args, fields));
 
   test('with a cursor of another order is rejected', async () => {
     const { endCursor } = await page({ first: 1 }, [['sets', 'ASC']]);
     const message = ['This cursor belongs to a different order or search.'];
-    await refused({ after: endCursor }, { after: message }, [['position', 'DESC']]);
-    await refused({ before: endCursor }, { before: message }, [['id', 'DESC'], ['sets', 'ASC']]); // prettier-ignore
-    await refused({ after: endCursor }, { after: message }, [['sets', 'DESC']]);
+    await expectRejection({ after: endCursor }, { after: message }, [['position', 'DESC']]);
+    await expectRejection({ before: endCursor }, { before: message }, [['id', 'DESC'], ['sets', 'ASC']]); // prettier-ignore
+    await expectRejection({ after: endCursor }, { after: message }, [['sets', 'DESC']]);
   });
 
   test('with a cursor of wrong value types is rejected', async () => {
-    const forged = (...values: unknown[]) => Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
-    for (const after of [forged('x', 1), forged(1, 'x'), forged(true, 1), forged(1e99, 1), forged(1.5, 1), forged('1; SELECT 1', 1)])
-      await refused({ after }, { after: ['This is not a valid cursor for this list.'] });
+    const forgedCursor = (...values: unknown[]) => Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
+    for (const after of [
+      forgedCursor('x', 1),
+      forgedCursor(1, 'x'),
+      forgedCursor(true, 1),
+      forgedCursor(1e99, 1),
+      forgedCursor(1.5, 1),
+      forgedCursor('1; SELECT 1', 1),
+    ])
+      await expectRejection({ after }, { after: ['This is not a valid cursor for this list.'] });
   });
 });
 
@@ -254,7 +268,7 @@ describe('a nested list', () => {
   test('is paged within its parent', async () => {
     const terms: Terms = [['position', 'ASC']];
     const all = inOrder(terms);
-    const nested = async (args: object) => (await below({ ...args }, terms)).data.nutritionPlan.page;
+    const nested = async (args: object) => (await queryBelowPlan({ ...args }, terms)).data.nutritionPlan.page;
     const first = await nested({ first: 3 });
     expect(first).toMatchObject({ totalCount: 7, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
     expect(idsOf(first.nodes)).toEqual(all.slice(0, 3));
@@ -279,7 +293,7 @@ describe('a nested list', () => {
   });
 
   test('is rejected when its page is too large', async () => {
-    expect((await below({ first: 10_001 })).errors![0]!.extensions).toMatchObject({
+    expect((await queryBelowPlan({ first: 10_001 })).errors![0]!.extensions).toMatchObject({
       code: 'BAD_USER_INPUT',
       fields: { first: expect.anything() },
     });

@@ -11,7 +11,7 @@ const fitgraph = fitgraphForThisFile({ environment });
 let second: Fitgraph;
 let picture: Buffer;
 beforeAll(async () => {
-  second = await Fitgraph.start({ beside: fitgraph, environment });
+  second = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment });
   picture = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
     .png()
     .toBuffer();
@@ -21,7 +21,7 @@ afterAll(() => second.stop());
 const ROUNDS = 6;
 
 /** Creates a person, and returns a client of each instance for them. */
-async function twice(name: string, options?: { isSuperuser: boolean }): Promise<[Person, Person]> {
+async function onBothInstances(name: string, options?: { isSuperuser: boolean }): Promise<[Person, Person]> {
   const person = await fitgraph.user(name, options);
   return [person, new Person(second.url, { id: person.id, token: person.token })];
 }
@@ -60,10 +60,10 @@ describe('the active schedule of a user', () => {
     );
     return graphql(`mutation { ${fields.join(' ')} }`);
   };
-  const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
+  const activeRows = (person: Person) => fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
 
   test('is unique after concurrent creates', async () => {
-    const people = await twice('creator');
+    const people = await onBothInstances('creator');
     for (let round = 0; round < ROUNDS; round += 1) {
       const writes: Write[] = [1, 2, 3, 4].flatMap((number) => [
         (person) => person.post('/schedule/', { name: `rest ${number}` }),
@@ -71,17 +71,17 @@ describe('the active schedule of a user', () => {
         graphql(create, { input: { name: 'inactive', isActive: false } }),
       ]);
       expect(failures(await together(people, writes))).toEqual([]);
-      expect(await active(people[0])).toHaveLength(1);
+      expect(await activeRows(people[0])).toHaveLength(1);
     }
     const { body } = await people[1].get('/schedule/?is_active=True');
     expect(body.count).toBe(1);
   });
 
   test('is unique after concurrent updates, multi-row mutations and creates', async () => {
-    const people = await twice('changer');
+    const people = await onBothInstances('changer');
     const ids = await scheduled(people[0], 8);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const every = (isActive: (index: number) => boolean) => ids.map((id, index) => ({ id, isActive: isActive(index) }));
+      const changesOfAll = (isActive: (index: number) => boolean) => ids.map((id, index) => ({ id, isActive: isActive(index) }));
       const writes: Write[] = [
         ...ids.slice(0, 3).map(
           (id): Write =>
@@ -91,39 +91,39 @@ describe('the active schedule of a user', () => {
         ...ids.slice(2, 5).map((id) => graphql(update, { id, input: { isActive: true } })),
         (person) => person.put(`/schedule/${ids[5]}/`, { name: 'put', is_active: true }),
         (person) => person.post('/schedule/', { name: 'new' }),
-        changeAll(every(() => true)),
-        changeAll(every((index) => index % 2 === 0).reverse()),
-        changeAll(every((index) => index === 3)),
+        changeAll(changesOfAll(() => true)),
+        changeAll(changesOfAll((index) => index % 2 === 0).reverse()),
+        changeAll(changesOfAll((index) => index === 3)),
       ];
       expect(failures(await together(people, writes))).toEqual([]);
-      expect((await active(people[0])).length).toBeLessThanOrEqual(1);
+      expect((await activeRows(people[0])).length).toBeLessThanOrEqual(1);
       await people[0].patch(`/schedule/${ids[round]}/`, { is_active: true });
-      expect(await active(people[0])).toEqual([{ id: ids[round] }]);
+      expect(await activeRows(people[0])).toEqual([{ id: ids[round] }]);
     }
   });
 
   test('is unique while other schedules are deleted', async () => {
-    const people = await twice('deleter');
+    const people = await onBothInstances('deleter');
     for (let round = 0; round < ROUNDS; round += 1) {
       const ids = await scheduled(people[0], 6);
-      const kept = ids.slice(0, 3);
+      const keptIds = ids.slice(0, 3);
       const writes: Write[] = [
-        ...kept.map(
+        ...keptIds.map(
           (id): Write =>
             (person) =>
               person.patch(`/schedule/${id}/`, { is_active: true }),
         ),
-        changeAll(kept.map((id) => ({ id, isActive: true })).reverse()),
+        changeAll(keptIds.map((id) => ({ id, isActive: true })).reverse()),
         (person) => person.delete(`/schedule/${ids[5]}/`),
         graphql(`mutation { a: deleteSchedule(id: ${ids[4]}) { deletedIds } b: deleteSchedule(id: ${ids[3]}) { deletedIds } }`),
       ];
       expect(failures(await together(people, writes))).toEqual([]);
-      expect(await active(people[0])).toHaveLength(1);
+      expect(await activeRows(people[0])).toHaveLength(1);
     }
   });
 
   test('is kept unique by a database constraint', async () => {
-    const [person] = await twice('operator');
+    const [person] = await onBothInstances('operator');
     const insert = `INSERT INTO "schedule" ("name", "start_date", "user_id") VALUES ('a', '2021-01-01', $1), ('b', '2021-01-01', $1)`;
     await expect(fitgraph.sql(insert, [person.id])).rejects.toThrow(/schedule_one_is_active/);
   });
@@ -131,12 +131,13 @@ describe('the active schedule of a user', () => {
 
 describe('the active nutrition plan of a user', () => {
   const create = 'mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { errors { path } } }';
-  const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "nutrition_plan" WHERE "user_id" = $1 AND "is_active"', [person.id]);
+  const activeRows = (person: Person) =>
+    fitgraph.sql('SELECT "id" FROM "nutrition_plan" WHERE "user_id" = $1 AND "is_active"', [person.id]);
   const activate = (id: number): Write =>
     graphql(`mutation { updateNutritionPlan(id: ${id}, input: { isActive: true }) { errors { path } } }`);
 
   test('is unique after concurrent creates and updates', async () => {
-    const people = await twice('dieter');
+    const people = await onBothInstances('dieter');
     const made = await Promise.all(Array.from({ length: 5 }, (_, index) => people[0].post('/nutritionplan/', { description: `${index}` })));
     const ids = made.map(({ body }) => body.id as number);
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -150,17 +151,17 @@ describe('the active nutrition plan of a user', () => {
         graphql(`mutation { updateNutritionPlan(id: ${ids[1]}, input: { isActive: false }) { errors { path } } }`),
       ];
       expect(failures(await together(people, writes))).toEqual([]);
-      expect((await active(people[0])).length).toBeLessThanOrEqual(1);
+      expect((await activeRows(people[0])).length).toBeLessThanOrEqual(1);
       await people[0].query(`mutation { updateNutritionPlan(id: ${ids[2]}, input: { isActive: true }) { errors { path } } }`);
-      expect(await active(people[0])).toEqual([{ id: ids[2] }]);
+      expect(await activeRows(people[0])).toEqual([{ id: ids[2] }]);
     }
   });
 
   test('is the last row when one SQL statement inserts several', async () => {
-    const [person] = await twice('importer');
+    const [person] = await onBothInstances('importer');
     const insert = `INSERT INTO "nutrition_plan" ("creation_date", "language_id", "user_id") VALUES ('2021-01-01', 2, $1), ('2021-01-02', 2, $1) RETURNING "id"`;
     const [, last] = await fitgraph.sql(insert, [person.id]);
-    expect(await active(person)).toEqual([{ id: last!.id }]);
+    expect(await activeRows(person)).toEqual([{ id: last!.id }]);
   });
 });
 
@@ -182,13 +183,13 @@ describe('the main image of an exercise base', () => {
       form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: exercise, isMain, image: null } } }));
       form.set('map', JSON.stringify({ 0: ['variables.input.image'] }));
       form.set('0', new Blob([new Uint8Array(picture)]), name);
-      return person.sending({ 'apollo-require-preflight': '1' }).send('POST', '/graphql', form);
+      return person.withHeaders({ 'apollo-require-preflight': '1' }).send('POST', '/graphql', form);
     };
   const main = async (exercise: number) =>
     fitgraph.sql(`SELECT "status" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main"`, [exercise]);
 
   test('is unique and accepted after concurrent uploads of superusers and others', async () => {
-    const people = [...(await twice('editor', { isSuperuser: true })), ...(await twice('visitor'))];
+    const people = [...(await onBothInstances('editor', { isSuperuser: true })), ...(await onBothInstances('visitor'))];
     for (let round = 0; round < 3; round += 1) {
       // `together` assigns the 20 writes to the four people in turn, so that each of them sends each kind of upload.
       const writes = [0, 1, 2, 3].flatMap((number) => [
@@ -204,7 +205,7 @@ describe('the main image of an exercise base', () => {
   });
 
   test('is not replaced by a pending upload', async () => {
-    const [visitor] = await twice('visitor');
+    const [visitor] = await onBothInstances('visitor');
     expect(await main(1)).toEqual([{ status: '2' }]);
     for (const write of [upload(1, 'a.png', true), upload(1, 'b.png', false), uploadByGraphql(1, 'c.png', true)])
       expect(done(await write(visitor))).toBe(true);
@@ -212,14 +213,14 @@ describe('the main image of an exercise base', () => {
   });
 
   test('is a pending upload while no accepted one exists', async () => {
-    const [visitor] = await twice('visitor');
+    const [visitor] = await onBothInstances('visitor');
     const isMain = async (write: Write) => (await write(visitor)).body.is_main as boolean;
     expect(await isMain(upload(3, 'a.png', false))).toBe(true);
     expect(await isMain(upload(3, 'b.png', false))).toBe(true);
     expect(await main(3)).toEqual([{ status: '1' }, { status: '1' }]);
     expect(await isMain(upload(3, 'c.png', true))).toBe(true);
     expect(await main(3)).toEqual([{ status: '1' }]);
-    const [editor] = await twice('editor', { isSuperuser: true });
+    const [editor] = await onBothInstances('editor', { isSuperuser: true });
     expect((await upload(3, 'd.png', false)(editor)).body).toMatchObject({ is_main: true, status: '2' });
     expect(await isMain(upload(3, 'e.png', true))).toBe(false);
   });
@@ -236,10 +237,10 @@ describe.each([
   const update = `mutation ($id: ID!, $input: ${one}Patch!) { changed: update${one}(id: $id, input: $input) { errors { path message } } }`;
   const days = (person: Person) =>
     fitgraph.sql(`SELECT "date", count(*)::int AS "n" FROM "${table}" WHERE "user_id" = $1 GROUP BY 1 ORDER BY 1`, [person.id]);
-  const DOUBLE = /The field date must be unique\.|The fields date, user must make a unique set\./;
+  const NOT_UNIQUE = /The field date must be unique\.|The fields date, user must make a unique set\./;
 
   test('is written by exactly one of several concurrent requests; the others report a duplicate', async () => {
-    const people = await twice(table);
+    const people = await onBothInstances(table);
     const workout = (await people[0].post('/workout/', {})).body.id;
     for (let round = 1; round <= ROUNDS; round += 1) {
       const date = `2021-03-0${round}`;
@@ -252,7 +253,7 @@ describe.each([
       expect(answers.filter(done)).toHaveLength(1);
       for (const { text, status } of answers.filter((answer) => !done(answer))) {
         expect([200, 400]).toContain(status);
-        expect(text).toMatch(DOUBLE);
+        expect(text).toMatch(NOT_UNIQUE);
       }
     }
     expect(await days(people[0])).toEqual(Array.from({ length: ROUNDS }, (_, index) => ({ date: `2021-03-0${index + 1}`, n: 1 })));
@@ -266,13 +267,13 @@ describe.each([
       ),
     );
     expect(moved.filter(done)).toHaveLength(1);
-    for (const { text } of moved.filter((answer) => !done(answer))) expect(text).toMatch(DOUBLE);
+    for (const { text } of moved.filter((answer) => !done(answer))) expect(text).toMatch(NOT_UNIQUE);
     expect((await days(people[0])).filter(({ n }) => n > 1)).toEqual([]);
   });
 });
 
 test('stores the weekdays of exactly one of several concurrent updates', async () => {
-  const people = await twice('planner');
+  const people = await onBothInstances('planner');
   const training = (await people[0].post('/workout/', {})).body.id;
   const id = (await people[0].post('/day/', { training, description: 'a', day: [1] })).body.id;
   const update =
@@ -308,7 +309,7 @@ test('returns the same token to concurrent first logins', async () => {
   const id = await createUser({ username: 'newcomer', password: PASSWORD }, fitgraph.database.session());
   const login = 'mutation { login(username: "newcomer", password: "a good password") { token } }';
   const answers = await together(
-    [fitgraph.anyone, second.anyone],
+    [fitgraph.anonymous, second.anonymous],
     [1, 2, 3].flatMap((): Write[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
   );
   const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);

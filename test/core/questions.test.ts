@@ -9,33 +9,33 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  const made = async (path: string, body: object) => {
+  const createRow = async (path: string, body: object) => {
     const { status, body: row } = await ann.post(path, body);
     expect(status).toBe(201);
     return row.id as number;
   };
-  const workout = await made('/workout/', { comment: 'w' });
+  const workout = await createRow('/workout/', { comment: 'w' });
   for (const [date, exercise, reps, weight] of [
     ['2021-03-08', SQUAT, 5, '100.00'],
     ['2021-03-10', SQUAT, 5, '102.50'],
     ['2021-03-10', BENCH, 8, '60.00'],
     ['2021-03-16', SQUAT, 3, '105.00'],
   ])
-    await made('/workoutlog/', { date, exercise, reps, weight, workout });
-  for (const date of ['2021-03-08', '2021-03-10', '2021-03-16']) await made('/workoutsession/', { date, workout, impression: '2' });
+    await createRow('/workoutlog/', { date, exercise, reps, weight, workout });
+  for (const date of ['2021-03-08', '2021-03-10', '2021-03-16']) await createRow('/workoutsession/', { date, workout, impression: '2' });
   for (const [date, weight] of [
     ['2021-03-08', '80.00'],
     ['2021-03-10', '80.50'],
     ['2021-03-15', '79.90'],
   ])
-    await made('/weightentry/', { date, weight });
-  const plan = await made('/nutritionplan/', { description: 'p' });
+    await createRow('/weightentry/', { date, weight });
+  const plan = await createRow('/nutritionplan/', { description: 'p' });
   for (const [ingredient, amount] of [
     [1, '50.00'],
     [2, '200.00'],
     [1, '70.00'],
   ])
-    await made('/nutritiondiary/', { plan, ingredient, amount, datetime: '2021-03-10T08:00:00+01:00' });
+    await createRow('/nutritiondiary/', { plan, ingredient, amount, datetime: '2021-03-10T08:00:00+01:00' });
 });
 
 test('returns the heaviest set of each exercise, heaviest first', async () => {

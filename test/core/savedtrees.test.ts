@@ -48,20 +48,20 @@ async function planOf(person = ann): Promise<Plan> {
   return made.nutritionPlan;
 }
 
-const save = async (id: string, input: object, ifVersion?: string) =>
+const savePlan = async (id: string, input: object, ifVersion?: string) =>
   (await ann.ask(SAVE, { id, input, ifVersion })).saved as { nutritionPlan: Plan | null; errors: object[]; conflict: object | null };
-const saved = async (id: string, input: object, ifVersion?: string): Promise<Plan> => {
-  const { nutritionPlan, errors } = await save(id, input, ifVersion);
+const savedPlan = async (id: string, input: object, ifVersion?: string): Promise<Plan> => {
+  const { nutritionPlan, errors } = await savePlan(id, input, ifVersion);
   expect(errors).toEqual([]);
   return nutritionPlan!;
 };
-const now = async (id: string): Promise<Plan> =>
+const readPlan = async (id: string): Promise<Plan> =>
   (await ann.ask(`query ($id: ID!) { plan: nutritionPlan(id: $id) { ${PLAN} } }`, { id })).plan;
 
 test('updates parts with an id, creates new ones, deletes omitted ones and keeps omitted lists', async () => {
   const plan = await planOf();
   const [first, second] = plan.meals as [Meal, Meal];
-  const after = await saved(plan.id, {
+  const after = await savedPlan(plan.id, {
     name: 'after',
     meals: [
       { id: first.id, position: 5, items: [item('11', { id: first.items[0]!.id }), item('12')] },
@@ -82,16 +82,16 @@ test('updates parts with an id, creates new ones, deletes omitted ones and keeps
   expect(kept).toEqual({ ...second, position: 6 });
   expect(made).toEqual({ id: expect.any(String), position: 7, items: [{ id: expect.any(String), amount: '70.00' }] });
   expect((await ann.query(`{ mealItem(id: ${first.items[1]!.id}) { id } }`)).code).toBe('NOT_FOUND');
-  expect(await now(plan.id)).toEqual(after);
-  expect((await saved(plan.id, { meals: [] })).meals).toEqual([]);
-  expect((await saved(plan.id, { meals: null, name: 'none' })).meals).toEqual([]);
+  expect(await readPlan(plan.id)).toEqual(after);
+  expect((await savedPlan(plan.id, { meals: [] })).meals).toEqual([]);
+  expect((await savedPlan(plan.id, { meals: null, name: 'none' })).meals).toEqual([]);
 });
 
 test('moves a part to another existing or new parent, also out of a deleted one', async () => {
   const plan = await planOf();
   const [first, second] = plan.meals as [Meal, Meal];
   const [one, two] = first.items as [Item, Item];
-  const after = await saved(plan.id, {
+  const after = await savedPlan(plan.id, {
     meals: [
       { id: second.id, position: 2, items: [item('30', { id: second.items[0]!.id }), item('20', { id: two.id })] },
       { position: 3, items: [item('10', { id: one.id })] },
@@ -104,21 +104,21 @@ test('moves a part to another existing or new parent, also out of a deleted one'
 test('reports the path of every error and writes nothing', async () => {
   const [theirs, other, plan] = [await planOf(bob), await planOf(), await planOf()];
   const [first] = plan.meals as [Meal];
-  const refused = async (meals: object[]) => {
-    const { nutritionPlan, errors, conflict } = await save(plan.id, { name: 'wrong', meals });
+  const rejectionOf = async (meals: object[]) => {
+    const { nutritionPlan, errors, conflict } = await savePlan(plan.id, { name: 'wrong', meals });
     expect([nutritionPlan, conflict]).toEqual([null, null]);
-    expect(await now(plan.id)).toEqual(plan);
+    expect(await readPlan(plan.id)).toEqual(plan);
     return errors.map(({ path, code }: any) => [...path, code].join(' '));
   };
   for (const id of [theirs.meals[0]!.id, other.meals[0]!.id, '2000000000', 'x'])
-    expect(await refused([{ position: 1 }, { id }])).toEqual(['input meals 1 id NOT_FOUND']);
-  expect(await refused([{ id: first.id }, { id: first.id }])).toEqual(['input meals 1 id INVALID']);
-  expect(await refused([{ id: nodeIdOf('MealItem', first.id) }])).toEqual(['input meals 0 id INVALID']);
-  expect(await refused([{ id: first.id, items: [item('1', { id: other.meals[0]!.items[0]!.id })] }])).toEqual([
+    expect(await rejectionOf([{ position: 1 }, { id }])).toEqual(['input meals 1 id NOT_FOUND']);
+  expect(await rejectionOf([{ id: first.id }, { id: first.id }])).toEqual(['input meals 1 id INVALID']);
+  expect(await rejectionOf([{ id: nodeIdOf('MealItem', first.id) }])).toEqual(['input meals 0 id INVALID']);
+  expect(await rejectionOf([{ id: first.id, items: [item('1', { id: other.meals[0]!.items[0]!.id })] }])).toEqual([
     'input meals 0 items 0 id NOT_FOUND',
   ]);
   expect(
-    await refused([
+    await rejectionOf([
       { id: first.id, items: [item('0', { id: first.items[0]!.id }), item('5', { ingredientUnitId: 2 })] },
       { items: [item('1', { ingredientId: 999 })] },
     ]),
@@ -136,13 +136,13 @@ test('reports the path of every error and writes nothing', async () => {
 
 test('rejects the plan of another user, an anonymous client and more than 500 rows', async () => {
   const plan = await planOf(bob);
-  expect(await save(plan.id, { meals: [] })).toMatchObject({ nutritionPlan: null, errors: [{ path: ['id'], code: 'NOT_FOUND' }] });
+  expect(await savePlan(plan.id, { meals: [] })).toMatchObject({ nutritionPlan: null, errors: [{ path: ['id'], code: 'NOT_FOUND' }] });
   expect((await bob.ask(`{ nutritionPlan(id: ${plan.id}) { meals { id } } }`)).nutritionPlan.meals).toHaveLength(2);
   const mine = await planOf();
   const large = await ann.query(SAVE, { id: mine.id, input: { meals: Array.from({ length: 500 }, () => ({})) } });
   expect(large.code).toBe('BAD_USER_INPUT');
-  expect(await now(mine.id)).toEqual(mine);
-  expect((await fitgraph.anyone.query(SAVE, { id: mine.id, input: { meals: [] } })).code).toBe('UNAUTHENTICATED');
+  expect(await readPlan(mine.id)).toEqual(mine);
+  expect((await fitgraph.anonymous.query(SAVE, { id: mine.id, input: { meals: [] } })).code).toBe('UNAUTHENTICATED');
 });
 
 test('changes the version of a row when GraphQL or REST changes its parts', async () => {
@@ -150,40 +150,40 @@ test('changes the version of a row when GraphQL or REST changes its parts', asyn
   const [first] = plan.meals as [Meal];
   const before = plan.version;
   const seen = [before];
-  const another = async () => {
-    const { version } = await now(plan.id);
+  const expectNewVersion = async () => {
+    const { version } = await readPlan(plan.id);
     expect(seen).not.toContain(version);
     seen.push(version);
   };
   await ann.patch(`/mealitem/${first.items[0]!.id}/`, { amount: '99' });
-  await another();
+  await expectNewVersion();
   await ann.post('/mealitem/', { meal: first.id, ingredient: 1, amount: '5' });
-  await another();
+  await expectNewVersion();
   await ann.ask(`mutation { deleteMeal(id: ${plan.meals[1]!.id}) { deletedIds } }`);
-  await another();
+  await expectNewVersion();
 
-  const held = await now(plan.id);
-  expect((await ann.get(`/nutritionplan/${plan.id}/`)).headers.get('etag')).toBe(`"${held.version}"`);
-  const clash = {
+  const current = await readPlan(plan.id);
+  expect((await ann.get(`/nutritionplan/${plan.id}/`)).headers.get('etag')).toBe(`"${current.version}"`);
+  const conflictPayload = {
     nutritionPlan: null,
     errors: [{ path: ['ifVersion'], code: 'CONFLICT' }],
-    conflict: { id: plan.id, version: held.version },
+    conflict: { id: plan.id, version: current.version },
   };
-  expect(await save(plan.id, { meals: [] }, before)).toMatchObject(clash);
-  expect(await save(plan.id, { name: 'x' }, before)).toMatchObject(clash);
+  expect(await savePlan(plan.id, { meals: [] }, before)).toMatchObject(conflictPayload);
+  expect(await savePlan(plan.id, { name: 'x' }, before)).toMatchObject(conflictPayload);
   const remove = 'mutation ($id: ID!, $v: String) { gone: deleteNutritionPlan(id: $id, ifVersion: $v) { deletedIds } }';
   expect((await ann.ask(remove, { id: plan.id, v: before })).gone.deletedIds).toEqual([]);
-  expect(await now(plan.id)).toEqual(held);
-  const next = await saved(plan.id, { meals: [{ id: first.id, position: 8 }] }, held.version);
-  const last = await saved(plan.id, { name: 'y' }, next.version);
+  expect(await readPlan(plan.id)).toEqual(current);
+  const next = await savedPlan(plan.id, { meals: [{ id: first.id, position: 8 }] }, current.version);
+  const last = await savedPlan(plan.id, { name: 'y' }, next.version);
   expect((await ann.ask(remove, { id: plan.id, v: last.version })).gone.deletedIds).toEqual([plan.id]);
 });
 
 test('saves a workout with days, weekdays, set groups and planned sets, and keeps its logs', async () => {
   const plannedSets = (reps: number, more: object = {}) => [{ exerciseId: 1, reps, ...more }];
   const day = (name: string, weekdays: string[], more: object = {}) => ({ name, weekdays, ...more });
-  const shown = 'id name days { id name weekdays setGroups { id sets plannedSets { id reps } } } logs { totalCount }';
-  const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
+  const selection = 'id name days { id name weekdays setGroups { id sets plannedSets { id reps } } } logs { totalCount }';
+  const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${selection} } } }`, {
     input: {
       days: [day('a', ['MONDAY'], { setGroups: [{ plannedSets: plannedSets(5) }] }), day('b', ['TUESDAY'])],
       logs: [{ exerciseId: 1, reps: 5, weight: '10', date: '2021-01-01' }],
@@ -192,7 +192,7 @@ test('saves a workout with days, weekdays, set groups and planned sets, and keep
   const { id, days } = made.workout;
   const [set] = days[0].setGroups;
   const { saved: answer } = await ann.ask(
-    `mutation ($id: ID!, $input: WorkoutPatch!) { saved: updateWorkout(id: $id, input: $input) { workout { ${shown} } errors { path } } }`,
+    `mutation ($id: ID!, $input: WorkoutPatch!) { saved: updateWorkout(id: $id, input: $input) { workout { ${selection} } errors { path } } }`,
     {
       id,
       input: {
@@ -232,10 +232,13 @@ test('saves a workout with days, weekdays, set groups and planned sets, and keep
 
 test('keeps the version of an unchanged row and records no change for it', async () => {
   const day = { name: 'a', weekdays: ['TUESDAY', 'MONDAY'] };
-  const shown = 'id version days { id version setGroups { id version plannedSets { id version } } }';
-  const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
-    input: { name: 'same', days: [{ ...day, setGroups: [{ plannedSets: [{ exerciseId: 1, reps: 5, targetWeight: '20' }] }] }, day] },
-  });
+  const versionedFields = 'id version days { id version setGroups { id version plannedSets { id version } } }';
+  const { made } = await ann.ask(
+    `mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${versionedFields} } } }`,
+    {
+      input: { name: 'same', days: [{ ...day, setGroups: [{ plannedSets: [{ exerciseId: 1, reps: 5, targetWeight: '20' }] }] }, day] },
+    },
+  );
   const { id, days } = made.workout;
   const [first, second] = days;
   const [set] = first.setGroups;
@@ -252,23 +255,23 @@ test('keeps the version of an unchanged row and records no change for it', async
       { ...day, id: second.id, weekdays },
     ],
   });
-  const save = async (reps: number, weekdays: string[]) => {
-    const document = `mutation ($id: ID!, $input: WorkoutPatch!) { saved: updateWorkout(id: $id, input: $input) { workout { ${shown} } errors { path } } }`;
+  const saveWorkout = async (reps: number, weekdays: string[]) => {
+    const document = `mutation ($id: ID!, $input: WorkoutPatch!) { saved: updateWorkout(id: $id, input: $input) { workout { ${versionedFields} } errors { path } } }`;
     const { saved: answer } = await ann.ask(document, { id, input: input(reps, weekdays) });
     expect(answer.errors).toEqual([]);
     return answer.workout;
   };
-  expect(await save(5, ['MONDAY', 'TUESDAY'])).toEqual(made.workout);
+  expect(await saveWorkout(5, ['MONDAY', 'TUESDAY'])).toEqual(made.workout);
   expect((await ann.ask(`{ changes(since: "${cursor}") { changes { type } } }`)).changes.changes).toEqual([]);
-  const after = await save(6, ['MONDAY', 'TUESDAY']);
+  const after = await saveWorkout(6, ['MONDAY', 'TUESDAY']);
   expect(after.days[1]).toEqual(second);
-  for (const [now, before] of [
+  for (const [changedRow, previousRow] of [
     [after, made.workout],
     [after.days[0], first],
     [after.days[0].setGroups[0].plannedSets[0], setting],
   ])
-    expect(now.version).not.toBe(before.version);
-  const moved = await save(6, ['MONDAY', 'WEDNESDAY']);
+    expect(changedRow.version).not.toBe(previousRow.version);
+  const moved = await saveWorkout(6, ['MONDAY', 'WEDNESDAY']);
   expect([moved.days[0], moved.days[1].version === second.version]).toEqual([after.days[0], false]);
 });
 
@@ -277,7 +280,7 @@ test('bounds the number of statements whatever the size of the tree', async () =
   for (const size of [1, 10, 60]) {
     const { id } = await planOf();
     const meals = Array.from({ length: size }, (_, position) => ({ position, items: [item('1'), item('2')] }));
-    const { meals: made } = await saved(id, { meals });
+    const { meals: made } = await savedPlan(id, { meals });
     const again = made.map((meal) => ({ id: meal.id, position: meal.position, items: [item('3', { id: meal.items[0]!.id }), item('4')] }));
     const { statements, data } = await ann.query(SAVE, { id, input: { meals: again } });
     expect(data.saved.errors).toEqual([]);
@@ -295,7 +298,7 @@ test('accepts exactly one of several concurrent saves of the same version, or no
     const [first] = plan.meals as [Meal];
     const answers = await Promise.all([
       ...[1, 2, 3, 4].map((number) =>
-        save(plan.id, { name: `${number}`, meals: [{ id: first.id, position: number, items: [item(`${number}`)] }] }, plan.version),
+        savePlan(plan.id, { name: `${number}`, meals: [{ id: first.id, position: number, items: [item(`${number}`)] }] }, plan.version),
       ),
       ...(isAlone ? [] : [ann.post('/mealitem/', { meal: plan.meals[1]!.id, ingredient: 1, amount: '50' }).then(() => undefined)]),
     ]);
@@ -305,7 +308,7 @@ test('accepts exactly one of several concurrent saves of the same version, or no
     else expect(won.length).toBeLessThanOrEqual(1);
     for (const { nutritionPlan, errors } of saves)
       if (!nutritionPlan) expect(errors).toMatchObject([{ path: ['ifVersion'], code: 'CONFLICT' }]);
-    const { meals, name } = await now(plan.id);
+    const { meals, name } = await readPlan(plan.id);
     if (won.length)
       expect(meals).toEqual([{ id: first.id, position: Number(name), items: [expect.objectContaining({ amount: `${name}.00` })] }]);
     else expect(name).toBe('before');

@@ -27,7 +27,7 @@ interface Case {
 }
 
 /** Draws a shape. Each part has few choices, so that many shapes differ in only one part. */
-function drawn(random: Random, entity: Entity): Case {
+function randomCase(random: Random, entity: Entity): Case {
   const textOrder = random.pick(['unicode', 'bytes'] as const);
   const fields = fieldsOf(entity);
   const names = fields.filter(() => random.chance(0.5)).map(({ name }) => name);
@@ -61,7 +61,7 @@ function drawn(random: Random, entity: Entity): Case {
 }
 
 /** Composes the statement for a shape without the code under test. */
-function byHand({ shape, names, textOrder }: Case): string {
+function handWrittenSql({ shape, names, textOrder }: Case): string {
   const { columns, extraExpressions = [], joins = '', where, order = [], limit, offset } = shape;
   const listed = fieldsOf(columns.entity)
     .filter(({ name }) => names.includes(name))
@@ -87,7 +87,7 @@ test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity])
     const random = randomFor(`shapes of ${name}`);
     const cases = new Map<string, Case>();
     while (cases.size < SHAPES_PER_TYPE) {
-      const one = drawn(random, entity);
+      const one = randomCase(random, entity);
       cases.set(generateSelect(one.shape), one);
     }
     const uses = Array.from({ length: USES }, () => [...cases]).flat();
@@ -97,9 +97,9 @@ test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity])
       const isOrdered = one.shape.order!.length > 0 && !one.shape.joins;
       // A page of an unordered result is arbitrary. Complete unordered results are sorted before they are compared.
       if (one.shape.limit && !isOrdered) continue;
-      const [found, meant] = [await fitgraph.sql(text, one.values), await fitgraph.sql(byHand(one), one.values)];
+      const [found, reference] = [await fitgraph.sql(text, one.values), await fitgraph.sql(handWrittenSql(one), one.values)];
       const comparable = (rows: object[]) => (isOrdered ? rows : rows.map((row) => JSON.stringify(row)).sort());
-      expect(comparable(found)).toEqual(comparable(meant));
+      expect(comparable(found)).toEqual(comparable(reference));
     }
   },
 );

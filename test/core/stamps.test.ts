@@ -3,7 +3,7 @@ import { partsOf, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { validateDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { readRow, updateOf } from '../setup/lists';
 import type { Person } from '../setup/person';
@@ -11,10 +11,10 @@ import { inputOf } from '../setup/samples';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
+  ownedRowIds = await createOwnedRows(ann);
 });
 
 const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
@@ -26,13 +26,13 @@ interface Stamps {
 }
 
 async function stampsOf(entity: Entity): Promise<Stamps> {
-  return readRow(ann, entity, belongings.get(entity)!, 'createdAt updatedAt version');
+  return readRow(ann, entity, ownedRowIds.get(entity)!, 'createdAt updatedAt version');
 }
 
-async function changed(entity: Entity): Promise<void> {
+async function updateRow(entity: Entity): Promise<void> {
   const { metadata } = resourceOf(entity)!;
-  const input = metadata.create ? inputOf(entity, 7, parentsIn(belongings)) : { height: 180 };
-  const { made } = await ann.ask(updateOf(entity, '{ errors { path } }'), { id: belongings.get(entity), input });
+  const input = metadata.create ? inputOf(entity, 7, parentsIn(ownedRowIds)) : { height: 180 };
+  const { made } = await ann.ask(updateOf(entity, '{ errors { path } }'), { id: ownedRowIds.get(entity), input });
   expect(made.errors).toEqual([]);
 }
 
@@ -42,7 +42,7 @@ test.each(types)('updates updatedAt and version, but not createdAt, when a %s ch
   // The parts of a row are created after it, which updates the row.
   if (partsOf(entity).length) expect(before.updatedAt > before.createdAt).toBe(true);
   else expect(before.updatedAt).toBe(before.createdAt);
-  await changed(entity);
+  await updateRow(entity);
   const after = await stampsOf(entity);
   expect(after.createdAt).toBe(before.createdAt);
   expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
@@ -52,10 +52,10 @@ test.each(types)('updates updatedAt and version, but not createdAt, when a %s ch
 
 test.each(types)('does not show, order or filter %s by timestamps or version over REST', async (_name, entity) => {
   const { rest } = resourceOf(entity)!.metadata.views[0]!;
-  const detail = await ann.get(`/${rest}/${belongings.get(entity)}/`);
+  const detail = await ann.get(`/${rest}/${ownedRowIds.get(entity)}/`);
   expect(detail.status).toBe(200);
   const options = await ann.options(`/${rest}/`);
-  const { components, paths } = (await fitgraph.anyone.get('/schema')).body;
+  const { components, paths } = (await fitgraph.anonymous.get('/schema')).body;
   const described = JSON.stringify([components.schemas[rest], components.schemas[`${rest}.body`], paths[`/${rest}/`].get]);
   for (const text of [detail.text, options.text, described]) expect(text).not.toMatch(/created_?at|updated_?at|"-?version"/i);
   const plain = await ann.get(`/${rest}/`);
@@ -63,14 +63,14 @@ test.each(types)('does not show, order or filter %s by timestamps or version ove
     expect((await ann.get(`/${rest}/?ordering=-${key}`)).body).toEqual(plain.body);
     expect((await ann.get(`/${rest}/?${key}=2000-01-01`)).body).toEqual(plain.body);
   }
-  const page = await ann.sending({ Accept: 'text/html' }).get(`/${rest}/`);
+  const page = await ann.withHeaders({ Accept: 'text/html' }).get(`/${rest}/`);
   expect(page.text).not.toMatch(/name="(created_at|updated_at|version)"/);
 });
 
 test('updates updatedAt and version of a training day when its weekdays change', async () => {
   const day = types.find(([name]) => name === 'TrainingDay')![1];
   const before = await stampsOf(day);
-  expect((await ann.patch(`/day/${belongings.get(day)}/`, { day: [2, 3] })).status).toBe(200);
+  expect((await ann.patch(`/day/${ownedRowIds.get(day)}/`, { day: [2, 3] })).status).toBe(200);
   const after = await stampsOf(day);
   expect(after.version).not.toBe(before.version);
   expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));

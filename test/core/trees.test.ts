@@ -178,7 +178,7 @@ test('applies side effects and computed defaults of resources in nested creates'
   const second = (await create({ name: 'Second', steps: [{ workoutId }, { workoutId, duration: 2, position: 2 }] })).made.schedule;
   expect(second).toMatchObject({ isActive: true, steps: [{ duration: 4 }, { duration: 2 }] });
   expect((await ann.get(`/schedule/${first.id}/`)).body.is_active).toBe(false);
-  const plan = await ann.sending({ 'Accept-Language': 'en' }).ask(
+  const plan = await ann.withHeaders({ 'Accept-Language': 'en' }).ask(
     `mutation { made: createNutritionPlan(input: { name: "Bulk", meals: [{ time: "08:00", items: [{ ingredientId: 1, amount: "50" }] }, { items: [] }] }) {
       nutritionPlan { language { shortName } createdOn meals { time position items { amount ingredientId } } } ${ERRORS} } }`,
   );
@@ -209,18 +209,18 @@ test('rejects more than 500 rows, including nested ones', async () => {
 
 test('offers nested lists of children on create inputs', () => {
   const found = new Set<string>();
-  const look = (type: GraphQLInputObjectType, path: string) => {
+  const visit = (type: GraphQLInputObjectType, path: string) => {
     for (const field of Object.values(type.getFields())) {
-      const below = getNamedType(field.type);
-      if (!isInputObjectType(below)) continue;
+      const fieldType = getNamedType(field.type);
+      if (!isInputObjectType(fieldType)) continue;
       expect(isListType(field.type)).toBe(true);
       found.add(`${path}.${field.name}`);
-      look(below, `${path}.${field.name}`);
+      visit(fieldType, `${path}.${field.name}`);
     }
   };
   for (const entity of allEntities()) {
     const type = schema.getType(`${entity.name}Input`);
-    if (isInputObjectType(type)) look(type, entity.name);
+    if (isInputObjectType(type)) visit(type, entity.name);
   }
   expect([...found]).toEqual(
     expect.arrayContaining([

@@ -27,9 +27,9 @@ beforeAll(async () => {
     );
 });
 
-const listed = async (many: 'ingredients' | 'exercises', search: string): Promise<string[]> => {
+const namesFound = async (many: 'ingredients' | 'exercises', search: string): Promise<string[]> => {
   const type = many === 'ingredients' ? 'Ingredient' : 'Exercise';
-  const { page } = await fitgraph.anyone.ask(
+  const { page } = await fitgraph.anonymous.ask(
     `query ($where: ${type}Where) { page: ${many}(first: 100, where: $where) { totalCount nodes { name } } }`,
     { where: { name: { search } } },
   );
@@ -87,7 +87,7 @@ describe('a search condition', () => {
     ['rasberry', 'Raspberry'],
     ['  chicken  ', 'Chicken'],
   ])('for %j finds %j first', async (term, first) => {
-    expect((await listed('ingredients', term))[0]).toBe(first);
+    expect((await namesFound('ingredients', term))[0]).toBe(first);
   });
 
   test.each<[term: string, names: string[]]>([
@@ -109,7 +109,7 @@ describe('a search condition', () => {
     ['tomato potato', []],
     ['strawberry', []],
   ])('for %j finds exactly %j', async (term, names) => {
-    expect((await listed('ingredients', term)).sort()).toEqual([...names].sort());
+    expect((await namesFound('ingredients', term)).sort()).toEqual([...names].sort());
   });
 
   test.each<[term: string, first: string]>([
@@ -121,11 +121,11 @@ describe('a search condition', () => {
     ['leg pres', 'Leg press'],
     ['bench perss', 'Bench press'],
   ])('for the exercise %j finds %j first', async (term, first) => {
-    expect((await listed('exercises', term))[0]).toBe(first);
+    expect((await namesFound('exercises', term))[0]).toBe(first);
   });
 
   test('ranks names that start with the term before names that contain it', async () => {
-    expect(await listed('ingredients', 'chicken')).toEqual([
+    expect(await namesFound('ingredients', 'chicken')).toEqual([
       'Chicken',
       'Chicken breast',
       'Chicken breast with skin, roasted',
@@ -135,9 +135,9 @@ describe('a search condition', () => {
 });
 
 test('finds only literal parts of names over REST', async () => {
-  const { body } = await fitgraph.anyone.get('/ingredient/search/?language=en&term=chiken');
+  const { body } = await fitgraph.anonymous.get('/ingredient/search/?language=en&term=chiken');
   expect(body.suggestions).toEqual([]);
-  const exact = await fitgraph.anyone.get('/ingredient/search/?language=en&term=chicken');
+  const exact = await fitgraph.anonymous.get('/ingredient/search/?language=en&term=chicken');
   expect(exact.body.suggestions.map(({ value }: { value: string }) => value)).toEqual([
     'Chicken',
     'Chicken breast',
@@ -152,23 +152,23 @@ test('rejects a term of more than 200 characters, but not one of many words', as
     ['exercises', 'Exercise'],
   ]) {
     const document = `query ($where: ${type}Where) { ${many}(where: $where) { totalCount } }`;
-    const { errors } = await fitgraph.anyone.query(document, { where: { name: { search: 'x'.repeat(201) } } });
+    const { errors } = await fitgraph.anonymous.query(document, { where: { name: { search: 'x'.repeat(201) } } });
     expect(errors![0]!.extensions).toEqual({
       code: 'BAD_USER_INPUT',
       fields: { 'where.name.search': ['Ensure this value has no more than 200 characters.'] },
     });
   }
-  expect(await listed('ingredients', 'ab '.repeat(60))).toEqual([]);
-  expect(await listed('ingredients', 'çéà '.repeat(45))).toEqual([]);
-  expect(await listed('ingredients', `${'a'.repeat(100)} ${'ab'.repeat(49)}`)).toEqual([]);
+  expect(await namesFound('ingredients', 'ab '.repeat(60))).toEqual([]);
+  expect(await namesFound('ingredients', 'çéà '.repeat(45))).toEqual([]);
+  expect(await namesFound('ingredients', `${'a'.repeat(100)} ${'ab'.repeat(49)}`)).toEqual([]);
 });
 
 test('finds a renamed ingredient immediately, and no longer by its old name', async () => {
   await fitgraph.sql(`UPDATE "ingredient" SET "name" = 'Marzipan' WHERE "name" = 'Silk tofu'`);
-  expect(await listed('ingredients', 'marzpian')).toEqual(['Marzipan']);
-  expect(await listed('ingredients', 'marcipan')).toEqual(['Marzipan']);
+  expect(await namesFound('ingredients', 'marzpian')).toEqual(['Marzipan']);
+  expect(await namesFound('ingredients', 'marcipan')).toEqual(['Marzipan']);
   await fitgraph.sql(`UPDATE "ingredient" SET "name" = 'Silken tofu' WHERE "name" = 'Marzipan'`);
-  expect(await listed('ingredients', 'marzpian')).toEqual([]);
+  expect(await namesFound('ingredients', 'marzpian')).toEqual([]);
 });
 
 test('does not block concurrent inserts of the same new word', async () => {
@@ -187,7 +187,7 @@ test('does not block concurrent inserts of the same new word', async () => {
   } finally {
     for (const client of clients) client.release();
   }
-  expect(await listed('ingredients', 'pumpernikel')).toEqual(['Pumpernickel']);
+  expect(await namesFound('ingredients', 'pumpernikel')).toEqual(['Pumpernickel']);
 });
 
 test('tolerates typos in texts of the user and in names of related rows', async () => {
@@ -195,10 +195,12 @@ test('tolerates typos in texts of the user and in names of related rows', async 
   await ann.post('/workout/', { comment: 'Morning stretches' });
   const { workouts } = await ann.ask('{ workouts(where: { name: { search: "mornign stretchs" } }) { nodes { name } } }');
   expect(workouts.nodes).toEqual([{ name: 'Morning stretches' }]);
-  const trains = (condition: string) => `exercises(where: { muscles: { some: { name: { ${condition} } } } }) { nodes { id } }`;
-  const { found, meant } = await ann.ask(`{ found: ${trains('search: "bicep brachi"')} meant: ${trains('eq: "Biceps brachii"')} }`);
+  const exercisesByMuscle = (condition: string) => `exercises(where: { muscles: { some: { name: { ${condition} } } } }) { nodes { id } }`;
+  const { found, meant: expected } = await ann.ask(
+    `{ found: ${exercisesByMuscle('search: "bicep brachi"')} meant: ${exercisesByMuscle('eq: "Biceps brachii"')} }`,
+  );
   expect(found.nodes.length).toBeGreaterThan(0);
-  expect(found).toEqual(meant);
+  expect(found).toEqual(expected);
 });
 
 test('uses the indexes of names and words', async () => {
@@ -215,18 +217,18 @@ test('uses the indexes of names and words', async () => {
   expect(found).not.toContain('Seq Scan on ingredient');
   const client = await fitgraph.database.pool.connect();
   try {
-    const used = async () => {
+    const indexUses = async () => {
       await client.query('SELECT pg_stat_force_next_flush()');
       return client.query(
         `SELECT "idx_scan", (SELECT "seq_scan" FROM pg_stat_user_tables WHERE "relname" = 'search_word') FROM pg_stat_user_indexes WHERE "indexrelname" = 'search_word_keys_idx'`,
       );
     };
-    const [before] = (await used()).rows;
+    const [before] = (await indexUses()).rows;
     await client.query(`SELECT search_alike('chiken')`);
-    const [after] = (await used()).rows;
+    const [after] = (await indexUses()).rows;
     expect(after).toEqual({ idx_scan: before.idx_scan + 1, seq_scan: before.seq_scan });
   } finally {
     client.release();
   }
-  expect(await listed('ingredients', 'chiken brest')).toEqual(['Chicken breast', 'Chicken breast with skin, roasted']);
+  expect(await namesFound('ingredients', 'chiken brest')).toEqual(['Chicken breast', 'Chicken breast with skin, roasted']);
 });

@@ -1,7 +1,7 @@
 /** Optimistic locking: a write with `ifVersion` succeeds only for that version of the row. */
 import type { Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { readRow, updateOf } from '../setup/lists';
 import { Person } from '../setup/person';
@@ -9,16 +9,16 @@ import { inputOf } from '../setup/samples';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
+  ownedRowIds = await createOwnedRows(ann);
 });
 
-const CLASH = { path: ['ifVersion'], code: 'CONFLICT', message: 'The row has another version now.' };
+const CONFLICT = { path: ['ifVersion'], code: 'CONFLICT', message: 'The row has another version now.' };
 const UNKNOWN = [{ path: ['id'], code: 'NOT_FOUND' }];
-const SHOWN = '{ weightEntry { weight version } errors { path code message } conflict { id weight version } }';
-const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${SHOWN} }`;
+const PAYLOAD = '{ weightEntry { weight version } errors { path code message } conflict { id weight version } }';
+const UPDATE = `mutation ($id: ID!, $weight: Decimal!, $ifVersion: String) { answer: updateWeightEntry(id: $id, input: { weight: $weight }, ifVersion: $ifVersion) ${PAYLOAD} }`;
 const DELETE = `mutation ($id: ID!, $ifVersion: String) { answer: deleteWeightEntry(id: $id, ifVersion: $ifVersion) { deletedIds deletedNodeIds errors { path code message } conflicts { ... on WeightEntry { id weight version } } } }`;
 
 let day = 0;
@@ -35,7 +35,7 @@ async function entry(person = ann): Promise<Entry> {
   );
   return made.weightEntry;
 }
-const now = async ({ id }: Entry) =>
+const readEntry = async ({ id }: Entry) =>
   (await ann.ask('query ($id: ID!) { row: weightEntry(id: $id) { id weight version } }', { id })).row as Entry;
 
 test('updates a row of the expected version and returns the new version', async () => {
@@ -50,18 +50,18 @@ test('updates a row of the expected version and returns the new version', async 
 test('rejects an update or delete with a stale version and returns the current row', async () => {
   const before = await entry();
   await ann.patch(`/weightentry/${before.id}/`, { weight: '90' });
-  const held = await now(before);
+  const current = await readEntry(before);
   for (const ifVersion of [before.version, '', 'nonsense', before.version.toUpperCase()]) {
     const { answer } = await ann.ask(UPDATE, { id: before.id, weight: '81', ifVersion });
-    expect(answer).toEqual({ weightEntry: null, errors: [CLASH], conflict: held });
+    expect(answer).toEqual({ weightEntry: null, errors: [CONFLICT], conflict: current });
     expect((await ann.ask(DELETE, { id: before.id, ifVersion })).answer).toEqual({
       deletedIds: [],
       deletedNodeIds: [],
-      errors: [CLASH],
-      conflicts: [held],
+      errors: [CONFLICT],
+      conflicts: [current],
     });
   }
-  expect(await now(before)).toEqual(held);
+  expect(await readEntry(before)).toEqual(current);
 });
 
 test('updates any version when `ifVersion` is omitted or null', async () => {
@@ -94,14 +94,14 @@ test('checks the version of an update without changes', async () => {
 
 test('checks the version of each mutation of a request after the earlier ones', async () => {
   const { id, version } = await entry();
-  const document = `mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: { weight: "81" }, ifVersion: $v) ${SHOWN} b: updateWeightEntry(id: $id, input: { weight: "82" }, ifVersion: $v) ${SHOWN} }`;
+  const document = `mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: { weight: "81" }, ifVersion: $v) ${PAYLOAD} b: updateWeightEntry(id: $id, input: { weight: "82" }, ifVersion: $v) ${PAYLOAD} }`;
   const { a, b } = await ann.ask(document, { id, v: version });
   expect(a.weightEntry.weight).toBe('81.00');
   expect(b).toMatchObject({ weightEntry: null, conflict: { weight: '81.00', version: a.weightEntry.version } });
 });
 
 describe('a bulk mutation', () => {
-  const MANY =
+  const UPDATE_MANY =
     'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } errors { path code message } conflicts { id weight version } } }';
   const REMOVE =
     'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds errors { path code message } conflicts { ... on WeightEntry { id weight version } } } }';
@@ -109,31 +109,31 @@ describe('a bulk mutation', () => {
   test('writes nothing when one of the rows has a stale version', async () => {
     const rows = [await entry(), await entry(), await entry(), await entry()];
     for (const { id } of [rows[1]!, rows[3]!]) await ann.patch(`/weightentry/${id}/`, { weight: '90' });
-    const held = await Promise.all(rows.map(now));
+    const currentRows = await Promise.all(rows.map(readEntry));
     const versions = rows.map(({ version }) => version);
     const changes = rows.map(({ id }, index) => ({ id, input: { weight: '70' }, ifVersion: versions[index] }));
-    expect((await ann.ask(MANY, { changes })).answer).toEqual({
+    expect((await ann.ask(UPDATE_MANY, { changes })).answer).toEqual({
       weightEntries: null,
-      errors: [1, 3].map((index) => ({ ...CLASH, path: ['changes', String(index), 'ifVersion'] })),
-      conflicts: [held[1], held[3]],
+      errors: [1, 3].map((index) => ({ ...CONFLICT, path: ['changes', String(index), 'ifVersion'] })),
+      conflicts: [currentRows[1], currentRows[3]],
     });
     expect((await ann.ask(REMOVE, { rows: rows.map(({ id }, index) => ({ id, ifVersion: versions[index] })) })).answer).toEqual({
       deletedIds: [],
       deletedNodeIds: [],
-      errors: [1, 3].map((index) => ({ ...CLASH, path: ['rows', String(index), 'ifVersion'] })),
-      conflicts: [held[1], held[3]],
+      errors: [1, 3].map((index) => ({ ...CONFLICT, path: ['rows', String(index), 'ifVersion'] })),
+      conflicts: [currentRows[1], currentRows[3]],
     });
-    expect(await Promise.all(rows.map(now))).toEqual(held);
+    expect(await Promise.all(rows.map(readEntry))).toEqual(currentRows);
     // Rows without `ifVersion` may have any version.
     const some = changes.map((change, index) => (index % 2 ? { ...change, ifVersion: null } : change));
-    expect((await ann.ask(MANY, { changes: some })).answer).toMatchObject({
+    expect((await ann.ask(UPDATE_MANY, { changes: some })).answer).toMatchObject({
       errors: [],
       conflicts: [],
       weightEntries: Array(4).fill({ weight: '70.00' }),
     });
-    const present = await Promise.all(rows.map(now));
+    const currentAgain = await Promise.all(rows.map(readEntry));
     const { answer } = await ann.ask(REMOVE, {
-      rows: present.map(({ id, version }, index) => ({ id, ifVersion: index ? version : null })),
+      rows: currentAgain.map(({ id, version }, index) => ({ id, ifVersion: index ? version : null })),
     });
     expect(answer).toMatchObject({ deletedIds: rows.map(({ id }) => id), conflicts: [] });
   });
@@ -143,15 +143,15 @@ const written = ownedTypes().map((entity): [string, Entity] => [entity.name, ent
 
 test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
   const { singularName, metadata } = resourceOf(entity)!;
-  const id = belongings.get(entity)!;
-  const input = metadata.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
+  const id = ownedRowIds.get(entity)!;
+  const input = metadata.create ? inputOf(entity, 9, parentsIn(ownedRowIds)) : { height: 170 };
   const document = updateOf(entity, `{ row: ${singularName} { version } conflict { id version } errors { path code } }`);
   const { version } = await readRow(ann, entity, id, 'version');
   const { made: a } = await ann.ask(document, { id, input, ifVersion: version });
   expect(a).toEqual({ row: { version: expect.any(String) }, conflict: null, errors: [] });
   const mismatch = { path: ['ifVersion'], code: 'CONFLICT' };
-  const again = await ann.ask(document, { id, input, ifVersion: version });
-  expect(again.made).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
+  const stale = await ann.ask(document, { id, input, ifVersion: version });
+  expect(stale.made).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
   if (!metadata.remove) return;
   const { d } = await ann.ask(
     `mutation ($id: ID!) { d: ${metadata.remove}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,
@@ -169,27 +169,29 @@ test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
 describe('concurrent writes with the same version', () => {
   let two: Fitgraph;
   beforeAll(async () => {
-    two = await Fitgraph.start({ beside: fitgraph });
+    two = await Fitgraph.start({ sameDatabaseAs: fitgraph });
   });
   afterAll(() => two.stop());
 
   test.each([1, 2, 3, 4, 5])('let exactly one update and one delete succeed (round %i)', async () => {
-    const elsewhere = new Person(two.url, { id: ann.id, token: ann.token });
+    const onOtherInstance = new Person(two.url, { id: ann.id, token: ann.token });
     const { id, version } = await entry();
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => {
-        const person = index % 2 ? ann : elsewhere;
+        const person = index % 2 ? ann : onOtherInstance;
         return person.ask(UPDATE, { id, weight: `${60 + index}`, ifVersion: version });
       }),
     );
     const won = answers.filter(({ answer }) => answer.weightEntry);
     expect(won).toHaveLength(1);
-    const held = (await now({ id } as Entry)).weight;
+    const storedWeight = (await readEntry({ id } as Entry)).weight;
     // No other write succeeds, so the stored row is that of the winner.
-    expect(won[0].answer.weightEntry.weight).toBe(held);
-    for (const { answer } of answers) if (!answer.weightEntry) expect(answer.conflict).toMatchObject({ id, weight: held });
-    const { version: next } = await now({ id } as Entry);
-    const removed = await Promise.all([ann, elsewhere, ann, elsewhere].map((person) => person.ask(DELETE, { id, ifVersion: next })));
+    expect(won[0].answer.weightEntry.weight).toBe(storedWeight);
+    for (const { answer } of answers) if (!answer.weightEntry) expect(answer.conflict).toMatchObject({ id, weight: storedWeight });
+    const { version: next } = await readEntry({ id } as Entry);
+    const removed = await Promise.all(
+      [ann, onOtherInstance, ann, onOtherInstance].map((person) => person.ask(DELETE, { id, ifVersion: next })),
+    );
     expect(removed.filter(({ answer }) => answer.deletedIds[0] === id)).toHaveLength(1);
     for (const { answer } of removed) if (!answer.deletedIds.length) expect(answer.errors).toMatchObject(UNKNOWN);
   });
@@ -199,7 +201,7 @@ describe('concurrent writes with the same version', () => {
       const { id, version } = await entry();
       const [one, other] = await Promise.all([
         ann.ask(UPDATE, { id, weight: '61', ifVersion: version }),
-        ann.sending({ 'If-Match': `"${version}"` }).patch(`/weightentry/${id}/`, { weight: '62' }),
+        ann.withHeaders({ 'If-Match': `"${version}"` }).patch(`/weightentry/${id}/`, { weight: '62' }),
       ]);
       expect([one.answer.weightEntry !== null, other.status]).toEqual(other.status === 200 ? [false, 200] : [true, 412]);
     }
@@ -209,7 +211,7 @@ describe('concurrent writes with the same version', () => {
 test('needs one more statement when `ifVersion` is given', async () => {
   const { id, version } = await entry();
   const plain = await ann.query(UPDATE, { id, weight: '81' });
-  const held = await ann.query(UPDATE, { id, weight: '82', ifVersion: plain.data.answer.weightEntry.version });
-  expect(held.statements).toBe(plain.statements + 1);
-  expect(version).not.toBe(held.data.answer.weightEntry.version);
+  const updated = await ann.query(UPDATE, { id, weight: '82', ifVersion: plain.data.answer.weightEntry.version });
+  expect(updated.statements).toBe(plain.statements + 1);
+  expect(version).not.toBe(updated.data.answer.weightEntry.version);
 });

@@ -6,7 +6,7 @@ import { allEntities, findEntity, resourceOf } from '../../src/core/model/regist
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { everyRow, isPublished, populate, populated, type Row } from '../setup/population';
+import { everyRow, isPublished, populate, populatedEntities, type Row } from '../setup/population';
 import { hasPages } from '../setup/lists';
 import { randomFor, seeded, type Random } from '../setup/random';
 
@@ -23,14 +23,14 @@ let random: Random;
 let ann: Person;
 const rows = new Map<Entity, Row[]>();
 /** The rows that Ann may read. */
-const shown = new Map<Entity, Row[]>();
+const visibleRows = new Map<Entity, Row[]>();
 
 beforeAll(async () => {
   [ann] = await populate(fitgraph, 'conditions');
   for (const entity of allEntities()) rows.set(entity, await everyRow(fitgraph, entity));
   for (const row of rows.get(findEntity('ExerciseImage')!)!) row.image = mediaFolder() + String(row.image);
   for (const [entity, all] of rows)
-    shown.set(
+    visibleRows.set(
       entity,
       all.filter((row) => isShown(entity, row)),
     );
@@ -58,52 +58,53 @@ function comparable(field: FieldMeta, value: any, insensitive = false): any {
 /** Returns the URL with which addresses of images begin. `contains` and `endsWith` compare only the path after it. */
 const mediaFolder = () => `${fitgraph.url}/media/`;
 
-function operator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
+function matchesOperator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
   const compared = field.kind === 'image' && ['contains', 'endsWith'].includes(name) ? row.slice(mediaFolder().length) : row;
-  const [own, given] = [comparable(field, compared, insensitive), Array.isArray(value) ? null : value];
-  const other = typeof given === 'object' && given !== null ? null : comparable(field, given, insensitive);
-  const among = () => (value as any[]).some((one) => own === comparable(field, one, insensitive));
+  const [storedValue, compareWith] = [comparable(field, compared, insensitive), Array.isArray(value) ? null : value];
+  const other = typeof compareWith === 'object' && compareWith !== null ? null : comparable(field, compareWith, insensitive);
+  const isIn = () => (value as any[]).some((one) => storedValue === comparable(field, one, insensitive));
   switch (name) {
     case 'eq':
-      return own === other;
+      return storedValue === other;
     case 'ne':
-      return own !== other;
+      return storedValue !== other;
     case 'in':
-      return among();
+      return isIn();
     case 'notIn':
-      return !among();
+      return !isIn();
     case 'isNull':
-      return (own === null) === value;
+      return (storedValue === null) === value;
   }
-  if (own === null) return false;
+  if (storedValue === null) return false;
   switch (name) {
     case 'lt':
-      return own < other;
+      return storedValue < other;
     case 'lte':
-      return own <= other;
+      return storedValue <= other;
     case 'gt':
-      return own > other;
+      return storedValue > other;
     case 'gte':
-      return own >= other;
+      return storedValue >= other;
     case 'contains':
-      return own.includes(other);
+      return storedValue.includes(other);
     case 'startsWith':
-      return own.startsWith(other);
+      return storedValue.startsWith(other);
     case 'endsWith':
-      return own.endsWith(other);
+      return storedValue.endsWith(other);
   }
   throw new Error(`no such operator: ${name}`);
 }
 
-const owns = (entity: Entity, row: Row) => !resourceOf(entity)!.owned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
-const isShown = (entity: Entity, row: Row) => owns(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
+const isOwnedByAnn = (entity: Entity, row: Row) =>
+  !resourceOf(entity)!.owned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
+const isShown = (entity: Entity, row: Row) => isOwnedByAnn(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
 /** Returns those related rows of a row that Ann may read. */
 function related(entity: Entity, row: Row, name: string): { target: Entity; found: Row[]; many: boolean } {
   const child = childrenOf(entity).find((candidate) => candidate.name === name);
   const field = fieldsOf(entity).find(({ object }) => object === name);
   const target = (child ?? field)!.target!();
-  const all = shown.get(target)!;
+  const all = visibleRows.get(target)!;
   if (!child) {
     const ids = [row[field!.name]].flat();
     return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.many };
@@ -111,34 +112,36 @@ function related(entity: Entity, row: Row, name: string): { target: Entity; foun
   return { target, found: all.filter((other) => [other[child.referenceField]].flat().includes(row[child.key])), many: true };
 }
 
-function holds(entity: Entity, where: Where, row: Row): boolean {
+function matches(entity: Entity, where: Where, row: Row): boolean {
   return Object.entries(where).every(([name, value]) => {
-    if (name === 'and') return value.every((one: Where) => holds(entity, one, row));
-    if (name === 'or') return value.some((one: Where) => holds(entity, one, row));
-    if (name === 'not') return !holds(entity, value, row);
+    if (name === 'and') return value.every((one: Where) => matches(entity, one, row));
+    if (name === 'or') return value.some((one: Where) => matches(entity, one, row));
+    if (name === 'not') return !matches(entity, value, row);
     const field = fieldsOf(entity).find((candidate) => candidate.name === name);
     if (field?.relation?.many) {
-      const among = (given: string[]) => given.some((one) => row[name].includes(field.enum?.type[one] ?? Number(one)));
-      return (!value.in || among(value.in)) && (!value.notIn || !among(value.notIn));
+      const isIn = (enumNames: string[]) => enumNames.some((one) => row[name].includes(field.enum?.type[one] ?? Number(one)));
+      return (!value.in || isIn(value.in)) && (!value.notIn || !isIn(value.notIn));
     }
     if (field) {
       const { mode, ...operators } = value;
-      return Object.entries(operators).every(([key, given]) => operator(field, key, row[name], given, mode === 'INSENSITIVE'));
+      return Object.entries(operators).every(([key, compareWith]) =>
+        matchesOperator(field, key, row[name], compareWith, mode === 'INSENSITIVE'),
+      );
     }
     const { target, found, many } = related(entity, row, name);
-    const meets = (condition: Where) => (other: Row) => holds(target, condition, other);
+    const meets = (condition: Where) => (other: Row) => matches(target, condition, other);
     if (!many) return found.some(meets(value));
     return (!value.some || found.some(meets(value.some))) && (!value.none || !found.some(meets(value.none)));
   });
 }
 
 /** Picks up to `most` random items, possibly repeated. */
-function some<T>(items: readonly T[], most: number): T[] {
+function pickSome<T>(items: readonly T[], most: number): T[] {
   const count = random.int(1, most);
   return Array.from({ length: count }, () => random.pick(items as [T]));
 }
 
-const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
+const VALUE_OF_NO_ROW: Partial<Record<FieldMeta['kind'], unknown>> = {
   integer: 77,
   relation: '77',
   decimal: '77.7',
@@ -150,13 +153,14 @@ const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
 /** Picks the value of an existing row, or sometimes a value that no row has. */
 function valueOf(entity: Entity, field: FieldMeta): any {
   if (field.enum) return random.pick(Object.keys(field.enum.type) as [string]);
-  const held = rows
+  const storedValues = rows
     .get(entity)!
     .map((row) => row[field.name])
     .flat()
     .filter((value) => value !== null);
-  if (!held.length || random.chance(0.1)) return field.kind === 'boolean' ? true : (ABSENT[field.kind] ?? random.pick(['77', 'none', '']));
-  return random.pick(held as [any]);
+  if (!storedValues.length || random.chance(0.1))
+    return field.kind === 'boolean' ? true : (VALUE_OF_NO_ROW[field.kind] ?? random.pick(['77', 'none', '']));
+  return random.pick(storedValues as [any]);
 }
 
 const partOf = (text: string) => {
@@ -172,7 +176,7 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
       return random.chance(0.5);
     case 'in':
     case 'notIn':
-      return some([one, one], 3).map((make) => String(make())).map((value) => (field.kind === 'integer' && field.name !== 'id' ? Number(value) : value)); // prettier-ignore
+      return pickSome([one, one], 3).map((make) => String(make())).map((value) => (field.kind === 'integer' && field.name !== 'id' ? Number(value) : value)); // prettier-ignore
     case 'contains':
     case 'startsWith':
     case 'endsWith':
@@ -199,7 +203,7 @@ function condition(entity: Entity, depth: number): Where {
   const fields = Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields());
   const usable = fields.filter((field) => depth > 0 || !/Where$|ListFilter$/.test(typeOf(field).name) || SET.test(typeOf(field).name));
   const where: Where = {};
-  for (const field of some(usable, 2)) {
+  for (const field of pickSome(usable, 2)) {
     const type = typeOf(field);
     if (type.name === `${entity.name}Where` && isListType(getNullableType(field.type)))
       where[field.name] = Array.from({ length: random.int(0, 3) }, () => condition(entity, depth - 1));
@@ -214,23 +218,25 @@ function filter(entity: Entity, name: string, type: GraphQLInputObjectType, dept
   if (!field) {
     const { target } = related(entity, rows.get(entity)![0]!, name);
     if (type.name === `${target.name}Where`) return condition(target, depth - 1);
-    return Object.fromEntries(some(['some', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
+    return Object.fromEntries(pickSome(['some', 'none'], 2).map((quantifier) => [quantifier, condition(target, depth - 1)]));
   }
-  const made: Where = Object.fromEntries(some(operatorsOf(type), type.isOneOf ? 1 : 2).map((key) => [key, operand(entity, field, key)]));
-  if (type.getFields().mode && random.chance(0.5)) made.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);
-  return made;
+  const operandObject: Where = Object.fromEntries(
+    pickSome(operatorsOf(type), type.isOneOf ? 1 : 2).map((key) => [key, operand(entity, field, key)]),
+  );
+  if (type.getFields().mode && random.chance(0.5)) operandObject.mode = random.pick(['INSENSITIVE', 'SENSITIVE']);
+  return operandObject;
 }
 
-const listed = populated().filter(hasPages);
+const listed = populatedEntities().filter(hasPages);
 
-const meeting = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => holds(entity, where, row));
+const rowsMatching = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => matches(entity, where, row));
 
 /** Draws a condition that matches some but not all rows. */
-function distinguishing(entity: Entity): Where {
-  const all = shown.get(entity)!;
+function distinguishingCondition(entity: Entity): Where {
+  const all = visibleRows.get(entity)!;
   for (let draws = 0; draws < 200; draws += 1) {
     const where = condition(entity, random.int(0, MAX_DEPTH));
-    const count = meeting(all, entity, where).length;
+    const count = rowsMatching(all, entity, where).length;
     if (count > 0 && count < all.length) return where;
   }
   return { id: { eq: String(random.pick(all).id) } };
@@ -238,7 +244,7 @@ function distinguishing(entity: Entity): Where {
 
 async function compare(entity: Entity, where: Where): Promise<void> {
   const document = `query ($where: ${entity.name}Where) { page: ${resourceOf(entity)!.pluralName}(where: $where, first: 100, orderBy: [{ id: ASC }]) { totalCount nodes { id } } }`;
-  const expected = meeting(shown.get(entity)!, entity, where).map(({ id }) => String(id));
+  const expected = rowsMatching(visibleRows.get(entity)!, entity, where).map(({ id }) => String(id));
   const { data, errors } = await ann.query(document, { where });
   expect({ where, errors, ids: data?.page.nodes.map(({ id }: any) => id) }).toEqual({ where, errors: undefined, ids: expected });
   expect(data.page.totalCount).toBe(expected.length);
@@ -249,7 +255,7 @@ test.each(listed.map((entity): [string, Entity] => [resourceOf(entity)!.pluralNa
   async (many, entity) => {
     random = randomFor(`conditions of ${many}`);
     for (let index = 0; index < TRIES; index += 1) {
-      await compare(entity, distinguishing(entity));
+      await compare(entity, distinguishingCondition(entity));
       await compare(entity, condition(entity, random.int(0, MAX_DEPTH)));
     }
   },

@@ -14,7 +14,7 @@ const record = (oldestVersion: string | null) =>
   ]);
 afterEach(() => fitgraph.sql(`DELETE FROM "migration" WHERE "name" LIKE '9999%'`));
 
-const readiness = async () => (await fitgraph.anyone.send('GET', '/health/ready')).status;
+const readiness = async () => (await fitgraph.anonymous.send('GET', '/health/ready')).status;
 
 test.each([VERSION, '0.0.1', '0.2.9'])('supports a newer migration whose oldest version is %s', async (oldestVersion) => {
   await record(oldestVersion);
@@ -31,14 +31,14 @@ test.each([['99.1.0'], ['0.100.0'], [null]])('rejects a newer migration whose ol
   );
 });
 
-test('a running server is not ready any more once a newer version has applied a migration that it does not support', async () => {
+test('a running server reports not ready once a newer version has applied a migration that it does not support', async () => {
   expect(await readiness()).toBe(200);
   await record('99.1.0');
-  await until('it is not ready', async () => (await readiness()) === 503);
-  expect((await fitgraph.anyone.send('GET', '/health/ready')).body).toEqual({
+  await until('the server is not ready', async () => (await readiness()) === 503);
+  expect((await fitgraph.anonymous.send('GET', '/health/ready')).body).toEqual({
     status: 'unavailable',
     reason: 'a newer version has migrated the database and does not support this one',
   });
   await fitgraph.sql(`UPDATE "migration" SET "oldest_version" = $1 WHERE "name" LIKE '9999%'`, [VERSION]);
-  await until('it is ready again', async () => (await readiness()) === 200);
+  await until('the server is ready again', async () => (await readiness()) === 200);
 });

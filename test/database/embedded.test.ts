@@ -27,9 +27,9 @@ let root: string;
 let children: Child[];
 
 const data = (): string => path.join(root, 'data');
-const cluster = (): string => path.join(data(), 'postgres');
+const clusterFolder = (): string => path.join(data(), 'postgres');
 
-async function child(options?: Parameters<typeof startChild>[1]): Promise<Child> {
+async function startTestChild(options?: Parameters<typeof startChild>[1]): Promise<Child> {
   const started = await startChild(launcher, options);
   children.push(started);
   return started;
@@ -37,12 +37,12 @@ async function child(options?: Parameters<typeof startChild>[1]): Promise<Child>
 
 const isPostmaster = (pid: number): boolean => /^\S+\/postgres\0-D\0/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
 
-const stopped = (): Promise<void> => until('the server has stopped', () => processesOf(root).length === 0);
+const waitUntilStopped = (): Promise<void> => until('the server has stopped', () => processesOf(root).length === 0);
 
 /** Expects that the server has ended, and waits for its watchdog to end. Called right after the owner has released the database. */
 async function expectStopped(): Promise<void> {
-  expect(fs.existsSync(path.join(cluster(), 'postmaster.pid'))).toBe(false);
-  await stopped();
+  expect(fs.existsSync(path.join(clusterFolder(), 'postmaster.pid'))).toBe(false);
+  await waitUntilStopped();
 }
 
 beforeAll(() => {
@@ -57,7 +57,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await Promise.all(children.map((one) => one.end('SIGKILL')));
-  await stopped();
+  await waitUntilStopped();
   fs.rmSync(root, { recursive: true, force: true });
 });
 
@@ -65,7 +65,7 @@ afterEach(async () => {
 const IDENTIFIER = 'SELECT system_identifier::text FROM pg_control_system()';
 
 test('creates the database, shares it, and stops it when its owner releases it', async () => {
-  const [first, second] = [await child(), await child()];
+  const [first, second] = [await startTestChild(), await startTestChild()];
   const opened = await first.open(data());
   expect(opened).toMatchObject({ joined: false, connection: { user: 'fitgraph_owner', database: 'fitgraph' } });
   expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -89,62 +89,64 @@ test('creates the database, shares it, and stops it when its owner releases it',
   await first.release();
   await expectStopped();
 
-  const third = await child();
+  const third = await startTestChild();
   expect((await third.open(data())).joined).toBe(false);
   expect(await third.query(IDENTIFIER)).toEqual(identifier);
 });
 
 test('makes its folders inaccessible to other users', async () => {
-  const app = await child();
+  const app = await startTestChild();
   const { connection } = await app.open(data());
   expect(fs.statSync(data()).mode & 0o777).toBe(isRoot ? 0o711 : 0o700);
-  expect(fs.statSync(cluster()).mode & 0o777).toBe(0o700);
+  expect(fs.statSync(clusterFolder()).mode & 0o777).toBe(0o700);
   expect(fs.statSync(connection?.host ?? '').mode & 0o777).toBe(0o700);
 });
 
-test('lets a process exit that has not released it', async () => {
-  const app = await child();
+test('does not keep a process running that has not released it', async () => {
+  const app = await startTestChild();
   await app.open(data());
   expect(await app.end()).toBe(0);
-  await stopped();
+  await waitUntilStopped();
 });
 
 test('stops after kill -9 of its owner, and keeps the data', async () => {
-  const app = await child();
+  const app = await startTestChild();
   await app.open(data());
   await app.query('CREATE TABLE note AS SELECT 42 AS answer');
   await app.end('SIGKILL');
-  await stopped();
-  const next = await child();
+  await waitUntilStopped();
+  const next = await startTestChild();
   expect((await next.open(data())).joined).toBe(false);
   expect(await next.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
 });
 
-const answers = (app: Child) => async (): Promise<boolean> => {
+const canRead = (app: Child) => async (): Promise<boolean> => {
   const rows = await app.query('SELECT answer FROM note').catch(() => []);
   return rows[0]?.answer === 42;
 };
 
 test('restarts after kill -9 of the server, for its owner and its clients', async () => {
-  const [first, second] = [await child(), await child()];
+  const [first, second] = [await startTestChild(), await startTestChild()];
   await first.open(data());
   await second.open(data());
   await first.query('CREATE TABLE note AS SELECT 42 AS answer');
   const killServer = async () => {
-    const old = serverPid(cluster());
+    const old = serverPid(clusterFolder());
     process.kill(old, 'SIGKILL');
-    await until('another server runs', () => ![old, undefined].includes(serverPidIfAny(cluster())));
+    await until('another server runs', () => ![old, undefined].includes(serverPidIfAny(clusterFolder())));
   };
 
   await killServer();
-  await until('the first can read', answers(first));
-  await until('both know', () => [first, second].every((app) => app.logged.some((line) => line.includes('is available again'))));
+  await until('the first app can read', canRead(first));
+  await until('both apps have logged the recovery', () =>
+    [first, second].every((app) => app.logged.some((line) => line.includes('is available again'))),
+  );
   expect(await second.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
   // A client takes over when the owner is killed.
   await first.end('SIGKILL');
-  await until('the second can read', answers(second));
+  await until('the second app can read', canRead(second));
   await killServer();
-  await until('the second can read', answers(second));
+  await until('the second app can read', canRead(second));
   await second.release();
   await expectStopped();
 });
@@ -153,11 +155,11 @@ test('restarts after kill -9 of the server, for its owner and its clients', asyn
 const watchdog = (): number[] => processesOf(root).filter((pid) => fs.readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('sh'));
 
 test('runs in its own session and does not inherit the pipe from its owner to the watchdog', async () => {
-  const app = await child();
+  const app = await startTestChild();
   await app.open(data());
   const sessionOf = (pid: number | undefined): string | undefined =>
     fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ')[3];
-  const server = serverPid(cluster());
+  const server = serverPid(clusterFolder());
   expect(sessionOf(server)).not.toBe(sessionOf(app.process.pid));
   expect(watchdog()).toHaveLength(1);
   const pipe = fs.readlinkSync(`/proc/${watchdog()[0]}/fd/3`);
@@ -168,29 +170,29 @@ test('runs in its own session and does not inherit the pipe from its owner to th
 
 test('starts although earlier processes died while starting it', async () => {
   for (const delay of [30, 120, 250, 400, 550, 700]) {
-    const app = await child();
+    const app = await startTestChild();
     void app.open(data());
     await sleep(delay);
     await app.end('SIGKILL');
   }
-  const app = await child();
+  const app = await startTestChild();
   expect((await app.open(data())).error).toBeUndefined();
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   expect(fs.readdirSync(data()).filter((name) => name.includes('new-'))).toEqual([]);
 });
 
 test('serves again after its watchdog is killed', async () => {
-  const app = await child();
+  const app = await startTestChild();
   await app.open(data());
   for (const pid of watchdog()) process.kill(pid, 'SIGKILL');
-  const cli = await child();
+  const cli = await startTestChild();
   expect((await cli.open(data())).error).toBeUndefined();
-  await until('the app is back', () => app.logged.some((line) => line.includes('is available again')));
+  await until('the app has logged the recovery', () => app.logged.some((line) => line.includes('is available again')));
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('has one owner when several processes open it at once or while it stops', async () => {
-  let apps: Child[] = await Promise.all([child(), child(), child(), child()]);
+test('has one owner when several processes open it concurrently or while it stops', async () => {
+  let apps: Child[] = await Promise.all([startTestChild(), startTestChild(), startTestChild(), startTestChild()]);
   const opened = await Promise.all(apps.map((app) => app.open(data())));
   expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
   for (const app of apps) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
@@ -199,14 +201,14 @@ test('has one owner when several processes open it at once or while it stops', a
     const others = apps.filter((app) => app !== owner);
     await Promise.all(others.map((app) => app.release()));
     const leaving = round % 2 ? owner.release() : owner.end('SIGKILL');
-    await until('the server is stopping', () => serverStatus(cluster()) !== 'ready');
+    await until('the server is stopping', () => serverStatus(clusterFolder()) !== 'ready');
     const back = await Promise.all(others.map((app, index) => sleep(index * round).then(() => app.open(data()))));
     expect(back.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
     expect(back.map(({ joined }) => joined).sort()).toEqual([false, true, true]);
     for (const app of others) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await leaving;
     const next = others[back.findIndex(({ joined }) => !joined)]!;
-    apps = [...others, round % 2 ? owner : await child()];
+    apps = [...others, round % 2 ? owner : await startTestChild()];
     expect(await apps[3]!.open(data())).toMatchObject({ joined: true });
     owner = next;
   }
@@ -216,17 +218,20 @@ test('has one owner when several processes open it at once or while it stops', a
 });
 
 test('starts despite the stale lock files of a crash', async () => {
-  const app = await child();
-  const made = await app.open(data());
+  const app = await startTestChild();
+  const created = await app.open(data());
   const identifier = await app.query(IDENTIFIER);
-  const old = serverPid(cluster());
-  const [pidFile, socketLock] = [path.join(cluster(), 'postmaster.pid'), path.join(made.connection?.host ?? '', '.s.PGSQL.5432.lock')];
+  const old = serverPid(clusterFolder());
+  const [pidFile, socketLock] = [
+    path.join(clusterFolder(), 'postmaster.pid'),
+    path.join(created.connection?.host ?? '', '.s.PGSQL.5432.lock'),
+  ];
   const remains = fs.readFileSync(pidFile, 'utf8');
   await app.release();
   // Simulates that another process has been given the old process id: the id of this test process.
   for (const file of [pidFile, socketLock]) {
     fs.writeFileSync(file, remains.replace(String(old), String(process.pid)), { mode: 0o600 });
-    const { uid, gid } = fs.statSync(cluster());
+    const { uid, gid } = fs.statSync(clusterFolder());
     fs.chownSync(file, uid, gid);
   }
   fs.mkdirSync(path.join(data(), 'postgres.new-1234'));
@@ -246,19 +251,19 @@ function killIfRunning(pid: number): void {
 }
 
 test('has one owner when several processes start after a crash', async () => {
-  const apps = await Promise.all([child(), child(), child(), child()]);
+  const apps = await Promise.all([startTestChild(), startTestChild(), startTestChild(), startTestChild()]);
   await apps[0]!.open(data());
   const identifier = await apps[0]!.query(IDENTIFIER);
   for (let round = 0; round < 5; round++) {
     const pids = processesOf(root);
-    const remains = fs.readFileSync(path.join(cluster(), 'postmaster.pid'), 'utf8');
+    const remains = fs.readFileSync(path.join(clusterFolder(), 'postmaster.pid'), 'utf8');
     for (const pid of pids) killIfRunning(pid);
     await Promise.all(apps.map((app) => app.end('SIGKILL')));
-    await stopped();
+    await waitUntilStopped();
     // Simulates that another process has been given the process id of the server: the id of this test process.
     const [, ...lines] = remains.split('\n');
-    fs.writeFileSync(path.join(cluster(), 'postmaster.pid'), [process.pid, ...lines].join('\n'));
-    apps.splice(0, 4, ...(await Promise.all([child(), child(), child(), child()])));
+    fs.writeFileSync(path.join(clusterFolder(), 'postmaster.pid'), [process.pid, ...lines].join('\n'));
+    apps.splice(0, 4, ...(await Promise.all([startTestChild(), startTestChild(), startTestChild(), startTestChild()])));
     const opened = await Promise.all(apps.map((app, index) => sleep(index * round).then(() => app.open(data()))));
     expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
     expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
@@ -268,23 +273,23 @@ test('has one owner when several processes start after a crash', async () => {
 });
 
 test('rejects a cluster of another PostgreSQL version', async () => {
-  fs.mkdirSync(cluster(), { recursive: true });
-  fs.writeFileSync(path.join(cluster(), 'PG_VERSION'), '15\n');
-  const app = await child();
+  fs.mkdirSync(clusterFolder(), { recursive: true });
+  fs.writeFileSync(path.join(clusterFolder(), 'PG_VERSION'), '15\n');
+  const app = await startTestChild();
   expect((await app.open(data())).error).toMatch(/is of PostgreSQL 15, but the embedded server is PostgreSQL 18/);
 });
 
 test('quotes the log when the server cannot start', async () => {
-  const app = await child();
+  const app = await startTestChild();
   await app.open(data());
   await app.release();
-  fs.writeFileSync(path.join(cluster(), 'postgresql.conf'), 'nonsense = yes\n');
+  fs.writeFileSync(path.join(clusterFolder(), 'postgresql.conf'), 'nonsense = yes\n');
   expect((await app.open(data())).error).toMatch(/did not start \(exit status 1\)[\s\S]*postgres\.log:[\s\S]*"nonsense"/);
 });
 
 test('works below a long path and rejects a socket directory of another user', async () => {
   const long = path.join(root, 'a folder, with a "name"'.repeat(4), 'data');
-  const app = await child();
+  const app = await startTestChild();
   const { connection } = await app.open(long);
   const sockets = connection?.host ?? '';
   try {
@@ -309,21 +314,21 @@ const asContainers = spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).s
 asNobody?.('runs as an unprivileged user and accepts root as a client', async () => {
   fs.mkdirSync(data());
   fs.chownSync(data(), NOBODY.uid, NOBODY.gid);
-  const app = await child(NOBODY);
+  const app = await startTestChild(NOBODY);
   expect((await app.open(data())).joined).toBe(false);
   expect(fs.statSync(data()).mode & 0o777).toBe(0o700);
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  const cli = await child();
+  const cli = await startTestChild();
   expect(await cli.open(data())).toMatchObject({ joined: true });
   await app.query('CREATE TABLE note AS SELECT 42 AS answer');
   await app.release();
-  await until('root can read', answers(cli));
+  await until('root can read', canRead(cli));
   await cli.release();
   // The owner of the folder can use a server that root has started.
   expect(await cli.open(data())).toMatchObject({ joined: false });
   expect(await app.open(data())).toMatchObject({ joined: true });
   await cli.end('SIGKILL');
-  await until('the owner of the folder can read', answers(app));
+  await until('the owner of the folder can read', canRead(app));
 });
 
 /** Kills a process. It may already have ended, because a process of the server that ends also ends others. */
@@ -336,7 +341,7 @@ function kill(pid: number): void {
 }
 
 asContainers?.('has one owner when several containers start at once, also after a crash', async () => {
-  await (await child()).open(data());
+  await (await startTestChild()).open(data());
   for (let round = 0; round < 4; round++) {
     // Clients are killed first, because they would start another server.
     await Promise.all(children.map((one) => one.end('SIGKILL')));
@@ -345,7 +350,11 @@ asContainers?.('has one owner when several containers start at once, also after 
       left.forEach(kill);
       return left.length === 0;
     });
-    const apps = await Promise.all([child({ contained: true }), child({ contained: true }), child({ contained: true })]);
+    const apps = await Promise.all([
+      startTestChild({ contained: true }),
+      startTestChild({ contained: true }),
+      startTestChild({ contained: true }),
+    ]);
     const opened = await Promise.all(apps.map((app) => app.open(data())));
     expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
     expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true]);
@@ -363,7 +372,7 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
     // Without symbolic links, like a package whose install script npm has not run.
     filter: (file) => !fs.lstatSync(file).isSymbolicLink(),
   });
-  const app = await child({ modules });
+  const app = await startTestChild({ modules });
   const opened = await app.open(data());
   const home = fs.existsSync(path.join(data(), 'location')) ? fs.readFileSync(path.join(data(), 'location'), 'utf8').trim() : '';
   try {
@@ -388,7 +397,7 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
     expect((await app.open(data())).error).toMatch(/which no longer exists/);
   } finally {
     await app.end('SIGKILL');
-    await until('nothing runs there', () => home === '' || processesOf(home).length === 0);
+    await until('no process uses the database folder', () => home === '' || processesOf(home).length === 0);
     if (home) for (const dir of [home, `${home}.gone`]) fs.rmSync(dir, { recursive: true, force: true });
   }
 });

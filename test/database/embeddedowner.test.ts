@@ -21,7 +21,7 @@ let embedded: EmbeddedDatabase | undefined;
 const start = async (name: string) => (embedded = await openEmbedded({ dataDir: path.join(folder, name) }));
 afterEach(() => embedded?.release());
 
-async function using<T>(connection: PoolConfig, work: (client: Client) => Promise<T>): Promise<T> {
+async function withClient<T>(connection: PoolConfig, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(connection);
   await client.connect();
   return work(client).finally(() => client.end());
@@ -44,7 +44,7 @@ const NOT_PERMITTED = '42501';
 
 test('connects without superuser rights and without access to files, programs and other roles', async () => {
   const { connection } = await start('data');
-  await using(connection, async (client) => {
+  await withClient(connection, async (client) => {
     const { rows } = await client.query(
       `SELECT "rolsuper", "rolcreaterole", "rolcreatedb", "rolreplication", "rolbypassrls",
          ARRAY(SELECT "rolname" FROM pg_roles o WHERE pg_has_role(r."oid", o."oid", 'MEMBER') ORDER BY 1)::text[] AS "takes"
@@ -91,16 +91,16 @@ test('connects without superuser rights and without access to files, programs an
 
 /** Recreates the state of a release without the owner role: the superuser owns all objects, and the only other role is the viewer role. */
 async function makeFormer(connection: PoolConfig): Promise<void> {
-  await using({ ...asSuperuser(connection), database: 'postgres' }, async (client) => {
+  await withClient({ ...asSuperuser(connection), database: 'postgres' }, async (client) => {
     await client.query('DROP DATABASE "fitgraph"');
     await client.query('DROP ROLE "fitgraph_owner", "fitgraph_owner_viewer"');
     await client.query('CREATE DATABASE "fitgraph"');
   });
-  const former = open(asSuperuser(connection));
-  await migrateUp(former);
-  await writeRows(validateDump(catalogue()), former, { vault: new TokenVault(SECRET_KEY) });
+  const formerRelease = open(asSuperuser(connection));
+  await migrateUp(formerRelease);
+  await writeRows(validateDump(catalogue()), formerRelease, { vault: new TokenVault(SECRET_KEY) });
   // Creates objects of all kinds, as an operator may have done.
-  await former.pool.query(`
+  await formerRelease.pool.query(`
     CREATE TABLE "an ""odd"" table" ("id" serial PRIMARY KEY, "n" integer GENERATED ALWAYS AS IDENTITY, "language" integer REFERENCES "language" ("id"));
     CREATE INDEX "an ""odd"" index" ON "an ""odd"" table" ("n");
     CREATE VIEW "an ""odd"" view" AS SELECT * FROM "language";
@@ -111,7 +111,7 @@ async function makeFormer(connection: PoolConfig): Promise<void> {
     CREATE PROCEDURE "nothing"() LANGUAGE sql AS ''; CREATE AGGREGATE "total" (integer) (sfunc = int4pl, stype = integer);
     CREATE FUNCTION "an ""odd"" function"("a" "mood") RETURNS "mood" LANGUAGE sql AS 'SELECT "a"';
     CREATE SCHEMA "an ""odd"" schema"; CREATE TABLE "an ""odd"" schema"."table" ();`);
-  await former.close();
+  await formerRelease.close();
 }
 
 describe('a data folder of an earlier release', () => {
@@ -119,7 +119,7 @@ describe('a data folder of an earlier release', () => {
   beforeAll(async () => {
     const { connection } = await start('former');
     await makeFormer(connection);
-    await using(asSuperuser(connection), async (client) => {
+    await withClient(asSuperuser(connection), async (client) => {
       shape = await shapeOf(client);
       // Ensures that the query finds objects of other owners.
       expect((await notOwned(client)).length).toBeGreaterThan(300);
@@ -130,7 +130,7 @@ describe('a data folder of an earlier release', () => {
   test('is rejected and left unchanged while that release uses it', async () => {
     const { connection } = await start('data');
     await makeFormer(connection);
-    await using(asSuperuser(connection), async (client) => {
+    await withClient(asSuperuser(connection), async (client) => {
       await client.query('BEGIN; LOCK TABLE "language" IN ACCESS SHARE MODE');
       await expect(openEmbedded({ dataDir: path.join(folder, 'data') })).rejects.toThrow(
         /^DATA_DIR: an earlier version of Fitgraph is using the database: stop it first$/,
@@ -144,7 +144,7 @@ describe('a data folder of an earlier release', () => {
   test('is transferred completely to the role, which can then do all its work', async () => {
     const { connection } = await start('former');
     expect(connection.user).toBe('fitgraph_owner');
-    await using(connection, async (client) => {
+    await withClient(connection, async (client) => {
       expect(await notOwned(client)).toEqual([]);
       expect(await shapeOf(client)).toEqual(shape);
       expect((await client.query(`SELECT FROM pg_roles WHERE "rolname" = 'fitgraph_owner' AND NOT "rolsuper"`)).rowCount).toBe(1);
@@ -167,24 +167,24 @@ describe('a data folder of an earlier release', () => {
 
   test('is transferred again after the superuser has created tables in it', async () => {
     let { connection } = await start('former');
-    await using(asSuperuser(connection), (client) => client.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)'));
+    await withClient(asSuperuser(connection), (client) => client.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)'));
     await embedded!.release();
     ({ connection } = await start('former'));
-    await using(connection, async (client) => expect(await notOwned(client)).toEqual([]));
+    await withClient(connection, async (client) => expect(await notOwned(client)).toEqual([]));
   });
 
   test('executes no function of the owner as the superuser', async () => {
     const { connection } = await start('former');
-    await using(connection, async (client) => {
+    await withClient(connection, async (client) => {
       await client.query(`CREATE SCHEMA "trap"; CREATE TABLE "trap"."sprung" ("by" text); GRANT ALL ON SCHEMA "trap" TO PUBLIC;
         CREATE FUNCTION "trap"."format"(text, text, text) RETURNS text LANGUAGE plpgsql AS
           $$ BEGIN INSERT INTO "trap"."sprung" VALUES (current_user); RETURN pg_catalog.format($1, $2, $3); END $$;
         ALTER DATABASE "fitgraph" SET search_path = "trap", "public", pg_catalog`);
     });
-    await using(asSuperuser(connection), (client) => client.query('CREATE TABLE public."bait" ()'));
+    await withClient(asSuperuser(connection), (client) => client.query('CREATE TABLE public."bait" ()'));
     await embedded!.release();
     await start('former');
-    await using(connection, async (client) => {
+    await withClient(connection, async (client) => {
       expect((await client.query('SELECT FROM "trap"."sprung"')).rowCount).toBe(0);
       expect(await notOwned(client)).toEqual([]);
     });

@@ -59,11 +59,11 @@ test('writes go to the writable host, and to another one after it has ended', as
   const { user, database: name } = one!.connection;
   const DATABASE_URL = `postgres://${user}@${hosts}/${name}?target_session_attrs=read-write`;
   const database = open({ connectionString: readConfig({ DATABASE_URL, SECRET_KEY }).databaseUrl });
-  fitgraph = await Fitgraph.start({ beside: { database } });
-  const ann = fitgraph.anyone.sending({ Authorization: `Token ${token}` });
+  fitgraph = await Fitgraph.start({ sameDatabaseAs: { database } });
+  const ann = fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` });
   const write = (comment: string) => ann.post('/workout/', { creation_date: '2026-01-01', comment });
   expect((await write('before')).status).toBe(201);
-  await until('the standby has it too', async () => (await comments(two!)).length === 1);
+  await until('the standby has replayed the write', async () => (await comments(two!)).length === 1);
   expect([(await listeners(one!)).length, (await listeners(two!)).length]).toEqual([1, 0]);
 
   await one!.release();

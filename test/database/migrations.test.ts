@@ -9,26 +9,26 @@ import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
 import { until } from '../setup/waits';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let opened: Database[];
 
 beforeEach(async () => {
-  made = await createDatabase('nothing');
+  testDatabase = await createDatabase('nothing');
   opened = [];
 });
 afterEach(async () => {
   await Promise.all(opened.map((database) => database.close()));
-  await made.drop();
+  await testDatabase.drop();
 });
 
-function connected(): Database {
-  const database = open(made.connection);
+function openDatabase(): Database {
+  const database = open(testDatabase.connection);
   opened.push(database);
   return database;
 }
 
 test('creates the same schema again after all migrations were reverted', async () => {
-  const database = connected();
+  const database = openDatabase();
   expect(await schemaState(database)).toBe('outdated');
   const names = await migrateUp(database);
   expect(names.length).toBeGreaterThanOrEqual(3);
@@ -39,22 +39,25 @@ test('creates the same schema again after all migrations were reverted', async (
 
   expect(await migrateDown(database, null)).toEqual([...names].reverse());
   expect(await schemaState(database)).toBe('outdated');
-  const left = await shapeOf(database.pool);
-  expect(left.filter((thing) => !/migration/.test(thing))).toEqual(['extension pg_trgm in public', 'extension plpgsql in pg_catalog']);
+  const remainingShape = await shapeOf(database.pool);
+  expect(remainingShape.filter((thing) => !/migration/.test(thing))).toEqual([
+    'extension pg_trgm in public',
+    'extension plpgsql in pg_catalog',
+  ]);
 
   expect(await migrateUp(database)).toEqual(names);
   expect(await shapeOf(database.pool)).toEqual(before);
 });
 
 test('reports once that it waits for another process that migrates', async () => {
-  const holder = await connected().pool.connect();
+  const holder = await openDatabase().pool.connect();
   await holder.query('SELECT pg_advisory_lock(7316402)');
-  const said: string[] = [];
-  const migrating = migrateUp(connected(), { report: (message) => said.push(message) });
-  while (!said.length) await new Promise((resolve) => setTimeout(resolve, 20));
+  const messages: string[] = [];
+  const migrating = migrateUp(openDatabase(), { report: (message) => messages.push(message) });
+  while (!messages.length) await new Promise((resolve) => setTimeout(resolve, 20));
   const { rows } = await holder.query('SELECT pg_backend_pid() AS "pid"');
   await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(said).toEqual([
+  expect(messages).toEqual([
     expect.stringContaining(`waiting for another process that migrates or fills the database (PostgreSQL process ${rows[0].pid}`),
   ]);
   await holder.query('SELECT pg_advisory_unlock(7316402)');
@@ -63,7 +66,7 @@ test('reports once that it waits for another process that migrates', async () =>
 });
 
 test('reverts only the last migration in one step', async () => {
-  const database = connected();
+  const database = openDatabase();
   const names = await migrateUp(database);
   expect(await migrateDown(database)).toEqual([names.at(-1)]);
   expect(await schemaState(database)).toBe('outdated');
@@ -71,7 +74,7 @@ test('reverts only the last migration in one step', async () => {
 });
 
 test('reverts the migrations after a target, and rejects a target that is not applied', async () => {
-  const database = connected();
+  const database = openDatabase();
   const names = await migrateUp(database);
   await expect(migrateDown(database, '0001-unknown')).rejects.toThrow('--to: the migration 0001-unknown is not applied; applied are 0052-');
   expect(await migrateDown(database, names.at(-1))).toEqual([]);
@@ -82,32 +85,32 @@ test('reverts the migrations after a target, and rejects a target that is not ap
 });
 
 test('a migration that waits for a long transaction lets other transactions read its table', async () => {
-  const database = connected();
+  const database = openDatabase();
   const names = await migrateUp(database);
   const target = names[names.indexOf('0074-active-plans-and-meals') - 1];
   const reverted = await migrateDown(database, target);
-  const holder = await connected().pool.connect();
+  const holder = await openDatabase().pool.connect();
   await holder.query('BEGIN; SELECT FROM "nutrition_plan"');
-  const said: string[] = [];
-  const migrating = migrateUp(database, { report: (message) => said.push(message) });
-  await until('the migration reports the conflict', () => said.length > 0);
-  const reader = connected().pool;
+  const messages: string[] = [];
+  const migrating = migrateUp(database, { report: (message) => messages.push(message) });
+  await until('the migration reports the conflict', () => messages.length > 0);
+  const reader = openDatabase().pool;
   // Succeeds because the migration has a lock timeout; otherwise this read would wait behind it until the long transaction ends.
   await reader.query('SELECT FROM "nutrition_plan"');
-  expect(said).toEqual(['the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried']);
+  expect(messages).toEqual(['the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried']);
   await holder.query('COMMIT');
   holder.release();
   expect(await migrating).toEqual([...reverted].reverse());
 });
 
 test('applies each migration once when several instances start together', async () => {
-  const applied = await Promise.all([connected(), connected(), connected()].map((one) => migrateUp(one)));
+  const applied = await Promise.all([openDatabase(), openDatabase(), openDatabase()].map((one) => migrateUp(one)));
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   expect(await schemaState(opened[0]!)).toBe('current');
 });
 
 test('rolls back a migration that fails', async () => {
-  const database = connected();
+  const database = openDatabase();
   // The second migration fails, because it would create the same table.
   await database.pool.query('CREATE TABLE "user_profile" ("id" integer)');
   await expect(migrateUp(database)).rejects.toThrow(/user_profile/);
@@ -118,15 +121,15 @@ test('rolls back a migration that fails', async () => {
 });
 
 test('reports that the database is read-only', async () => {
-  const { pool, options } = connected();
+  const { pool, options } = openDatabase();
   await pool.query(`ALTER DATABASE "${options.connection.database}" SET default_transaction_read_only = on`);
-  await expect(migrateUp(connected())).rejects.toThrow('cannot execute CREATE TABLE in a read-only transaction');
+  await expect(migrateUp(openDatabase())).rejects.toThrow('cannot execute CREATE TABLE in a read-only transaction');
 });
 
 /** Migrates as a role that may not create extensions. */
 async function migratedWithoutTrigrams(): Promise<Database['pool']> {
-  const { pool } = connected();
-  await pool.query(`REVOKE CREATE ON DATABASE "${made.connection.database}" FROM CURRENT_USER`);
+  const { pool } = openDatabase();
+  await pool.query(`REVOKE CREATE ON DATABASE "${testDatabase.connection.database}" FROM CURRENT_USER`);
   await migrateUp(opened[0]!);
   expect((await pool.query(`SELECT FROM pg_extension WHERE extname = 'pg_trgm'`)).rowCount).toBe(0);
   return pool;
@@ -155,7 +158,7 @@ test('tolerates spelling errors in searches without the extension pg_trgm', asyn
 });
 
 test('gives existing body weights the unit of their owner and keeps their row versions', async () => {
-  const { pool } = connected();
+  const { pool } = openDatabase();
   await migrateUp(opened[0]!);
   const run = (sql: string) => pool.query(sql);
   const client = await pool.connect();
@@ -185,7 +188,7 @@ test('gives existing body weights the unit of their owner and keeps their row ve
 });
 
 test('makes the newest of the existing plans of each user active', async () => {
-  const { pool } = connected();
+  const { pool } = openDatabase();
   await migrateUp(opened[0]!);
   const client = await pool.connect();
   const change = new OnlineSchemaChange(client, () => undefined);

@@ -74,17 +74,17 @@ function valuesFor({ types, rows }: Statement, random: Random, areValid: boolean
 }
 
 type Outcome = { rows: unknown[] } | { code: string | undefined; message: string };
-const failed = (error: Error & { code?: string }): Outcome => ({ code: error.code, message: error.message });
+const failedOutcome = (error: Error & { code?: string }): Outcome => ({ code: error.code, message: error.message });
 
-const plain = (client: ClientBase, text: string, values: unknown[]): Promise<Outcome> =>
-  client.query({ text, values }).then(({ rows }): Outcome => ({ rows }), failed);
+const queryUnprepared = (client: ClientBase, text: string, values: unknown[]): Promise<Outcome> =>
+  client.query({ text, values }).then(({ rows }): Outcome => ({ rows }), failedOutcome);
 
-function named(client: ClientBase, prepared: PreparedStatements, text: string, values: unknown[]): Promise<Outcome> {
+function queryByName(client: ClientBase, prepared: PreparedStatements, text: string, values: unknown[]): Promise<Outcome> {
   const name = prepared.nameOf(text);
-  if (name === undefined) return plain(client, text, values);
+  if (name === undefined) return queryUnprepared(client, text, values);
   return new Promise((resolve) => {
     const known = prepared.stateOf(client, name, text);
-    client.query(new NamedQuery(name, text, values, known, client, (error, rows) => resolve(error ? failed(error) : { rows })));
+    client.query(new NamedQuery(name, text, values, known, client, (error, rows) => resolve(error ? failedOutcome(error) : { rows })));
   });
 }
 
@@ -95,24 +95,24 @@ test(seeded('returns the same rows and errors as pg for random statements'), asy
   const { pool } = fitgraph.database;
   const [ours, other, pgs] = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
   const frequent: Statement[] = [];
-  const others: Statement[] = [];
+  const otherStatements: Statement[] = [];
   try {
     for (let count = 0; count < EXECUTIONS; count += 1) {
       // Each group (frequent, others) is sent completely, in random order, before any of its statements is sent again.
       if (!frequent.length) frequent.push(...random.shuffled(statements.slice(0, FREQUENT)));
-      if (!others.length) others.push(...random.shuffled(statements.slice(FREQUENT)));
-      const chosen = (count % 2 ? frequent : others).pop()!;
+      if (!otherStatements.length) otherStatements.push(...random.shuffled(statements.slice(FREQUENT)));
+      const chosen = (count % 2 ? frequent : otherStatements).pop()!;
       const { text } = chosen;
       const { values, rows } = valuesFor(chosen, random, random.chance(0.7));
       const [expected, ...found] = await Promise.all([
-        plain(pgs, text, values),
-        named(ours, prepared, text, values),
-        ...(count % 3 ? [] : [named(other, prepared, text, values)]),
+        queryUnprepared(pgs, text, values),
+        queryByName(ours, prepared, text, values),
+        ...(count % 3 ? [] : [queryByName(other, prepared, text, values)]),
       ]);
       for (const answer of found) expect({ text, values, answer }).toEqual({ text, values, answer: expected });
       expect({ text, values, rows: 'rows' in expected ? expected.rows.length : undefined }).toEqual({ text, values, rows });
     }
-    const [{ kept }] = ((await plain(ours, 'SELECT count(*)::int AS "kept" FROM pg_prepared_statements', [])) as any).rows;
+    const [{ kept }] = ((await queryUnprepared(ours, 'SELECT count(*)::int AS "kept" FROM pg_prepared_statements', [])) as any).rows;
     expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
     // All frequent statements stay prepared, except those that fail because their table does not exist.
     expect(kept).toBeGreaterThanOrEqual(FREQUENT - FREQUENT / SOURCES.length);
@@ -136,7 +136,7 @@ test('fails when its connection is terminated', async () => {
   const prepared = new PreparedStatements();
   const text = 'SELECT pg_sleep(30)';
   for (let uses = 0; uses < 3; uses += 1) prepared.nameOf(text);
-  const answer = named(client, prepared, text, []);
+  const answer = queryByName(client, prepared, text, []);
   const pid = (client as unknown as { processID: number }).processID;
   await fitgraph.database.pool.query('SELECT pg_terminate_backend($1)', [pid]);
   expect(await answer).toMatchObject({ message: expect.stringMatching(/terminat/) });

@@ -10,14 +10,14 @@ import { until } from '../setup/waits';
 
 const ROWS = 5_000;
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 let other: PoolClient;
 let conflicts: number;
 
 beforeEach(async () => {
-  made = await createDatabase('tables');
-  database = open(made.connection);
+  testDatabase = await createDatabase('tables');
+  database = open(testDatabase.connection);
   other = await database.pool.connect();
   conflicts = 0;
   await other.query(`
@@ -28,15 +28,15 @@ beforeEach(async () => {
 afterEach(async () => {
   other.release(true);
   await database.close();
-  await made.drop();
+  await testDatabase.drop();
 });
 
-const changing = <T>(work: (change: OnlineSchemaChange) => Promise<T>): Promise<T> =>
+const inSchemaChange = <T>(work: (change: OnlineSchemaChange) => Promise<T>): Promise<T> =>
   database.withoutTimeouts((client) => work(new OnlineSchemaChange(client, () => (conflicts += 1))));
 
 const rowsOf = async (text: string): Promise<Record<string, unknown>[]> => (await other.query(text)).rows;
 const valueOf = async (text: string): Promise<unknown> => Object.values((await rowsOf(text))[0]!)[0];
-const unfilled = () => valueOf('SELECT count(*)::int FROM "workout" WHERE "label" IS NULL');
+const countUnfilled = () => valueOf('SELECT count(*)::int FROM "workout" WHERE "label" IS NULL');
 
 /** Runs a migration with every kind of step. */
 async function addLabel(change: OnlineSchemaChange): Promise<void> {
@@ -52,7 +52,7 @@ async function addLabel(change: OnlineSchemaChange): Promise<void> {
 }
 
 /** Describes the columns, constraints and other objects that `addLabel` creates. */
-const described = async () => ({
+const describeLabelObjects = async () => ({
   columns: await rowsOf(
     `SELECT "column_name", "is_nullable", "column_default" FROM information_schema.columns WHERE "table_name" = 'workout' AND "column_name" LIKE 'l%' ORDER BY 1`,
   ),
@@ -82,14 +82,14 @@ const EXPECTED = {
 };
 
 test('every step can be repeated after an interruption', async () => {
-  await changing(addLabel);
-  await changing(addLabel);
-  expect(await described()).toEqual(EXPECTED);
+  await inSchemaChange(addLabel);
+  await inSchemaChange(addLabel);
+  expect(await describeLabelObjects()).toEqual(EXPECTED);
   expect(await valueOf('SELECT count(*)::int FROM "workout" WHERE "label" = "comment"')).toBe(ROWS);
 });
 
 test('a migration whose connection is lost is completed by the next attempt', async () => {
-  await changing((change) => change.addColumn('workout', 'label', 'text'));
+  await inSchemaChange((change) => change.addColumn('workout', 'label', 'text'));
   // The lock on this row keeps the migration from completing.
   await other.query('BEGIN; SELECT FROM "workout" WHERE "id" = 7 FOR UPDATE');
   let pid = 0;
@@ -98,13 +98,13 @@ test('a migration whose connection is lost is completed by the next attempt', as
     await new OnlineSchemaChange(client, () => undefined).updateRows('workout', '"label" = "comment"', '"label" IS NULL');
   });
   const failure = interrupted.catch((error: Error) => error.message);
-  await until('all other rows are filled', async () => (await unfilled()) === 1);
+  await until('all other rows are filled', async () => (await countUnfilled()) === 1);
   await other.query(`SELECT pg_terminate_backend(${pid}); COMMIT`);
   // The error depends on when the client notices the loss of the connection.
   expect(await failure).toMatch(/terminat|not queryable|EPIPE|ECONNRESET/);
-  expect(await unfilled()).toBe(1);
-  await changing(addLabel);
-  expect(await described()).toEqual(EXPECTED);
+  expect(await countUnfilled()).toBe(1);
+  await inSchemaChange(addLabel);
+  expect(await describeLabelObjects()).toEqual(EXPECTED);
   expect(await valueOf('SELECT count(*)::int FROM "workout" WHERE "label" = "comment"')).toBe(ROWS);
 });
 
@@ -117,27 +117,27 @@ test('the steps run within the transaction of a restore', async () => {
     await client.query('UPDATE "workout" SET "label" = \'x\' WHERE "comment" = \'1\'');
     await client.query('COMMIT');
   });
-  expect(await described()).toEqual(EXPECTED);
+  expect(await describeLabelObjects()).toEqual(EXPECTED);
   expect(await valueOf('SELECT count(*)::int FROM "change"')).toBe(1);
 });
 
 test('filled rows keep their version and time of change, and the change log is not written', async () => {
   const states = () => rowsOf('SELECT "id", "version", "updated_at" FROM "workout" ORDER BY "id"');
   const before = await states();
-  await changing(async (change) => {
+  await inSchemaChange(async (change) => {
     await change.addColumn('workout', 'label', 'text');
     await change.updateRows('workout', '"label" = "comment"', '"label" IS NULL');
   });
-  expect(await unfilled()).toBe(0);
+  expect(await countUnfilled()).toBe(0);
   expect(await states()).toEqual(before);
   expect(await valueOf('SELECT count(*)::int FROM "change"')).toBe(0);
 });
 
-test('rows that a transaction has locked are filled after its end, and rows that are inserted meanwhile are left alone', async () => {
-  await changing((change) => change.addColumn('workout', 'label', 'text'));
+test('rows that a transaction has locked are filled after its end, and rows inserted meanwhile are not changed', async () => {
+  await inSchemaChange((change) => change.addColumn('workout', 'label', 'text'));
   await other.query('BEGIN; SELECT FROM "workout" WHERE "id" % 1000 = 7 FOR UPDATE');
-  const filling = changing((change) => change.updateRows('workout', '"label" = "comment"', '"label" IS NULL'));
-  await until('all other rows are filled', async () => (await unfilled()) === ROWS / 1000);
+  const filling = inSchemaChange((change) => change.updateRows('workout', '"label" = "comment"', '"label" IS NULL'));
+  await until('all other rows are filled', async () => (await countUnfilled()) === ROWS / 1000);
   await other.query(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2024-01-01', 'late', 1); COMMIT`);
   await filling;
   expect(await rowsOf('SELECT "comment" FROM "workout" WHERE "label" IS NULL')).toEqual([{ comment: 'late' }]);
@@ -149,12 +149,12 @@ test.each<[string, (change: OnlineSchemaChange) => Promise<unknown>]>([
   ['a statement', (change) => change.run('ALTER TABLE "workout" ADD COLUMN "label" text')],
 ])('%s that waits for a long transaction lets other transactions use the table', async (_what, step) => {
   await other.query('BEGIN; SELECT FROM "workout" LIMIT 1');
-  const adding = changing(step);
+  const adding = inSchemaChange(step);
   await until('a conflict is reported', () => conflicts > 0);
   await database.pool.query('UPDATE "workout" SET "comment" = \'changed\' WHERE "id" = 1');
   await other.query('COMMIT');
   await adding;
-  expect(await unfilled()).toBe(ROWS);
+  expect(await countUnfilled()).toBe(ROWS);
 });
 
 test('an index is created while another process waits for the migration lock', async () => {
@@ -170,7 +170,7 @@ test('an index is created while another process waits for the migration lock', a
 
 test('an index that cannot be created leaves nothing behind, and an invalid one is replaced', async () => {
   const indexes = () => rowsOf(`SELECT indisvalid AS "valid" FROM pg_index WHERE indexrelid = to_regclass('workout_owner')`);
-  const create = () => changing((change) => change.createIndex('workout_owner', '"workout" ("user_id")', { unique: true }));
+  const create = () => inSchemaChange((change) => change.createIndex('workout_owner', '"workout" ("user_id")', { unique: true }));
   await expect(create()).rejects.toThrow('could not create unique index "workout_owner"');
   expect(await indexes()).toEqual([]);
   // A process that is killed while it creates an index leaves an invalid one, as this failure does.
@@ -179,13 +179,13 @@ test('an index that cannot be created leaves nothing behind, and an invalid one 
   await other.query('DELETE FROM "workout" WHERE "id" > 1');
   await create();
   expect(await indexes()).toEqual([{ valid: true }]);
-  await changing((change) => change.dropIndex('workout_owner'));
-  await changing((change) => change.dropIndex('workout_owner'));
+  await inSchemaChange((change) => change.dropIndex('workout_owner'));
+  await inSchemaChange((change) => change.dropIndex('workout_owner'));
   expect(await indexes()).toEqual([]);
 });
 
 test('a constraint that rows violate is not validated until they are corrected', async () => {
-  const add = () => changing((change) => change.addConstraint('workout', 'short', 'CHECK (char_length("comment") < 4)'));
+  const add = () => inSchemaChange((change) => change.addConstraint('workout', 'short', 'CHECK (char_length("comment") < 4)'));
   await expect(add()).rejects.toThrow('check constraint "short" of relation "workout" is violated by some row');
   await other.query(`UPDATE "workout" SET "comment" = '' WHERE char_length("comment") > 3`);
   await add();
@@ -193,7 +193,7 @@ test('a constraint that rows violate is not validated until they are corrected',
 });
 
 test('the setting of a backfill has no effect for roles to which row-level security applies', async () => {
-  const owner = String(made.connection.user);
+  const owner = String(testDatabase.connection.user);
   const update = async (role: string) => {
     const [{ version }] = (await rowsOf('SELECT "version" FROM "workout" WHERE "id" = 1')) as [{ version: string }];
     await other.query(`BEGIN; SET LOCAL ROLE "${role}"; SET LOCAL fitgraph.viewer = '1'; SET LOCAL fitgraph.backfill = 'on';

@@ -5,14 +5,14 @@ import { assignPolicies } from '../../src/database/viewerrole';
 import { createDatabase } from '../setup/databases';
 import { describeTables } from '../setup/tables';
 
-const AGAIN = 'meal_item_again';
+const COPY = 'meal_item_again';
 
 test('creates the same structure as an existing owned table, and drops it', async () => {
   const { connection, drop } = await createDatabase('tables');
   const client = new Client(connection);
   await client.connect();
   try {
-    const { up, down } = ownedTable(AGAIN, {
+    const { up, down } = ownedTable(COPY, {
       columns: {
         meal_id: 'integer NOT NULL',
         ingredient_id: 'integer NOT NULL',
@@ -28,12 +28,12 @@ test('creates the same structure as an existing owned table, and drops it', asyn
     await up((sql) => client.query(sql));
     // Migrations do this after their last step.
     await assignPolicies(client);
-    const { meal_item: there, [AGAIN]: again } = await describeTables(client, ['meal_item', AGAIN]);
-    expect(there!.triggers).toHaveLength(8);
-    expect(there!.policies).toHaveLength(1);
-    expect(JSON.parse(JSON.stringify(again).replaceAll(AGAIN, 'meal_item'))).toEqual(there);
+    const { meal_item: existing, [COPY]: copy } = await describeTables(client, ['meal_item', COPY]);
+    expect(existing!.triggers).toHaveLength(8);
+    expect(existing!.policies).toHaveLength(1);
+    expect(JSON.parse(JSON.stringify(copy).replaceAll(COPY, 'meal_item'))).toEqual(existing);
     await down((sql) => client.query(sql));
-    expect((await client.query(`SELECT to_regclass('${AGAIN}') AS "table"`)).rows).toEqual([{ table: null }]);
+    expect((await client.query(`SELECT to_regclass('${COPY}') AS "table"`)).rows).toEqual([{ table: null }]);
   } finally {
     await client.end();
     await drop();

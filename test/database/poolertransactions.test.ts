@@ -22,14 +22,14 @@ let token: string;
 beforeAll(async () => {
   build();
   poolers = await Poolers.start();
-  const database = open(poolers.own.connection);
+  const database = open(poolers.directDatabase.connection);
   const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
   token = await getOrCreateApiKey(id, database.session(), new TokenVault(SECRET_KEY));
   await database.close();
   const url = await poolers.through(SETTINGS);
   installation = new Installation({
     DATABASE_URL: url,
-    DATABASE_LISTEN_URL: poolers.own.url,
+    DATABASE_LISTEN_URL: poolers.directDatabase.url,
     SECRET_KEY,
     TIME_ZONE: 'Asia/Tokyo',
     MAX_LAG: 'off',
@@ -56,13 +56,13 @@ test('answers concurrent reads and writes of two instances correctly', async () 
   ];
   const answers = await Promise.all(paths.map((path) => ann.get(path)));
   expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
-  const shown = (text: string) => text.replaceAll(/localhost:\d+/g, 'here');
+  const withoutPort = (text: string) => text.replaceAll(/localhost:\d+/g, 'here');
   let written = 0;
   const work = async (worker: number) => {
-    const person = ann.at(servers[worker % 2]!.url);
+    const person = ann.atInstance(servers[worker % 2]!.url);
     for (let times = 0; times < 12; times += 1) {
       const which = (worker + times) % 4;
-      expect(shown((await person.get(paths[which]!)).text)).toBe(shown(answers[which]!.text));
+      expect(withoutPort((await person.get(paths[which]!)).text)).toBe(withoutPort(answers[which]!.text));
       const { status, body } = await person.post('/workout/', { comment: `${worker} ${times}` });
       expect(status).toBe(201);
       written += 1;
@@ -80,42 +80,42 @@ test('answers concurrent reads and writes of two instances correctly', async () 
 
 test('delivers the changes of another instance to a subscriber', async () => {
   const client = createClient({ url: `${servers[1]!.url}/graphql/stream`, headers: { Authorization: `Token ${token}` } });
-  const heard: string[] = [];
-  let begun = false;
-  const following = (async () => {
+  const receivedChanges: string[] = [];
+  let isSubscribed = false;
+  const subscription = (async () => {
     for await (const { data } of client.iterate({ query: 'subscription { changed { changes { type operation } } }' })) {
-      begun = true;
+      isSubscribed = true;
       const { changed } = data as { changed: { changes: { type: string; operation: string }[] } };
-      heard.push(...changed.changes.map(({ type, operation }) => `${type} ${operation}`));
+      receivedChanges.push(...changed.changes.map(({ type, operation }) => `${type} ${operation}`));
     }
   })();
-  await until('it follows', () => begun);
+  await until('the subscription is active', () => isSubscribed);
   await ann.post('/weightentry/', { date: '2026-01-01', weight: '80' });
-  await until('it has heard', () => heard.includes('WEIGHT_ENTRY CREATED'));
+  await until('the change is received', () => receivedChanges.includes('WEIGHT_ENTRY CREATED'));
   client.dispose();
-  await following.catch(() => undefined);
+  await subscription.catch(() => undefined);
 });
 
 test('ends slow statements of all clients and lock waits at their timeouts', async () => {
   const { database, close } = await poolers.open(await poolers.through(SETTINGS), {
-    DATABASE_LISTEN_URL: poolers.own.url,
+    DATABASE_LISTEN_URL: poolers.directDatabase.url,
     STATEMENT_TIMEOUT: '1s',
     ANONYMOUS_TIMEOUT: '300ms',
     LOCK_TIMEOUT: '200ms',
   });
-  const codeless = (error: unknown) => ({ timeout: isTimeout(error), locked: isLockFailure(error) });
+  const errorKind = (error: unknown) => ({ timeout: isTimeout(error), locked: isLockFailure(error) });
   try {
-    for (const lane of ['users', 'anonymous'] as const) {
+    for (const pool of ['users', 'anonymous'] as const) {
       const session = database.session();
-      session.setClient(lane, 1);
+      session.setClient(pool, 1);
       // Longer than the time limit of a test, so that only the statement timeout can end it in time.
-      expect(await session.query('SELECT pg_sleep(3600)').catch(codeless)).toEqual({ timeout: true, locked: false });
+      expect(await session.query('SELECT pg_sleep(3600)').catch(errorKind)).toEqual({ timeout: true, locked: false });
     }
     const session = database.session();
     session.setClient('users', 1);
     const blocker = await database.withoutTimeouts(async (client) => {
       await client.query('BEGIN; LOCK TABLE "workout"');
-      const waiting = await session.query('SELECT 1 FROM "workout"').catch(codeless);
+      const waiting = await session.query('SELECT 1 FROM "workout"').catch(errorKind);
       await client.query('ROLLBACK');
       return waiting;
     });
@@ -123,20 +123,20 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     const writing = await database
       .session()
       .transaction((transaction) => database.sequelize.query('SELECT pg_sleep(3600)', { transaction }))
-      .catch(codeless);
+      .catch(errorKind);
     expect(writing).toEqual({ timeout: true, locked: false });
     // The timeouts do not leak to other sessions.
-    const left = await Promise.all(
+    const leakedTimeouts = await Promise.all(
       Array.from({ length: 10 }, () => database.pool.query(`SELECT current_setting('statement_timeout') AS "timeout"`)),
     );
-    expect(left.map(({ rows }) => rows[0].timeout)).toEqual(left.map(() => '0'));
+    expect(leakedTimeouts.map(({ rows }) => rows[0].timeout)).toEqual(leakedTimeouts.map(() => '0'));
   } finally {
     await close();
   }
 });
 
 test('answers correctly after failures of prepared and new statements', async () => {
-  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.directDatabase.url });
   const session = database.session();
   session.setClient('users', 1);
   const texts = Array.from({ length: 12 }, (_, number) => `SELECT 60 / $1::int AS "quotient", ${number} AS "number"`);
@@ -157,9 +157,9 @@ test('answers correctly after failures of prepared and new statements', async ()
 });
 
 test('cancels the running statement of a client that has disconnected', async () => {
-  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
+  const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.directDatabase.url });
   try {
-    const running = async () =>
+    const countRunning = async () =>
       Number(
         (
           await database.withoutTimeouts((client) =>
@@ -171,11 +171,11 @@ test('cancels the running statement of a client that has disconnected', async ()
       );
     const session = database.session();
     session.setClient('users', 1);
-    const asked = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
-    await until('it runs', async () => (await running()) === 1);
+    const query = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
+    await until('the statement runs', async () => (await countRunning()) === 1);
     session.cancelReads();
-    expect(await asked).toBe('the client has gone');
-    await until('it is stopped', async () => (await running()) === 0);
+    expect(await query).toBe('the client has gone');
+    await until('the statement is cancelled', async () => (await countRunning()) === 0);
   } finally {
     await close();
   }
@@ -194,5 +194,5 @@ test('returns 503 with Retry-After while the pooler is frozen, and recovers afte
   } finally {
     poolers.signal(0, 'SIGCONT');
   }
-  await until('it answers again', async () => (await ann.get('/workout/?limit=1')).status === 200);
+  await until('the server answers again', async () => (await ann.get('/workout/?limit=1')).status === 200);
 });

@@ -160,8 +160,8 @@ export function processesOf(dir: string): number[] {
   return fs.readdirSync('/proc').flatMap((name) => {
     try {
       if (!/^\d+$/.test(name) || Number(name) === process.pid) return [];
-      const said = fs.readFileSync(`/proc/${name}/cmdline`, 'utf8') + fs.readlinkSync(`/proc/${name}/cwd`);
-      return said.includes(dir) ? [Number(name)] : [];
+      const commandLineAndFolder = fs.readFileSync(`/proc/${name}/cmdline`, 'utf8') + fs.readlinkSync(`/proc/${name}/cwd`);
+      return commandLineAndFolder.includes(dir) ? [Number(name)] : [];
     } catch {
       return [];
     }

@@ -33,7 +33,7 @@ let primary: Embedded;
 let standby: Embedded;
 let fitgraph: Fitgraph;
 /** A server that uses the same primary, but no replica. */
-let plain: Fitgraph;
+let withoutReplica: Fitgraph;
 
 const urlOf = ({ user, database, host, port }: PoolConfig) =>
   `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
@@ -49,8 +49,8 @@ async function ask(at: Embedded, text: string, values?: unknown[]): Promise<Reco
 }
 
 const replica = () => fitgraph.database.replica!;
-const isUsed = () => until('the replica is read from', async () => replica().isUsed);
-const isNotUsed = () => until('the replica is left alone', async () => !replica().isUsed);
+const waitUntilUsed = () => until('the replica is used', async () => replica().isUsed);
+const waitUntilUnused = () => until('the replica is not used', async () => !replica().isUsed);
 const command = async (text: string) => {
   const client = new Client(asSuperuser(standby.connection));
   await client.connect();
@@ -60,20 +60,20 @@ const pauseReplay = () => command('SELECT pg_wal_replay_pause()');
 const resumeReplay = () => command('SELECT pg_wal_replay_resume()');
 
 /** Runs `work`; returns the number of statements that the standby answers meanwhile, and the result of `work`. */
-async function answeredFor<T>(work: () => Promise<T>): Promise<[number, T]> {
+async function countReplicaReads<T>(work: () => Promise<T>): Promise<[number, T]> {
   const before = replica().statementCount;
   const result = await work();
   return [replica().statementCount - before, result];
 }
 
 /** Repeats `work` until the standby answers. On a busy machine its lag is sometimes checked late, and the standby is not used until then. */
-const readThere = (work: () => Promise<unknown>, statements = 1) =>
-  until('the standby answers', async () => (await answeredFor(work))[0] >= statements);
+const readFromReplica = (work: () => Promise<unknown>, statements = 1) =>
+  until('the replica answers', async () => (await countReplicaReads(work))[0] >= statements);
 
 const LISTS = ['exercise', 'exercisebaseinfo', 'exerciseinfo', 'ingredient', 'ingredientinfo', 'exerciseimage', 'exercisecomment'];
 const NAMES = '{ exercises(first: 50) { totalCount nodes { name exerciseBase { category { name } images { isMain } } } } }';
 const rename = (name: string) => ask(primary, 'UPDATE "ingredient" SET "name" = $1 WHERE "id" = 1', [name]);
-const nameSeen = async () => (await fitgraph.anyone.get('/ingredient/1/')).body.name as string;
+const readName = async () => (await fitgraph.anonymous.get('/ingredient/1/')).body.name as string;
 
 beforeAll(async () => {
   primary = await openEmbedded({ dataDir: first });
@@ -84,30 +84,30 @@ beforeAll(async () => {
   standby = await openEmbedded({ dataDir: second });
   const [DATABASE_URL, DATABASE_REPLICA_URL] = [primary, standby].map(({ connection }) => urlOf(connection)) as [string, string];
   // Long timeouts: on a slow machine, only one of the two servers might time out.
-  const patient = { STATEMENT_TIMEOUT: '1min', ANONYMOUS_TIMEOUT: '1min' };
+  const LONG_TIMEOUTS = { STATEMENT_TIMEOUT: '1min', ANONYMOUS_TIMEOUT: '1min' };
   fitgraph = await Fitgraph.start({
-    beside: { database },
-    environment: { DATABASE_URL, DATABASE_REPLICA_URL, DATABASE_REPLICA_LAG: '2s', METRICS_TOKEN, ...patient },
+    sameDatabaseAs: { database },
+    environment: { DATABASE_URL, DATABASE_REPLICA_URL, DATABASE_REPLICA_LAG: '2s', METRICS_TOKEN, ...LONG_TIMEOUTS },
   });
-  plain = await Fitgraph.start({ beside: { database }, environment: patient });
+  withoutReplica = await Fitgraph.start({ sameDatabaseAs: { database }, environment: LONG_TIMEOUTS });
   await database.close();
 });
 
 afterAll(async () => {
   await fitgraph?.stop();
-  await plain?.stop();
+  await withoutReplica?.stop();
   await standby?.release();
   await primary?.release();
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-beforeEach(isUsed);
+beforeEach(waitUntilUsed);
 
 describe('public rows', () => {
   test('are read from the standby for anonymous clients', async () => {
-    await readThere(() => fitgraph.anyone.get('/exercise/'));
-    await readThere(() => fitgraph.anyone.ask(NAMES), 2);
-    await readThere(async () => expect((await fitgraph.anyone.get('/exercise/?language=2&limit=2&offset=1')).status).toBe(200));
+    await readFromReplica(() => fitgraph.anonymous.get('/exercise/'));
+    await readFromReplica(() => fitgraph.anonymous.ask(NAMES), 2);
+    await readFromReplica(async () => expect((await fitgraph.anonymous.get('/exercise/?language=2&limit=2&offset=1')).status).toBe(200));
   });
 
   test(seeded('are the same with and without a standby, for lists and random documents'), async () => {
@@ -116,24 +116,24 @@ describe('public rows', () => {
       const answer = JSON.parse(text.replaceAll(one.url, '')) as { errors?: object[] };
       return JSON.stringify({ ...answer, errors: answer.errors?.map((error) => JSON.stringify(error)).sort() });
     };
-    const both = (work: (one: Fitgraph) => Promise<{ text: string }>) =>
-      Promise.all([fitgraph, plain].map(async (one) => of(one, (await work(one)).text)));
+    const onBothServers = (work: (one: Fitgraph) => Promise<{ text: string }>) =>
+      Promise.all([fitgraph, withoutReplica].map(async (one) => of(one, (await work(one)).text)));
     for (const name of LISTS) {
-      const [found, expected] = await both((one) => one.anyone.get(`/${name}/?limit=7`));
+      const [found, expected] = await onBothServers((one) => one.anonymous.get(`/${name}/?limit=7`));
       expect(found).toBe(expected);
     }
     const documents = new Documents(buildGraphQLSchema(), randomFor('documents for the standby'));
-    let there = 0;
+    let replicaReads = 0;
     // Continues until enough documents were read from the standby, because not every document is.
-    for (let number = 0; number < 150 || there <= 40; number += 1) {
+    for (let number = 0; number < 150 || replicaReads <= 40; number += 1) {
       const { text: query, kind, operationName, variables } = documents.next();
       // The two servers have separate budgets.
       if (kind !== 'query' || query.includes('rateLimit')) continue;
-      const [count, [found, expected]] = await answeredFor(() =>
-        both((one) => one.anyone.send('POST', '/graphql', { query, operationName, variables })),
+      const [count, [found, expected]] = await countReplicaReads(() =>
+        onBothServers((one) => one.anonymous.send('POST', '/graphql', { query, operationName, variables })),
       );
       expect([query, found]).toEqual([query, expected]);
-      there += count;
+      replicaReads += count;
     }
   });
 
@@ -141,18 +141,18 @@ describe('public rows', () => {
     await pauseReplay();
     try {
       for (const name of ['One', 'Two', 'Three']) {
-        const told = fitgraph.services.listener.notificationCount;
+        const previousCount = fitgraph.services.listener.notificationCount;
         await rename(name);
-        await until('the change was told of', async () => fitgraph.services.listener.notificationCount > told);
-        expect(await nameSeen()).toBe(name);
+        await until('the change notification is received', async () => fitgraph.services.listener.notificationCount > previousCount);
+        expect(await readName()).toBe(name);
       }
-      expect((await answeredFor(nameSeen))[0]).toBe(0);
+      expect((await countReplicaReads(readName))[0]).toBe(0);
     } finally {
       await resumeReplay();
     }
-    await isUsed();
-    expect(await answeredFor(nameSeen)).toEqual([expect.any(Number), 'Three']);
-    await readThere(nameSeen);
+    await waitUntilUsed();
+    expect(await countReplicaReads(readName)).toEqual([expect.any(Number), 'Three']);
+    await readFromReplica(readName);
   });
 
   test('are read from the primary while the standby lags too far behind', async () => {
@@ -160,14 +160,14 @@ describe('public rows', () => {
     try {
       // A change that increases the lag without a notification.
       await ask(primary, 'CREATE TABLE "nothing" ()');
-      await isNotUsed();
+      await waitUntilUnused();
       expect(fitgraph.logged.some((line) => line.includes('its replication lag is too high'))).toBe(true);
-      expect(await answeredFor(nameSeen)).toEqual([0, 'Three']);
+      expect(await countReplicaReads(readName)).toEqual([0, 'Three']);
     } finally {
       await resumeReplay();
     }
-    await isUsed();
-    await until('it has caught up', () => replica().secondsBehind! < 2);
+    await waitUntilUsed();
+    await until('the replica has caught up', () => replica().secondsBehind! < 2);
   });
 });
 
@@ -176,7 +176,7 @@ describe('requests of a signed-in user', () => {
     await pauseReplay();
     try {
       const ann = await fitgraph.user('ann');
-      const [count] = await answeredFor(async () => {
+      const [count] = await countReplicaReads(async () => {
         for (let day = 1; day <= 9; day += 1) {
           const { body } = await ann.post('/weightentry/', { date: `2024-01-0${day}`, weight: '80.00' });
           expect((await ann.get(`/weightentry/${body.id}/`)).status).toBe(200);
@@ -197,7 +197,7 @@ test.each([undefined, 'transaction'] as const)('applies the viewer role to reads
   try {
     await useViewerRole(database, () => undefined);
     database.replica!.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, createLog('silent'));
-    await until('the replica is read from', async () => database.replica!.isUsed);
+    await until('the replica is used', async () => database.replica!.isUsed);
     const session = database.session();
     session.setClient('anonymous', 'somebody');
     const read = () =>
@@ -216,20 +216,21 @@ test.each([undefined, 'transaction'] as const)('applies the viewer role to reads
 
 describe('requests of anonymous clients', () => {
   /** Returns the distinct statuses of the requests that four clients send while `happening` runs. */
-  async function meanwhile(happening: () => Promise<unknown>): Promise<number[]> {
+  async function readWhile(happening: () => Promise<unknown>): Promise<number[]> {
     const statuses = new Set<number>();
-    let over = false;
+    let isStopped = false;
     const reading = Array.from({ length: 4 }, async () => {
-      while (!over) for (const name of ['exercise', 'ingredient']) statuses.add((await fitgraph.anyone.get(`/${name}/?limit=5`)).status);
+      while (!isStopped)
+        for (const name of ['exercise', 'ingredient']) statuses.add((await fitgraph.anonymous.get(`/${name}/?limit=5`)).status);
     });
     await happening();
-    over = true;
+    isStopped = true;
     await Promise.all(reading);
     return [...statuses];
   }
 
   test('succeed while connections to the standby are terminated', async () => {
-    const ended = await meanwhile(async () => {
+    const ended = await readWhile(async () => {
       for (let times = 0; times < 5; times += 1) {
         await ask(standby, `SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "application_name" = 'fitgraph'`);
         await sleep(100);
@@ -239,12 +240,12 @@ describe('requests of anonymous clients', () => {
   });
 
   test('succeed while the standby is stopped and started again', async () => {
-    const statuses = await meanwhile(async () => {
+    const statuses = await readWhile(async () => {
       await standby.release();
-      await isNotUsed();
+      await waitUntilUnused();
       await sleep(300);
       standby = await openEmbedded({ dataDir: second });
-      await isUsed();
+      await waitUntilUsed();
     });
     expect(statuses).toEqual([200]);
   });
@@ -252,13 +253,13 @@ describe('requests of anonymous clients', () => {
 
 test('exports metrics about the replica', async () => {
   const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
-  const { text } = await fitgraph.anyone.sending(headers).send('GET', '/metrics');
+  const { text } = await fitgraph.anonymous.withHeaders(headers).send('GET', '/metrics');
   expect(text).toMatch(/^fitgraph_replica_used 1$/m);
   expect(text).toMatch(new RegExp(`^fitgraph_replica_statements_total ${replica().statementCount}$`, 'm'));
   expect(text).toMatch(/^fitgraph_database_connections_idle\{pool="replica"\} [1-9]/m);
   // The metric is present even while the next check runs.
   for (let scrape = 0; scrape < 50; scrape += 1)
-    expect((await fitgraph.anyone.sending(headers).send('GET', '/metrics')).text).toMatch(/^fitgraph_replica_lag_seconds \d/m);
+    expect((await fitgraph.anonymous.withHeaders(headers).send('GET', '/metrics')).text).toMatch(/^fitgraph_replica_lag_seconds \d/m);
 });
 
 test.each([

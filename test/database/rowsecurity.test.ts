@@ -7,7 +7,7 @@ import { ConfigError, type Config } from '../../src/platform/config';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
 import { prepareViewerRole, rejectIfRowsAreHidden, viewerRoleOf, rowSecurityStatus, useViewerRole } from '../../src/database/viewerrole';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { asSuperuser, createDatabase, open } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -27,7 +27,7 @@ describe('the viewer role', () => {
   beforeAll(async () => {
     [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
     for (const person of [ann, bob]) {
-      await furnish(person);
+      await createOwnedRows(person);
       await fitgraph.sql(`INSERT INTO "idempotency_key" ("user_id", "key", "request", "status") VALUES ($1, 'a', '\\x00', 200)`, [
         person.id,
       ]);
@@ -186,16 +186,16 @@ describe('the viewer role', () => {
 });
 
 describe('the creation of the viewer role', () => {
-  let made: Awaited<ReturnType<typeof createDatabase>>[] = [];
+  let testDatabases: Awaited<ReturnType<typeof createDatabase>>[] = [];
   let opened: Database[] = [];
   let users: string[] = [];
 
   const database = async () => {
     const one = await createDatabase('tables');
-    made.push(one);
+    testDatabases.push(one);
     return one.connection;
   };
-  const connected = (connection: PoolConfig, rowSecurity?: Config['rowSecurity']): Database => {
+  const openAs = (connection: PoolConfig, rowSecurity?: Config['rowSecurity']): Database => {
     const one = open(connection, { rowSecurity });
     opened.push(one);
     return one;
@@ -203,13 +203,13 @@ describe('the creation of the viewer role', () => {
 
   afterEach(async () => {
     await Promise.all(opened.map((one) => one.close()));
-    if (!made.length) return;
-    const administrator = new Client({ ...asSuperuser(made[0]!.connection), database: 'postgres' });
+    if (!testDatabases.length) return;
+    const administrator = new Client({ ...asSuperuser(testDatabases[0]!.connection), database: 'postgres' });
     await administrator.connect();
-    for (const one of made) await one.drop();
+    for (const one of testDatabases) await one.drop();
     for (const user of users) await administrator.query(`DROP ROLE IF EXISTS "${viewerRoleOf(user)}"; DROP ROLE "${user}"`);
     await administrator.end();
-    [made, opened, users] = [[], [], []];
+    [testDatabases, opened, users] = [[], [], []];
   });
 
   /** Creates a role that owns the tables of these databases. */
@@ -217,7 +217,7 @@ describe('the creation of the viewer role', () => {
     const user = `owner_${randomUUID().slice(0, 8)}`;
     users.push(user);
     for (const [index, connection] of databases.entries()) {
-      const { pool } = connected(asSuperuser(connection));
+      const { pool } = openAs(asSuperuser(connection));
       if (index === 0) await pool.query(`CREATE ROLE "${user}" LOGIN ${may}`);
       await pool.query(`GRANT ALL ON SCHEMA public TO "${user}"`);
       await pool.query(`DO $$ DECLARE t record; BEGIN
@@ -231,7 +231,7 @@ describe('the creation of the viewer role', () => {
   test('succeeds concurrently in several databases of one owner', async () => {
     const databases = [await database(), await database(), await database()];
     const user = await owner(databases, 'CREATEROLE');
-    const theirs = databases.map((connection) => connected({ ...connection, user }));
+    const theirs = databases.map((connection) => openAs({ ...connection, user }));
     await Promise.all(
       theirs.map(async ({ pool }) => {
         const client = await pool.connect();
@@ -244,7 +244,7 @@ describe('the creation of the viewer role', () => {
   test('reports the SQL that an administrator must run when the owner lacks CREATEROLE', async () => {
     const connection = await database();
     const user = await owner([connection]);
-    const theirs = connected({ ...connection, user });
+    const theirs = openAs({ ...connection, user });
     await migrateUp(theirs);
     const missing = await rowSecurityStatus(theirs.pool);
     expect(missing).toEqual({
@@ -253,17 +253,17 @@ describe('the creation of the viewer role', () => {
       problem: `the role ${user}_viewer does not exist`,
       advice: `CREATE ROLE "${user}_viewer" NOLOGIN; GRANT "${user}_viewer" TO "${user}";`,
     });
-    const told: string[] = [];
-    await useViewerRole(theirs, (message) => told.push(message));
-    expect(told).toEqual([expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`)]);
+    const messages: string[] = [];
+    await useViewerRole(theirs, (message) => messages.push(message));
+    expect(messages).toEqual([expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`)]);
     expect(theirs.sessionUsers.role).toBeUndefined();
     const rolesOfPolicies = async () =>
       (await theirs.pool.query('SELECT DISTINCT "roles"::text FROM pg_policies')).rows.map(({ roles }) => roles as string);
     expect(await rolesOfPolicies()).toEqual([`{${user}}`]);
-    const demanding = connected({ ...connection, user }, 'required');
-    const refused = useViewerRole(demanding, (message) => told.push(message));
-    await expect(refused).rejects.toThrow(ConfigError);
-    await expect(refused).rejects.toThrow('ROW_SECURITY=required, but ');
+    const requiringRowSecurity = openAs({ ...connection, user }, 'required');
+    const rejected = useViewerRole(requiringRowSecurity, (message) => messages.push(message));
+    await expect(rejected).rejects.toThrow(ConfigError);
+    await expect(rejected).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
     await pool.query(missing!.advice!.split(';')[0]!);
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ problem: `${user} is not allowed to use the role ${user}_viewer` });
@@ -275,11 +275,11 @@ describe('the creation of the viewer role', () => {
     await migrateUp(theirs);
     expect(await rowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, appliesToServer: false });
     expect(await rolesOfPolicies()).toEqual([`{${user}_viewer}`]);
-    await useViewerRole(demanding, (message) => told.push(message));
-    expect([demanding.sessionUsers.role, told.length]).toEqual([`${user}_viewer`, 1]);
-    const off = connected({ ...connection, user }, 'off');
-    await useViewerRole(off, (message) => told.push(message));
-    expect([off.sessionUsers.role, told.length]).toEqual([undefined, 1]);
+    await useViewerRole(requiringRowSecurity, (message) => messages.push(message));
+    expect([requiringRowSecurity.sessionUsers.role, messages.length]).toEqual([`${user}_viewer`, 1]);
+    const withoutRowSecurity = openAs({ ...connection, user }, 'off');
+    await useViewerRole(withoutRowSecurity, (message) => messages.push(message));
+    expect([withoutRowSecurity.sessionUsers.role, messages.length]).toEqual([undefined, 1]);
     // Tables that are created later need no further grants.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
     expect((await rowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
@@ -288,7 +288,7 @@ describe('the creation of the viewer role', () => {
       problem: `the policies of workout do not apply to ${user}_viewer alone`,
       advice: 'fitgraph migrate',
     });
-    await migrateUp(off);
+    await migrateUp(withoutRowSecurity);
     expect((await rowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ problem: expect.stringContaining('does not apply to the role') });
@@ -298,10 +298,10 @@ describe('the creation of the viewer role', () => {
     const connection = await database();
     const user = `guest_${randomUUID().slice(0, 8)}`;
     users.push(user);
-    await connected(asSuperuser(connection)).pool.query(
+    await openAs(asSuperuser(connection)).pool.query(
       `CREATE ROLE "${user}" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${user}"`,
     );
-    const theirs = connected({ ...connection, user });
+    const theirs = openAs({ ...connection, user });
     await expect(theirs.withoutTimeouts(rejectIfRowsAreHidden)).rejects.toThrow(
       /shows guest_\w+ no rows, because the tables belong to fitgraph_owner: GRANT "fitgraph_owner" TO/,
     );

@@ -9,24 +9,25 @@ import { createSchema02 } from '../setup/former';
 import { shapeOf } from '../setup/shape';
 
 /** The first migration after version 0.2. */
-const FIRST_LATER = '0070-weight-units';
-const SQUASHED = migrationNames().filter((name) => name < FIRST_LATER);
-const LATER = migrationNames().filter((name) => name >= FIRST_LATER);
+const FIRST_MIGRATION_AFTER_02 = '0070-weight-units';
+const SQUASHED = migrationNames().filter((name) => name < FIRST_MIGRATION_AFTER_02);
+const MIGRATIONS_AFTER_02 = migrationNames().filter((name) => name >= FIRST_MIGRATION_AFTER_02);
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 
 beforeEach(async () => {
-  made = await createDatabase('nothing');
-  database = open(made.connection);
+  testDatabase = await createDatabase('nothing');
+  database = open(testDatabase.connection);
   await createSchema02(database.pool);
 });
 afterEach(async () => {
   await database.close();
-  await made.drop();
+  await testDatabase.drop();
 });
 
-const recorded = async () => (await database.pool.query('SELECT "name", "version", "applied"::text FROM "migration" ORDER BY "name"')).rows;
+const recordedShape = async () =>
+  (await database.pool.query('SELECT "name", "version", "applied"::text FROM "migration" ORDER BY "name"')).rows;
 
 async function newShape(): Promise<string[]> {
   const { connection, drop } = await createDatabase('tables');
@@ -41,32 +42,36 @@ async function newShape(): Promise<string[]> {
 
 test('upgrades a database of 0.2 to the current schema by later migrations only', async () => {
   await database.pool.query(`UPDATE "migration" SET "applied" = '2026-11-20T12:00:00Z'`);
-  const before = await recorded();
+  const before = await recordedShape();
   const [{ applied }] = before;
   expect(await schemaState(database)).toBe('outdated');
-  expect(await migrateUp(database)).toEqual(LATER);
+  expect(await migrateUp(database)).toEqual(MIGRATIONS_AFTER_02);
   expect(await schemaState(database)).toBe('current');
-  const rows = await recorded();
+  const rows = await recordedShape();
   // The names of the old migrations are kept, because servers of 0.2 that still run look for them.
-  expect(rows.map(({ name }) => name)).toEqual([...before.map(({ name }) => name), ...SQUASHED, ...LATER].sort());
-  for (const row of rows.filter(({ name }) => !LATER.includes(name))) expect(row).toMatchObject({ version: '0.2.0', applied });
+  expect(rows.map(({ name }) => name)).toEqual([...before.map(({ name }) => name), ...SQUASHED, ...MIGRATIONS_AFTER_02].sort());
+  for (const row of rows.filter(({ name }) => !MIGRATIONS_AFTER_02.includes(name)))
+    expect(row).toMatchObject({ version: '0.2.0', applied });
   expect(await shapeOf(database.pool)).toEqual(await newShape());
   expect(await migrateUp(database)).toEqual([]);
 });
 
 test('reverts a database of 0.2 step by step to an empty one', async () => {
-  const before = await recorded();
+  const before = await recordedShape();
   expect(await migrationsToRevert(database)).toEqual([SQUASHED.at(-1)]);
   // migrationsToRevert() alone changes nothing.
-  expect(await recorded()).toEqual(before);
+  expect(await recordedShape()).toEqual(before);
   const steps: string[] = [];
   for (let [name] = await migrationsToRevert(database); name !== undefined; [name] = await migrationsToRevert(database)) {
     expect(await migrateDown(database)).toEqual([name]);
     steps.push(name);
   }
   expect(steps).toEqual([...SQUASHED].reverse());
-  const left = await shapeOf(database.pool);
-  expect(left.filter((thing) => !/migration/.test(thing))).toEqual(['extension pg_trgm in public', 'extension plpgsql in pg_catalog']);
+  const remainingShape = await shapeOf(database.pool);
+  expect(remainingShape.filter((thing) => !/migration/.test(thing))).toEqual([
+    'extension pg_trgm in public',
+    'extension plpgsql in pg_catalog',
+  ]);
   expect(await migrateUp(database)).toEqual(migrationNames());
   expect(await shapeOf(database.pool)).toEqual(await newShape());
 });
@@ -76,7 +81,7 @@ test.each([
   ['an intermediate migration', '0024-rank-by-length'],
 ])('rejects a database that lacks %s of 0.2 and leaves it unchanged', async (_which, missing) => {
   await database.pool.query('DELETE FROM "migration" WHERE "name" = $1', [missing]);
-  const [rows, shape] = [await recorded(), await shapeOf(database.pool)];
+  const [rows, shape] = [await recordedShape(), await shapeOf(database.pool)];
   for (const work of [migrateUp, migrateDown, migrationsToRevert]) {
     const refusal = await work(database).catch((error: Error) => error);
     expect(refusal).toBeInstanceOf(ConfigError);
@@ -86,13 +91,13 @@ test.each([
       ),
     );
   }
-  expect(await recorded()).toEqual(rows);
+  expect(await recordedShape()).toEqual(rows);
   expect(await shapeOf(database.pool)).toEqual(shape);
 });
 
 test('rejects a database of 0.2 that a newer version has migrated', async () => {
   await database.pool.query(`INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`);
-  const rows = await recorded();
+  const rows = await recordedShape();
   await expect(migrateUp(database)).rejects.toThrow(/the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), but Fitgraph/);
-  expect(await recorded()).toEqual(rows);
+  expect(await recordedShape()).toEqual(rows);
 });

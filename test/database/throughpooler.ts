@@ -23,7 +23,7 @@ export class Poolers {
   private readonly folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-pgbouncer-'));
   private readonly children: ChildProcess[] = [];
 
-  private constructor(readonly own: Awaited<ReturnType<typeof createDatabase>>) {
+  private constructor(readonly directDatabase: Awaited<ReturnType<typeof createDatabase>>) {
     fs.chmodSync(this.folder, 0o755);
   }
 
@@ -33,7 +33,7 @@ export class Poolers {
 
   /** Starts a pgbouncer with these settings; returns a URL that connects through it. */
   async through(settings: string): Promise<string> {
-    const { host, port, user, password, database } = this.own.connection;
+    const { host, port, user, password, database } = this.directDatabase.connection;
     const listening = await freePort();
     const file = path.join(this.folder, `${listening}.ini`);
     const to = Object.entries({ host, port, user, password, dbname: database }).flatMap(([name, value]) =>
@@ -48,11 +48,11 @@ export class Poolers {
       ...(process.getuid!() === 0 && { uid, gid }),
     });
     this.children.push(child);
-    let said = '';
-    child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    let output = '';
+    child.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()));
     await until('pgbouncer listens', () => {
-      if (child.exitCode !== null) throw new Error(said);
-      return said.includes('process up');
+      if (child.exitCode !== null) throw new Error(output);
+      return output.includes('process up');
     });
     return `postgres://anybody@127.0.0.1:${listening}/fit`;
   }
@@ -69,7 +69,7 @@ export class Poolers {
 
   async close(): Promise<void> {
     for (const child of this.children) child.kill('SIGKILL');
-    await this.own.drop();
+    await this.directDatabase.drop();
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 }

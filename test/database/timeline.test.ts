@@ -17,7 +17,7 @@ const copy = path.join(folder, 'copy');
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 const log = createLog('silent');
-const watched = { ownerId: 1, ownedTables: ['weight_entry'], publicTables: [] };
+const watchedTables = { ownerId: 1, ownedTables: ['weight_entry'], publicTables: [] };
 
 type Running = Awaited<ReturnType<typeof start>>;
 
@@ -40,7 +40,7 @@ async function start(promote = false) {
     /** Reads the changes after a cursor: their number and the next cursor, or the error code. */
     async since(cursor: string | null): Promise<{ told: number; cursor: string; code?: string }> {
       try {
-        const page = await changes.read(watched, cursor, 100, database.session());
+        const page = await changes.read(watchedTables, cursor, 100, database.session());
         return { told: page.changes.length, cursor: page.cursor };
       } catch (error) {
         return { told: 0, cursor: '', code: (error as { extensions: { code: string } }).extensions.code };
@@ -65,11 +65,11 @@ function restoreCopy(): void {
   fs.rmSync(dataDir, { recursive: true });
   fs.cpSync(copy, dataDir, { recursive: true });
   const { uid, gid } = fs.statSync(path.join(copy, 'postgres'));
-  const own = (place: string): void => {
+  const changeOwner = (place: string): void => {
     fs.chownSync(place, uid, gid);
-    if (fs.statSync(place).isDirectory()) for (const name of fs.readdirSync(place)) own(path.join(place, name));
+    if (fs.statSync(place).isDirectory()) for (const name of fs.readdirSync(place)) changeOwner(path.join(place, name));
   };
-  own(path.join(dataDir, 'postgres'));
+  changeOwner(path.join(dataDir, 'postgres'));
 }
 
 test('accepts cursors of retained changes and expires cursors of lost ones', async () => {

@@ -34,22 +34,22 @@ beforeAll(async () => {
 });
 afterAll(() => database?.close());
 
-interface Asker {
+interface Viewer {
   id: number | null;
   session(): Session;
 }
 
-const asking = (lane: 'users' | 'anonymous', id: number | null): Asker => ({
+const viewerOn = (pool: 'users' | 'anonymous', id: number | null): Viewer => ({
   id,
   session() {
     const session = database.session();
-    session.setClient(lane, id ?? 'a network');
+    session.setClient(pool, id ?? 'a network');
     return session;
   },
 });
 
 /** Returns all kinds of viewers. One is an anonymous client on a connection of users, as if anonymous clients had no pool of their own. */
-const askers = (): Asker[] => [asking('users', ann), asking('users', bob), asking('users', null), asking('anonymous', null)];
+const allViewers = (): Viewer[] => [viewerOn('users', ann), viewerOn('users', bob), viewerOn('users', null), viewerOn('anonymous', null)];
 
 const SELECT = 'SELECT "user_id" AS "user" FROM "weight_entry"';
 
@@ -80,23 +80,23 @@ function statement(random: Random, kind: number): { text: string; values: Parame
   }
 }
 
-async function expectOwn({ id, session }: Asker, random: Random, kind: number): Promise<void> {
+async function expectOwnRows({ id, session }: Viewer, random: Random, kind: number): Promise<void> {
   const { text, values, fails } = statement(random, kind);
-  const asked = session().query(text, values);
+  const query = session().query(text, values);
   if (fails) {
     // Statements of kind 2 divide by zero only if the viewer has rows. Those of the other failing kinds always fail.
-    if (kind === 2) await asked.catch(() => undefined);
-    else await expect(asked).rejects.toThrow(kind === 3 ? /invalid input syntax/ : /syntax error/);
+    if (kind === 2) await query.catch(() => undefined);
+    else await expect(query).rejects.toThrow(kind === 3 ? /invalid input syntax/ : /syntax error/);
     return;
   }
-  expect({ text, users: (await asked).map(({ user }) => user) }).toEqual({ text, users: id === null ? [] : Array(ROWS).fill(id) });
+  expect({ text, users: (await query).map(({ user }) => user) }).toEqual({ text, users: id === null ? [] : Array(ROWS).fill(id) });
 }
 
 test(seeded('shows viewers only their own rows, in random order and after failed statements'), async () => {
   const random = randomFor('viewers in random order');
   for (let time = 0; time < TIMES; time += 1) {
-    const statements = askers().flatMap((asker) => KINDS.map((kind) => ({ asker, kind })));
-    for (const { asker, kind } of random.shuffled(statements)) await expectOwn(asker, random, kind);
+    const statements = allViewers().flatMap((viewer) => KINDS.map((kind) => ({ asker: viewer, kind })));
+    for (const { asker: viewer, kind } of random.shuffled(statements)) await expectOwnRows(viewer, random, kind);
   }
 });
 
@@ -105,17 +105,17 @@ test(seeded('shows viewers only their own rows when statements are concurrent an
   for (let round = 0; round < 30; round += 1)
     await Promise.all(
       Array.from({ length: 8 }, async () => {
-        if (random.below(4)) return expectOwn(random.pick(askers()), random, random.pick(KINDS));
-        const session = random.pick(askers()).session();
-        const asked = session.query('SELECT pg_sleep(1)').catch(() => undefined);
+        if (random.below(4)) return expectOwnRows(random.pick(allViewers()), random, random.pick(KINDS));
+        const session = random.pick(allViewers()).session();
+        const query = session.query('SELECT pg_sleep(1)').catch(() => undefined);
         setTimeout(() => session.cancelReads(), random.below(20));
-        return asked;
+        return query;
       }),
     );
 });
 
 test('shows viewers their rows after identify() on the same session', async () => {
-  const [own] = askers();
+  const [own] = allViewers();
   for (let count = 0; count < 20; count += 1) {
     const session = own!.session();
     await session.queryForAuthentication('SELECT 1', []);
@@ -125,7 +125,7 @@ test('shows viewers their rows after identify() on the same session', async () =
 
 test(seeded('shows viewers only their own rows in transactions, some of which are rolled back'), async () => {
   const random = randomFor('transactions');
-  const write = ({ session: open }: Asker, fails: boolean) => {
+  const write = ({ session: open }: Viewer, fails: boolean) => {
     const session = open();
     return session
       .transaction(async (transaction) => {
@@ -139,14 +139,14 @@ test(seeded('shows viewers only their own rows in transactions, some of which ar
       .catch(() => undefined);
   };
   for (let count = 0; count < 60; count += 1) {
-    const asker = random.pick(askers());
+    const viewer = random.pick(allViewers());
     const fails = random.below(3) === 0;
-    const written = await write(asker, fails);
+    const written = await write(viewer, fails);
     // Two statements: one begins the transaction and sets the viewer, the other is the UPDATE.
-    expect(written).toEqual(fails ? undefined : { statements: 2, users: asker.id === null ? [] : Array(ROWS).fill(asker.id) });
+    expect(written).toEqual(fails ? undefined : { statements: 2, users: viewer.id === null ? [] : Array(ROWS).fill(viewer.id) });
   }
   // The server itself sees all rows.
-  const own: Asker = { id: null, session: () => database.session() };
+  const own: Viewer = { id: null, session: () => database.session() };
   expect((await write(own, false))!.users).toHaveLength(2 * ROWS);
-  expect((await write(askers()[1]!, false))!.users).toHaveLength(ROWS);
+  expect((await write(allViewers()[1]!, false))!.users).toHaveLength(ROWS);
 });

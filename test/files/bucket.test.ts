@@ -74,7 +74,7 @@ test('restores the files of a backup while the server is running', async () => {
   await files().deleteFiles(other!, []);
   await upload(ann);
   await restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
-  await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));
+  await until('the files are restored', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 
 /** Returns the environment variables for the operator's commands. */
@@ -95,18 +95,18 @@ test('imports the files of image rows, or nothing when a file is missing or conf
   fs.mkdirSync(media);
   fs.writeFileSync(path.join(media, 'one.png'), 'an image');
   const before = await digests();
-  const brought = (...rows: object[]) => {
+  const importRows = (...rows: object[]) => {
     fs.writeFileSync(dump, JSON.stringify(rows));
     return run('command', environmentOfCommands(), ['import', dump, '--media', media]);
   };
-  expect((await brought(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(/the file missing\.png does not exist in/);
+  expect((await importRows(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(/the file missing\.png does not exist in/);
   expect(await digests()).toEqual(before);
   expect((await ann.get('/exerciseimage/901/')).status).toBe(404);
-  expect(await brought(row(901, 'one.png'))).toMatchObject({ status: 0 });
+  expect(await importRows(row(901, 'one.png'))).toMatchObject({ status: 0 });
   expect((await ann.get('/exerciseimage/901/')).body.image).toBe(`${fitgraph.url}/media/one.png`);
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
   fs.writeFileSync(path.join(media, 'one.png'), 'another image');
-  expect((await brought(row(903, 'one.png'))).stderr).toMatch(/a different file one\.png already exists/);
+  expect((await importRows(row(903, 'one.png'))).stderr).toMatch(/a different file one\.png already exists/);
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
 });
 
@@ -155,18 +155,24 @@ test('deletes the files of a deleted user', async () => {
   const image = new URL(body.image).pathname.replace('/media/', '');
   expect(await fitgraph.services.media.exists(image)).toBe(true);
   await deleteUser(bob.id, fitgraph.database);
-  await until('it is gone', async () => !(await fitgraph.services.media.exists(image)));
+  await until('the image is deleted', async () => !(await fitgraph.services.media.exists(image)));
 });
 
 test('returns 503 for files and writes no row while the bucket is unreachable', async () => {
   const image = (await namesIn(files())).find((name) => name.endsWith('.png'))!;
   const before = await fitgraph.sql('SELECT count(*)::int AS "count" FROM "exercise_image"');
   await place.end();
-  const said = await upload(ann);
-  expect({ status: said.status, retryAfter: said.headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
-  expect(said.body.detail).toContain('files');
-  const shown = await fetch(`${fitgraph.url}/media/${image}`);
-  expect({ status: shown.status, retryAfter: shown.headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
+  const rejected = await upload(ann);
+  expect({ status: rejected.status, retryAfter: rejected.headers.get('retry-after') }).toEqual({
+    status: 503,
+    retryAfter: expect.any(String),
+  });
+  expect(rejected.body.detail).toContain('files');
+  const imageResponse = await fetch(`${fitgraph.url}/media/${image}`);
+  expect({ status: imageResponse.status, retryAfter: imageResponse.headers.get('retry-after') }).toEqual({
+    status: 503,
+    retryAfter: expect.any(String),
+  });
   expect((await ann.get('/exerciseimage/')).status).toBe(200);
   expect(await fitgraph.sql('SELECT count(*)::int AS "count" FROM "exercise_image"')).toEqual(before);
   expect(fitgraph.logged.some((line) => line.includes('ECONNREFUSED'))).toBe(true);
@@ -194,12 +200,12 @@ test.each([
     const headers = { ...request.headers };
     if (lacks === 'range') delete headers.range;
     const { method, url } = request;
-    const asked = http.request({ port: endpoint.port, host: endpoint.hostname, method, path: url, headers }, (answer) => {
+    const forwarded = http.request({ port: endpoint.port, host: endpoint.hostname, method, path: url, headers }, (answer) => {
       if (lacks === 'length') delete answer.headers['content-length'];
       response.writeHead(answer.statusCode!, answer.headers);
       answer.pipe(response);
     });
-    request.pipe(asked);
+    request.pipe(forwarded);
   });
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as AddressInfo;

@@ -29,7 +29,7 @@ beforeAll(async () => {
   base = (await fitgraph.sql('SELECT "id" FROM "exercise_base" LIMIT 1'))[0]!.id;
 });
 
-const incoming = () => {
+const incomingSizes = () => {
   const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
   // A file that disappears during the listing is skipped.
   const sizes = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [];
@@ -39,14 +39,14 @@ const incoming = () => {
 const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n`;
 const tail = () => `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="exercise"\r\n\r\n${base}\r\n--${BOUNDARY}--\r\n`;
 
-function startUpload(): { sent: ClientRequest; answered: Promise<number> } {
+function startUpload(): { request: ClientRequest; status: Promise<number> } {
   const headers = { Authorization: `Token ${ann.token}`, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` };
   const sent = request(`${fitgraph.url}/api/v2/exerciseimage/`, { method: 'POST', headers });
-  const answered = new Promise<number>((resolve, reject) => {
+  const status = new Promise<number>((resolve, reject) => {
     sent.on('response', (response) => resolve(response.resume().statusCode!)).on('error', reject);
   });
-  answered.catch(() => undefined);
-  return { sent, answered };
+  status.catch(() => undefined);
+  return { request: sent, status };
 }
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
@@ -55,15 +55,15 @@ test(seeded('makes an upload inaccessible to other users of the machine, during 
   const mask = process.umask(0);
   try {
     const content = await noise();
-    const { sent, answered } = startUpload();
-    sent.write(head);
-    sent.write(content.subarray(0, content.length >> 1));
-    await until('some has come', () => incoming().some((size) => size > 0));
+    const { request, status } = startUpload();
+    request.write(head);
+    request.write(content.subarray(0, content.length >> 1));
+    await until('a part of the upload has arrived', () => incomingSizes().some((size) => size > 0));
     const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
     expect([folder, ...readdirSync(folder).map((name) => join(folder, name))].map(modeOf)).toEqual([0o700, 0o600]);
-    sent.write(content.subarray(content.length >> 1));
-    sent.end(tail());
-    expect(await answered).toBe(201);
+    request.write(content.subarray(content.length >> 1));
+    request.end(tail());
+    expect(await status).toBe(201);
     const [row] = await fitgraph.sql('SELECT "image" FROM "exercise_image" ORDER BY "id" DESC LIMIT 1');
     expect([modeOf(fitgraph.mediaFolder), modeOf(join(fitgraph.mediaFolder, row!.image))]).toEqual([0o700, 0o600]);
   } finally {
@@ -75,7 +75,7 @@ test('treats an image part without a filename as text, which a file of that name
   const nameless = head.replace('; filename="a.png"', '');
   expect(nameless).not.toContain('filename');
   const content = await noise();
-  const form = ann.sending({ 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` });
+  const form = ann.withHeaders({ 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` });
   const send = async (...heads: string[]) => {
     const parts = heads.flatMap((one, index) => [Buffer.from(index ? `\r\n${one}` : one), content]);
     const { status, body } = await form.send('POST', '/api/v2/exerciseimage/', Buffer.concat([...parts, Buffer.from(tail())]));
@@ -106,23 +106,23 @@ test('restricts the mode of folders from older versions at start', async () => {
 
 test(seeded('writes an upload to disk while it arrives and deletes it after the response'), async () => {
   const content = await noise();
-  const { sent, answered } = startUpload();
-  sent.write(head);
-  sent.write(content.subarray(0, content.length >> 1));
-  await until('much has come', () => incoming().some((size) => size > content.length / 4));
-  sent.write(content.subarray(content.length >> 1));
-  sent.end(tail());
-  expect(await answered).toBe(201);
-  await until('nothing is left', () => incoming().length === 0);
+  const { request, status } = startUpload();
+  request.write(head);
+  request.write(content.subarray(0, content.length >> 1));
+  await until('a large part of the upload has arrived', () => incomingSizes().some((size) => size > content.length / 4));
+  request.write(content.subarray(content.length >> 1));
+  request.end(tail());
+  expect(await status).toBe(201);
+  await until('no temporary file is left', () => incomingSizes().length === 0);
 });
 
 test(seeded('deletes a partial upload when the client disconnects'), async () => {
-  const { sent } = startUpload();
-  sent.write(head);
-  sent.write((await noise()).subarray(0, 100_000));
-  await until('some has come', () => incoming().length > 0);
-  sent.destroy();
-  await until('nothing is left', () => incoming().length === 0);
+  const { request } = startUpload();
+  request.write(head);
+  request.write((await noise()).subarray(0, 100_000));
+  await until('a part of the upload has arrived', () => incomingSizes().length > 0);
+  request.destroy();
+  await until('no temporary file is left', () => incomingSizes().length === 0);
 });
 
 test.each<[string, () => Buffer]>([
@@ -131,19 +131,19 @@ test.each<[string, () => Buffer]>([
   ['an empty file', () => Buffer.alloc(0)],
   ['a file above MAX_UPLOAD', () => Buffer.alloc(3_000_000, 1)],
 ])('rejects and deletes an upload: %s', async (_, content) => {
-  const { sent, answered } = startUpload();
-  sent.write(head);
-  sent.write(content());
-  sent.end(tail());
-  expect(await answered).toBe(400);
-  await until('nothing is left', () => incoming().length === 0);
+  const { request, status } = startUpload();
+  request.write(head);
+  request.write(content());
+  request.end(tail());
+  expect(await status).toBe(400);
+  await until('no temporary file is left', () => incomingSizes().length === 0);
 });
 
 test('returns 400 and deletes the upload when the body ends within a file', async () => {
-  const { sent, answered } = startUpload();
-  sent.end(`${head}\x89PNG`);
-  expect(await answered).toBe(400);
-  await until('nothing is left', () => incoming().length === 0);
+  const { request, status } = startUpload();
+  request.end(`${head}\x89PNG`);
+  expect(await status).toBe(400);
+  await until('no temporary file is left', () => incomingSizes().length === 0);
 });
 
 test('deletes old abandoned uploads at start but keeps recent ones', async () => {
@@ -164,9 +164,9 @@ test(seeded('rejects an oversized file in a truncated body without an unhandled 
   const record = (reason: unknown) => void rejections.push(reason);
   process.on('unhandledRejection', record);
   try {
-    const { sent, answered } = startUpload();
-    sent.end(Buffer.concat([Buffer.from(head), randomFor('an incomplete file').bytes(3 * 1024 * 1024)]));
-    expect(await answered).toBe(400);
+    const { request, status } = startUpload();
+    request.end(Buffer.concat([Buffer.from(head), randomFor('an incomplete file').bytes(3 * 1024 * 1024)]));
+    expect(await status).toBe(400);
     await sleep(100);
     expect(rejections).toEqual([]);
   } finally {

@@ -76,7 +76,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
       expect(await read(`${FOLDER}/a.png`)).toEqual(before);
     });
 
-    it('gets a unique name when several are stored at once', async () => {
+    it('gets a unique name when several are stored concurrently', async () => {
       const paths = await Promise.all(Array.from({ length: 8 }, () => store()));
       expect(new Set(paths).size).toBe(8);
       expect(await names()).toHaveLength(8);
@@ -188,15 +188,15 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     it('are removed when their image is removed meanwhile', async () => {
       const path = await store();
       const write = media.files.write.bind(media.files);
-      jest.spyOn(media.files, 'write').mockImplementationOnce(async (...given) => {
+      jest.spyOn(media.files, 'write').mockImplementationOnce(async (...args) => {
         await media.remove([path]);
-        await write(...given);
+        await write(...args);
       });
       expect(await media.createThumbnail(path, 'micro', false)).toBe(false);
       expect(await names()).toEqual([]);
     });
 
-    it('are refused for missing images, invalid paths and the wrong format', async () => {
+    it('are rejected for missing images, invalid paths and the wrong format', async () => {
       expect(await media.createThumbnail('nothing.png', 'micro', false)).toBe(false);
       expect(await media.createThumbnails('../nothing.png')).toBe(false);
       expect(await media.createThumbnail(await store(), 'micro', true)).toBe(false);

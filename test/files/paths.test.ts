@@ -10,7 +10,7 @@ import {
   parseThumbnailPath,
 } from '../../src/files/paths';
 
-const stored = (filename: string) => {
+const storedName = (filename: string) => {
   const { root, ending } = sanitizeFileName(filename);
   return root + ending;
 };
@@ -31,7 +31,7 @@ describe('the file name of an upload', () => {
     ['a\0b\r\n.png', 'ab.png'],
     ['漢字.webp', '漢字.webp'],
     ['two.parts.jpg', 'two.parts.jpg'],
-  ])('%j is stored as %j', (filename, name) => expect(stored(filename)).toBe(name));
+  ])('%j is stored as %j', (filename, name) => expect(storedName(filename)).toBe(name));
 
   it.each(['..', '.', '../..', 'folder/', 'a\\..', ''])('%j is empty after sanitizing', (filename) =>
     expect(clientFileName(filename)).toBe(''),

@@ -10,7 +10,7 @@ export const animation = () =>
   sharp(Buffer.alloc(60 * 80 * 3).fill(255, 0, 60 * 40 * 3), { raw: { width: 60, height: 80, channels: 3, pageHeight: 40 } });
 
 /** Creates a JPEG with a camera model, a location and an orientation other than upright. */
-export const located = () =>
+export const photoWithLocation = () =>
   plain()
     .jpeg()
     .withExif({ IFD0: { Model: 'Spy', Orientation: '6' }, IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '52/1 31/1 0/1' } })

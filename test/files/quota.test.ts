@@ -33,7 +33,7 @@ function uploadByGraphql(person: Person) {
   form.set('operations', JSON.stringify({ query: CREATE, variables: { input: { exerciseBaseId: '1', image: null } } }));
   form.set('map', '{ "0": ["variables.input.image"] }');
   form.set('0', blob(), 'a.png');
-  return person.sending({ 'Apollo-Require-Preflight': '1' }).send('POST', '/graphql', form);
+  return person.withHeaders({ 'Apollo-Require-Preflight': '1' }).send('POST', '/graphql', form);
 }
 
 const takenBy = async (name: string) =>

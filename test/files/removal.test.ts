@@ -31,16 +31,16 @@ async function uploadImage(): Promise<number> {
   const answer = await fetch(`${fitgraph.url}/api/v2/exerciseimage/`, { method: 'POST', headers, body: form });
   expect(answer.status).toBe(201);
   const { id } = (await answer.json()) as { id: number };
-  expect((await fitgraph.anyone.get(`/exerciseimage/${id}/thumbnails/`)).status).toBe(200);
+  expect((await fitgraph.anonymous.get(`/exerciseimage/${id}/thumbnails/`)).status).toBe(200);
   expect(files()).toHaveLength(11);
   return id;
 }
 
-const unsettled = () => fitgraph.sql('SELECT * FROM "removed_file" WHERE NOT "settled"');
+const pendingRemovals = () => fitgraph.sql('SELECT * FROM "removed_file" WHERE NOT "settled"');
 
 async function waitUntilDeleted(): Promise<void> {
   await until('no file is left', () => files().length === 0);
-  await until('none waits for it', async () => (await unsettled()).length === 0);
+  await until('no removal is pending', async () => (await pendingRemovals()).length === 0);
 }
 
 test('deletes an image and its thumbnails when its row is deleted', async () => {
@@ -72,7 +72,7 @@ test('keeps a file until the last row that refers to it is deleted', async () =>
     SELECT gen_random_uuid(), "exercise_base_id", "image", false, "status", "license_id" FROM "exercise_image" WHERE "id" = $1 RETURNING "id"`;
   const other = (await fitgraph.sql(copy, [id]))[0]!.id;
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
-  await until('it is looked at', async () => (await unsettled()).length === 0);
+  await until('the removal is handled', async () => (await pendingRemovals()).length === 0);
   expect(files()).toHaveLength(11);
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [other]);
   await waitUntilDeleted();
@@ -93,10 +93,10 @@ test('deletes at start the files of removals that no server has handled', async 
   mkdirSync(join(lost, 'media/lost'), { recursive: true });
   writeFileSync(join(lost, 'media/lost/a.png'), 'x');
   await fitgraph.sql(`INSERT INTO "removed_file" VALUES ('lost/a.png'), ('../../outside.png')`);
-  const next = await Fitgraph.start({ beside: fitgraph, environment: { DATA_DIR: lost } });
+  const next = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { DATA_DIR: lost } });
   try {
     expect(existsSync(join(lost, 'media/lost/a.png'))).toBe(false);
-    expect(await unsettled()).toEqual([]);
+    expect(await pendingRemovals()).toEqual([]);
   } finally {
     await next.stop();
   }

@@ -19,7 +19,7 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
   beforeAll(async () => {
     place = await start();
     one = await Fitgraph.start({ environment: place.environment });
-    two = await Fitgraph.start({ beside: one, environment: place.environment });
+    two = await Fitgraph.start({ sameDatabaseAs: one, environment: place.environment });
     ann = await one.user('ann');
     picture = await plain(300, 200).png().toBuffer();
   });
@@ -34,7 +34,7 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
     const form = new FormData();
     form.set('exercise', '2');
     form.set('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'same.png');
-    const { status, body } = await ann.at(at.url).send('POST', '/api/v2/exerciseimage/', form);
+    const { status, body } = await ann.atInstance(at.url).send('POST', '/api/v2/exerciseimage/', form);
     expect({ status, body }).toMatchObject({ status: 201 });
     return { id: String(body.id), image: new URL(body.image).pathname };
   }
@@ -63,8 +63,11 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
   test('both return 404 after one of them has deleted an image', async () => {
     const { id, image } = await upload(one);
     expect((await get(two, image)).status).toBe(200);
-    await ann.at(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedIds } }`);
-    await until('it is gone', async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404);
+    await ann.atInstance(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedIds } }`);
+    await until(
+      'the image is deleted on both instances',
+      async () => (await get(one, image)).status === 404 && (await get(two, image)).status === 404,
+    );
   });
 
   if (where === 'a folder')

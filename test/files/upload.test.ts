@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { validateImage, imageFieldOptions } from '../../src/files/upload';
 import { uploaded } from './uploaded';
-import { animation, bomb, chunk, difference, html, located, photo, plain, svg, transparent } from './pictures';
+import { animation, bomb, chunk, difference, html, photoWithLocation, photo, plain, svg, transparent } from './pictures';
 
 const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const image = imageFieldOptions(100);
@@ -12,7 +12,7 @@ const problems = async (filename: string, content: Buffer) => {
   const found = image.check(file);
   return found.length ? found : image.checkSlowly(file);
 };
-const kept = async (filename: string, content: Buffer) => {
+const validateAndRead = async (filename: string, content: Buffer) => {
   const file = uploaded(filename, content);
   expect(await validateImage(file)).toEqual([]);
   return readFileSync(file.path);
@@ -99,9 +99,9 @@ describe('a valid image', () => {
   );
 
   it('loses its EXIF data and is turned upright', async () => {
-    const content = await located();
+    const content = await photoWithLocation();
     expect((await sharp(content).metadata()).exif).toBeDefined();
-    const { exif, xmp, iptc, orientation, width, height } = await sharp(await kept('a.jpg', content)).metadata();
+    const { exif, xmp, iptc, orientation, width, height } = await sharp(await validateAndRead('a.jpg', content)).metadata();
     expect({ exif, xmp, iptc, orientation }).toEqual({});
     expect([width, height]).toEqual([40, 60]);
   });
@@ -119,7 +119,7 @@ describe('a valid image', () => {
       .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/"><secret/></x:xmpmeta>')
       .toBuffer();
     expect(Object.keys(await sharp(sent).metadata())).toEqual(expect.arrayContaining([...fields]));
-    const stored = await kept(`a.${format}`, sent);
+    const stored = await validateAndRead(`a.${format}`, sent);
     const { exif, xmp, iptc, icc, comments } = await sharp(stored).metadata();
     expect({ exif, xmp, iptc, icc, comments }).toEqual({});
     expect(stored.includes('secret')).toBe(false);
@@ -128,7 +128,7 @@ describe('a valid image', () => {
   it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('loses trailing data as %s', async (format) => {
     // These bytes are a box that readers of AVIF skip. For the other formats they are trailing data.
     const sent = Buffer.concat([await plain().toFormat(format).toBuffer(), Buffer.from('\0\0\0\x0efreesecret', 'latin1')]);
-    expect((await kept(`a.${format}`, sent)).includes('secret')).toBe(false);
+    expect((await validateAndRead(`a.${format}`, sent)).includes('secret')).toBe(false);
   });
 
   it.each([
@@ -157,11 +157,11 @@ describe('a valid image', () => {
   ])('loses %s', async (_, content, filename) => {
     const sent = await content();
     expect(sent.includes('secret')).toBe(true);
-    expect((await kept(filename, sent)).includes('secret')).toBe(false);
+    expect((await validateAndRead(filename, sent)).includes('secret')).toBe(false);
   });
 
   it('is encoded in the format of its file name', async () => {
-    expect((await sharp(await kept('a.jpg', await transparent().png().toBuffer())).metadata()).format).toBe('jpeg');
+    expect((await sharp(await validateAndRead('a.jpg', await transparent().png().toBuffer())).metadata()).format).toBe('jpeg');
   });
 
   it.each([
@@ -171,7 +171,7 @@ describe('a valid image', () => {
     ['progressive JPEG', 'a.jpg', () => plain(300, 200).jpeg({ progressive: true }).toBuffer()],
   ])('is re-encoded even without metadata: %s', async (_, filename, content) => {
     const sent = await content();
-    const stored = await kept(filename, sent);
+    const stored = await validateAndRead(filename, sent);
     expect(stored.equals(sent)).toBe(false);
     expect(await difference(sent, stored)).toBeLessThan(4);
   });
@@ -183,17 +183,17 @@ describe('a valid image', () => {
     ['all frames', 'a.gif', () => animation().gif().toBuffer(), { format: 'gif', pages: 2 }],
     ['all frames', 'a.webp', () => animation().webp().toBuffer(), { format: 'webp', pages: 2 }],
   ])('keeps %s as %s', async (_, filename, content, expected) =>
-    expect(await sharp(await kept(filename, await content()), { animated: true }).metadata()).toMatchObject(expected),
+    expect(await sharp(await validateAndRead(filename, await content()), { animated: true }).metadata()).toMatchObject(expected),
   );
 
   it('is stored as WebP when it is so large that libwebp needs effort 2', async () => {
-    const stored = await kept('a.webp', await photo(4_300));
+    const stored = await validateAndRead('a.webp', await photo(4_300));
     expect(await sharp(stored).metadata()).toMatchObject({ format: 'webp', width: 4_300, height: 4_300 });
   });
 
   it.each(['avif', 'png'] as const)('named .avif is stored as WebP when its content is %s', async (format) => {
     const sent = await plain().toFormat(format).toBuffer();
-    const stored = await kept('a.avif', sent);
+    const stored = await validateAndRead('a.avif', sent);
     expect((await sharp(stored).metadata()).format).toBe('webp');
     expect(await difference(sent, stored)).toBeLessThan(4);
   });

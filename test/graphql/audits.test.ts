@@ -3,7 +3,7 @@ import { auditServer } from 'graphql-http';
 import { Visitor } from '../pages/visitor';
 import { Fitgraph } from '../setup/fitgraph';
 
-async function audited(environment: Record<string, string>): Promise<{ count: string; failed: string[] }> {
+async function runAudits(environment: Record<string, string>): Promise<{ count: string; failed: string[] }> {
   const fitgraph = await Fitgraph.start({ environment });
   try {
     const results = await auditServer({ url: `${fitgraph.url}/graphql` });
@@ -17,11 +17,11 @@ async function audited(environment: Record<string, string>): Promise<{ count: st
 }
 
 test('passes every graphql-http audit with GRAPHQL_CSRF=off', async () => {
-  expect(await audited({ GRAPHQL_CSRF: 'off' })).toEqual({ count: '61/61', failed: [] });
+  expect(await runAudits({ GRAPHQL_CSRF: 'off' })).toEqual({ count: '61/61', failed: [] });
 });
 
 test('fails by default only the three audits of GET requests that other sites could send', async () => {
-  expect(await audited({})).toEqual({
+  expect(await runAudits({})).toEqual({
     count: '58/61',
     failed: [
       'MAY accept application/x-www-form-urlencoded formatted GET requests',
@@ -52,13 +52,13 @@ describe('with GRAPHQL_CSRF=off', () => {
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn('ann');
     const csrf = { 'X-CSRFToken': await visitor.csrfToken() };
-    const refused = [await visitor.json('POST', '/graphql', { query: MUTATION }), await visitor.send('POST', '/graphql', multipart())];
-    for (const { status, text } of refused) expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
-    const taken = [
+    const rejected = [await visitor.json('POST', '/graphql', { query: MUTATION }), await visitor.send('POST', '/graphql', multipart())];
+    for (const { status, text } of rejected) expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([403, 'FORBIDDEN']);
+    const accepted = [
       await visitor.json('POST', '/graphql', { query: MUTATION }, csrf),
       await visitor.send('POST', '/graphql', multipart(), csrf),
     ];
-    for (const { status, text } of taken)
+    for (const { status, text } of accepted)
       expect([status, JSON.parse(text).data.deleteWeightEntry.errors]).toEqual([200, [{ code: 'NOT_FOUND' }]]);
   });
 
@@ -75,7 +75,7 @@ test('returns request errors in the media type that the client accepts', async (
   const fitgraph = await Fitgraph.start();
   try {
     const type = async (Accept: string, body: string) => {
-      const answer = await fitgraph.anyone.sending({ Accept }).send('POST', '/graphql', body);
+      const answer = await fitgraph.anonymous.withHeaders({ Accept }).send('POST', '/graphql', body);
       return [answer.status, answer.headers.get('content-type'), answer.body.errors[0].extensions.code];
     };
     const [old, current] = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];

@@ -6,8 +6,8 @@ import type { Person } from '../setup/person';
 import { lockIsAwaited, until } from '../setup/waits';
 
 const running: Fitgraph[] = [];
-async function started(environment: Record<string, string>, beside?: Fitgraph): Promise<Fitgraph> {
-  const one = await Fitgraph.start({ environment, beside });
+async function startServer(environment: Record<string, string>, sameDatabaseAs?: Fitgraph): Promise<Fitgraph> {
+  const one = await Fitgraph.start({ environment, sameDatabaseAs: sameDatabaseAs });
   running.push(one);
   return one;
 }
@@ -18,10 +18,10 @@ afterEach(async () => {
 const SMALL = { BUDGET_USER: '10', BUDGET_ANONYMOUS: '10' };
 /** Starts two instances on one database, and creates a user with a client of each. */
 async function pair() {
-  const one = await started(SMALL);
-  const two = await started(SMALL, one);
+  const one = await startServer(SMALL);
+  const two = await startServer(SMALL, one);
   const ann = await one.user('ann');
-  return { one, two, ann, there: ann.at(two.url) };
+  return { one, two, ann, there: ann.atInstance(two.url) };
 }
 
 /** A query that costs more than the whole budget of 1,000 units, which takes 100 s to replenish. */
@@ -33,7 +33,7 @@ const RATE_LIMIT = '{ rateLimit { cost limit remaining resetAt } }';
 const rateLimitOf = async (person: Person) => (await person.ask(RATE_LIMIT)).rateLimit;
 
 test('charges an operation for what it has read and refunds the rest of the estimate', async () => {
-  const fitgraph = await started(SMALL);
+  const fitgraph = await startServer(SMALL);
   const ann = await fitgraph.user('ann');
   const before = await rateLimitOf(ann);
   expect(before).toMatchObject({ limit: 1000, cost: expect.any(Number), resetAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
@@ -45,7 +45,7 @@ test('charges an operation for what it has read and refunds the rest of the esti
 });
 
 test('charges each object of a response, also those of rows that it repeats', async () => {
-  const fitgraph = await started({ BUDGET_USER: '100' });
+  const fitgraph = await startServer({ BUDGET_USER: '100' });
   const ann = await fitgraph.user('ann');
   const before = await rateLimitOf(ann);
   const times = (count: number, field: string) => Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
@@ -56,17 +56,17 @@ test('charges each object of a response, also those of rows that it repeats', as
 });
 
 test('charges the time that a statement takes in the database, including its wait for a lock', async () => {
-  const fitgraph = await started(SMALL);
+  const fitgraph = await startServer(SMALL);
   const ann = await fitgraph.user('ann');
   const before = await rateLimitOf(ann);
   const locker = await fitgraph.database.pool.connect();
   try {
     await locker.query('BEGIN; LOCK TABLE "exercise" IN ACCESS EXCLUSIVE MODE');
-    const asked = ann.query(PAGE);
+    const query = ann.query(PAGE);
     await lockIsAwaited(fitgraph);
     await sleep(1_000);
     await locker.query('COMMIT');
-    expect((await asked).errors).toBeUndefined();
+    expect((await query).errors).toBeUndefined();
   } finally {
     locker.release(true);
   }
@@ -74,9 +74,9 @@ test('charges the time that a statement takes in the database, including its wai
 });
 
 test('does not charge the time that a statement waits for a connection', async () => {
-  const fitgraph = await started({});
+  const fitgraph = await startServer({});
   const ann = await fitgraph.user('ann');
-  const waits = async () => {
+  const countLockWaits = async () => {
     const waiting = await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
     return waiting.length;
   };
@@ -86,7 +86,7 @@ test('does not charge the time that a statement waits for a connection', async (
   try {
     await locker.query('BEGIN; LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
     const blocked = Array.from({ length: slots }, () => ann.query('{ weightEntries { nodes { id } } }'));
-    await until('all slots of ann are taken', async () => (await waits()) === slots);
+    await until('all slots of ann are taken', async () => (await countLockWaits()) === slots);
     const queued = ann.query(PAGE);
     await sleep(2_000);
     await locker.query('COMMIT');
@@ -99,41 +99,41 @@ test('does not charge the time that a statement waits for a connection', async (
 });
 
 test('rejects a user over budget on both interfaces with Retry-After, and still serves other clients', async () => {
-  const fitgraph = await started(SMALL);
+  const fitgraph = await startServer(SMALL);
   const [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
   expect((await ann.query(WHOLE_BUDGET)).errors).toBeUndefined();
-  const refused = await ann.query(WHOLE_BUDGET);
-  expect([refused.status, refused.code, refused.data, refused.statements]).toEqual([429, 'RATE_LIMITED', undefined, 1]);
-  const { retryAfter } = refused.errors![0]!.extensions;
-  expect(refused.headers.get('retry-after')).toBe(String(retryAfter));
+  const rejected = await ann.query(WHOLE_BUDGET);
+  expect([rejected.status, rejected.code, rejected.data, rejected.statements]).toEqual([429, 'RATE_LIMITED', undefined, 1]);
+  const { retryAfter } = rejected.errors![0]!.extensions;
+  expect(rejected.headers.get('retry-after')).toBe(String(retryAfter));
   const rest = await ann.get('/exercise/search/?term=sq');
   expect(rest).toMatchObject({ status: 429, body: { detail: expect.stringContaining('Expected available in') } });
   expect(Number(rest.headers.get('retry-after'))).toBeGreaterThan(0);
   expect((await bob.query(WHOLE_BUDGET)).errors).toBeUndefined();
-  expect((await fitgraph.anyone.get('/exerciseinfo/')).status).toBe(200);
+  expect((await fitgraph.anonymous.get('/exerciseinfo/')).status).toBe(200);
 });
 
 test.each(['/exercise/search/?term=sq', '/ingredient/search/?term=oat'])(
   'rejects GET %s with 429 once the budget is spent, but still serves a single row',
   async (search) => {
-    const fitgraph = await started(SMALL);
+    const fitgraph = await startServer(SMALL);
     const ann = await fitgraph.user('ann');
     // The estimate of a search exceeds the whole budget, so it reserves all of it and succeeds only while nothing is spent.
     expect((await ann.get(search)).status).toBe(200);
     await ann.query(WHOLE_BUDGET);
-    const refused = await ann.get(search);
-    expect(refused).toMatchObject({ status: 429, body: { detail: expect.stringContaining('Expected available in') } });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const rejected = await ann.get(search);
+    expect(rejected).toMatchObject({ status: 429, body: { detail: expect.stringContaining('Expected available in') } });
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await ann.get('/exercise/1/')).status).toBe(200);
   },
 );
 
 test('returns the remaining budget and the cost in RateLimit headers of both interfaces', async () => {
-  const fitgraph = await started(SMALL);
+  const fitgraph = await startServer(SMALL);
   /** Upper limit of the cost of the bytes of the first response, which is charged after the response has been sent. */
   const BYTE_COST = 5;
   let spent = 0;
-  for (const { headers } of [await fitgraph.anyone.get('/exercise/'), await fitgraph.anyone.query('{ exercise(id: 1) { id } }')]) {
+  for (const { headers } of [await fitgraph.anonymous.get('/exercise/'), await fitgraph.anonymous.query('{ exercise(id: 1) { id } }')]) {
     expect(headers.get('ratelimit-policy')).toBe('"cost";q=1000;w=100');
     const [, remaining, cost] = /^"cost";r=(\d+);t=\d+;c=(\d+)$/.exec(headers.get('ratelimit')!)!.map(Number);
     // The cost depends on the database time. The remaining budget is the full budget minus the cost, plus what has been replenished.
@@ -145,28 +145,28 @@ test('returns the remaining budget and the cost in RateLimit headers of both int
 });
 
 test('shares spent budget between instances', async () => {
-  const { one, two, ann, there } = await pair();
-  const fresh = (await rateLimitOf(there)).remaining;
+  const { one, two, ann, there: annOnTwo } = await pair();
+  const fresh = (await rateLimitOf(annOnTwo)).remaining;
   await ann.query(EXPENSIVE);
   const left = (await rateLimitOf(ann)).remaining;
   expect(left).toBeLessThan(fresh - 300);
   await one.services.costLimiter.share();
   // An instance takes part in an exchange only after spending a noticeable part of the budget itself.
-  await there.query('{ a: exercises { totalCount nodes { id } } b: __type(name: "License") { fields { name } } }');
+  await annOnTwo.query('{ a: exercises { totalCount nodes { id } } b: __type(name: "License") { fields { name } } }');
   await two.services.costLimiter.share();
-  expect(Math.abs((await rateLimitOf(there)).remaining - left)).toBeLessThan(150);
+  expect(Math.abs((await rateLimitOf(annOnTwo)).remaining - left)).toBeLessThan(150);
 });
 
 test('refunds at most the reservation on its instance when the estimate exceeds the budget', async () => {
-  const { one, two, ann, there } = await pair();
+  const { one, two, ann, there: annOnTwo } = await pair();
   const fresh = (await rateLimitOf(ann)).remaining;
   await ann.query(EXPENSIVE);
   await one.services.costLimiter.share();
   // The estimate of the search is several times the whole budget.
-  expect((await there.get('/exercise/search/?term=sq')).status).toBe(200);
-  await there.query('{ __type(name: "License") { fields { name } } }');
+  expect((await annOnTwo.get('/exercise/search/?term=sq')).status).toBe(200);
+  await annOnTwo.query('{ __type(name: "License") { fields { name } } }');
   await two.services.costLimiter.share();
-  expect(fresh - (await rateLimitOf(there)).remaining).toBeGreaterThan(300);
+  expect(fresh - (await rateLimitOf(annOnTwo)).remaining).toBeGreaterThan(300);
 });
 
 /** Returns the budget of a request that exists only in the test, which charges it directly. */
@@ -177,7 +177,7 @@ function spendingOf(fitgraph: Fitgraph, { id }: Person) {
 const estimated = (total: number) => ({ total, bytes: 0, coordinate: 'Query' });
 
 test('refunds the reservation of each operation when two operations of a request overlap', async () => {
-  const fitgraph = await started(SMALL);
+  const fitgraph = await startServer(SMALL);
   const spending = spendingOf(fitgraph, await fitgraph.user('ann'));
   const reservations = [await spending.reserve(estimated(400)), await spending.reserve(estimated(100))];
   expect(spending.state!.remaining).toBeLessThan(501);
@@ -186,7 +186,7 @@ test('refunds the reservation of each operation when two operations of a request
 });
 
 test('refunds no more than was reserved when a request has already been charged', async () => {
-  const fitgraph = await started(SMALL);
+  const fitgraph = await startServer(SMALL);
   const spending = spendingOf(fitgraph, await fitgraph.user('ann'));
   spending.chargeResponseBytes(1024 * 500);
   // The estimate exceeds the whole budget, so only what is left of it is reserved.
@@ -194,8 +194,8 @@ test('refunds no more than was reserved when a request has already been charged'
   expect(spending.state!.remaining).toBeLessThan(600);
 });
 
-test('lets operations wait for reservations of other requests, but not of their own one', async () => {
-  const fitgraph = await started(SMALL);
+test('makes operations wait for reservations of other requests, but not for those of their own request', async () => {
+  const fitgraph = await startServer(SMALL);
   const ann = await fitgraph.user('ann');
   const [before, one, two] = [1, 2, 3].map(() => spendingOf(fitgraph, ann)) as [RateBudget, RateBudget, RateBudget];
   before.chargeResponseBytes(1024 * 100);
@@ -212,7 +212,7 @@ test('lets operations wait for reservations of other requests, but not of their 
   running.settle();
   (await waiting).settle();
   // Operations do not wait forever for the reservation of an operation that hangs.
-  const hanging = await one.reserve(estimated(700));
+  const blockedReservation = await one.reserve(estimated(700));
   jest.useFakeTimers();
   try {
     const rejection = expect(two.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
@@ -221,22 +221,22 @@ test('lets operations wait for reservations of other requests, but not of their 
   } finally {
     jest.useRealTimers();
   }
-  hanging.settle();
+  blockedReservation.settle();
   // Unlike a reservation, a budget that has been spent makes all requests fail at once.
   one.chargeResponseBytes(1024 * 900);
   await expect(two.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
 });
 
 test('rejects none of twenty parallel reads behind one address that read little', async () => {
-  const fitgraph = await started({ BUDGET_ANONYMOUS: '20' });
+  const fitgraph = await startServer({ BUDGET_ANONYMOUS: '20' });
   // Each estimate is more than a sixth of the budget of 2,000 units, although only three rows are read.
   const read = '{ exercises(first: 300) { nodes { id } } }';
-  const answers = await Promise.all(Array.from({ length: 20 }, () => fitgraph.anyone.query(read)));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fitgraph.anonymous.query(read)));
   expect(answers.map(({ status, errors }) => [status, errors])).toEqual(Array(20).fill([200, undefined]));
 });
 
 test('charges operations that run while instances exchange their budget levels', async () => {
-  const fitgraph = await started(SMALL);
+  const fitgraph = await startServer(SMALL);
   const ann = await fitgraph.user('ann');
   // An exchange takes place only once a noticeable part of the budget is spent.
   await ann.query('{ __type(name: "Exercise") { fields { name args { name } } } }');
@@ -257,17 +257,18 @@ test('charges operations that run while instances exchange their budget levels',
 });
 
 test('returns no RateLimit headers and rejects nothing when BUDGET is off', async () => {
-  const fitgraph = await started({ ...SMALL, BUDGET: 'off' });
-  const { headers } = await fitgraph.anyone.get('/exercise/');
+  const fitgraph = await startServer({ ...SMALL, BUDGET: 'off' });
+  const { headers } = await fitgraph.anonymous.get('/exercise/');
   expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null]);
-  for (let time = 0; time < 5; time += 1) expect((await fitgraph.anyone.query('{ __schema { types { name } } }')).errors).toBeUndefined();
-  expect(await rateLimitOf(fitgraph.anyone)).toBeNull();
+  for (let time = 0; time < 5; time += 1)
+    expect((await fitgraph.anonymous.query('{ __schema { types { name } } }')).errors).toBeUndefined();
+  expect(await rateLimitOf(fitgraph.anonymous)).toBeNull();
 });
 
 const costOf = ({ headers }: { headers: Headers }) => Number(/c=(\d+)/.exec(headers.get('ratelimit')!)![1]);
 
 test('charges an invalid document for its validation time and rejects it once the budget is spent', async () => {
-  const fitgraph = await started({});
+  const fitgraph = await startServer({});
   const [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
   const wrong = `{ ${Array.from({ length: 90 }, (_, index) => `wrong${index}`).join(' ')} }`;
   const first = await ann.query(wrong);
@@ -281,7 +282,7 @@ test('charges an invalid document for its validation time and rejects it once th
 });
 
 test('charges GraphQL and REST responses by their size in bytes', async () => {
-  const fitgraph = await started({ BUDGET_USER: '100' });
+  const fitgraph = await startServer({ BUDGET_USER: '100' });
   const ann = await fitgraph.user('ann');
   const { body: workout } = await ann.post('/workout/', {});
   await ann.post('/workoutsession/', { workout: workout.id, date: '2024-01-01', notes: 'old', impression: '2' });

@@ -5,32 +5,32 @@ import WebSocket from 'ws';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
-let open: Fitgraph;
-let closed: Fitgraph;
+let withIntrospection: Fitgraph;
+let withoutIntrospection: Fitgraph;
 beforeAll(async () => {
-  open = await Fitgraph.start();
-  closed = await Fitgraph.start({ beside: open, environment: { INTROSPECTION: 'users' } });
+  withIntrospection = await Fitgraph.start();
+  withoutIntrospection = await Fitgraph.start({ sameDatabaseAs: withIntrospection, environment: { INTROSPECTION: 'users' } });
 });
 afterAll(async () => {
-  await closed.stop();
-  await open.stop();
+  await withoutIntrospection.stop();
+  await withIntrospection.stop();
 });
 
-const cop = (person: Person) => person.sending({ 'User-Agent': 'graphql-cop/1.14', Accept: '*/*' });
+const asGraphqlCop = (person: Person) => person.withHeaders({ 'User-Agent': 'graphql-cop/1.14', Accept: '*/*' });
 const query = async (person: Person, text: string) =>
-  (await cop(person).send('POST', '/graphql', { query: text, operationName: 'cop' })).body;
+  (await asGraphqlCop(person).send('POST', '/graphql', { query: text, operationName: 'cop' })).body;
 
-const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join('');
+const joinRepeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join('');
 
 /** The checks by name. Each returns whether it has found a weakness. */
 const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
   'alias overloading': async (person) => {
-    const { data } = await query(person, `query cop { ${repeated(101, (index) => `alias${index}:__typename \n`)} }`);
+    const { data } = await query(person, `query cop { ${joinRepeated(101, (index) => `alias${index}:__typename \n`)} }`);
     return Boolean(data?.alias100);
   },
   'batch queries': async (person) => {
     const one = { query: 'query cop { __typename }' };
-    const { body } = await cop(person).send('POST', '/graphql', Array<object>(10).fill(one));
+    const { body } = await asGraphqlCop(person).send('POST', '/graphql', Array<object>(10).fill(one));
     return body.length >= 10;
   },
   'directive overloading': async (person) => {
@@ -53,16 +53,16 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
     return errors[0].message.includes('Did you mean');
   },
   'mutations by GET': async (person) => {
-    const { body } = await cop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'mutation cop {__typename}' })}`);
+    const { body } = await asGraphqlCop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'mutation cop {__typename}' })}`);
     return Boolean(body.data?.__typename);
   },
   'queries by GET': async (person) => {
-    const { body } = await cop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'query cop {__typename}' })}`);
+    const { body } = await asGraphqlCop(person).send('GET', `/graphql?${new URLSearchParams({ query: 'query cop {__typename}' })}`);
     return Boolean(body.data?.__typename);
   },
   'queries by a form': async (person) => {
     const form = new URLSearchParams({ query: 'query cop {__typename}' }).toString();
-    const sender = cop(person).sending({ 'Content-Type': 'application/x-www-form-urlencoded' });
+    const sender = asGraphqlCop(person).withHeaders({ 'Content-Type': 'application/x-www-form-urlencoded' });
     const answers = [await sender.send('POST', '/graphql', form), await sender.send('POST', `/graphql?${form}`)];
     return answers.some(({ body }) => body.data?.__typename);
   },
@@ -71,7 +71,9 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
     return Boolean(data?.__schema?.types);
   },
   playground: async (person) => {
-    const pages = await Promise.all(['/graphiql', '/playground', '/console', '/graphql'].map((path) => cop(person).send('GET', path)));
+    const pages = await Promise.all(
+      ['/graphiql', '/playground', '/console', '/graphql'].map((path) => asGraphqlCop(person).send('GET', path)),
+    );
     // The texts that graphql-cop looks for, and those that identify Fitgraph's own playground.
     const signs = ['graphiql.min.css', 'GraphQL Playground', 'GraphiQL', 'graphql-playground', 'id="playground"', '<title>Playground'];
     return pages.some(({ text }) => signs.some((sign) => text.includes(sign)));
@@ -89,8 +91,8 @@ const INTENDED_FINDINGS = ['introspection', 'playground', 'field suggestions'];
 
 test.each(Object.keys(CHECKS))('gives graphql-cop no unintended finding: %s', async (name) => {
   const found = CHECKS[name]!;
-  expect(await found(open.anyone)).toBe(INTENDED_FINDINGS.includes(name));
-  expect(await found(closed.anyone)).toBe(false);
+  expect(await found(withIntrospection.anonymous)).toBe(INTENDED_FINDINGS.includes(name));
+  expect(await found(withoutIntrospection.anonymous)).toBe(false);
 });
 
 describe('with INTROSPECTION=users', () => {
@@ -103,48 +105,67 @@ describe('with INTROSPECTION=users', () => {
     ],
     ['the standard query', getIntrospectionQuery()],
   ])('rejects introspection of anonymous clients and serves signed-in users: %s', async (_what, text) => {
-    const refused = await closed.anyone.query(text);
-    expect([refused.code, refused.data]).toEqual(['UNAUTHENTICATED', undefined]);
-    expect(refused.errors).toEqual([expect.objectContaining({ message: 'Introspection requires signing in.' })]);
-    expect((await (await closed.user('ann')).query(text)).errors).toBeUndefined();
-    expect((await closed.anyone.query(text)).code).toBe('UNAUTHENTICATED');
-    expect((await open.anyone.query(text)).errors).toBeUndefined();
+    const rejected = await withoutIntrospection.anonymous.query(text);
+    expect([rejected.code, rejected.data]).toEqual(['UNAUTHENTICATED', undefined]);
+    expect(rejected.errors).toEqual([expect.objectContaining({ message: 'Introspection requires signing in.' })]);
+    expect((await (await withoutIntrospection.user('ann')).query(text)).errors).toBeUndefined();
+    expect((await withoutIntrospection.anonymous.query(text)).code).toBe('UNAUTHENTICATED');
+    expect((await withIntrospection.anonymous.query(text)).errors).toBeUndefined();
   });
 
   test('gives no suggestions of names to anonymous clients, also over a WebSocket, server-sent events and in exports', async () => {
     const [wrong, subscription] = ['{ exercize(id: 1) { id } }', 'subscription { rowChange { id } }'];
-    const client = createClient({ url: `${closed.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
+    const client = createClient({
+      url: `${withoutIntrospection.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+    });
     const overSocket = await new Promise<unknown>((resolve) =>
       client.subscribe({ query: subscription }, { next: resolve, error: resolve, complete: () => resolve(undefined) }),
     );
     await client.dispose();
     const answers = [
-      (await closed.anyone.query(wrong)).text,
-      (await closed.anyone.query('query ($o: [ExerciseOrder!]) { exercises(orderBy: $o) { totalCount } }', { o: [{ name: 'ASCC' }] })).text,
+      (await withoutIntrospection.anonymous.query(wrong)).text,
+      (
+        await withoutIntrospection.anonymous.query('query ($o: [ExerciseOrder!]) { exercises(orderBy: $o) { totalCount } }', {
+          o: [{ name: 'ASCC' }],
+        })
+      ).text,
       JSON.stringify(overSocket),
-      (await closed.anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', { query: subscription })).text,
-      (await closed.anyone.send('GET', `/graphql/export.csv?${new URLSearchParams({ query: '{ exercizes { nodes { id } } }' })}`)).text,
+      (
+        await withoutIntrospection.anonymous
+          .withHeaders({ Accept: 'text/event-stream' })
+          .send('POST', '/graphql/stream', { query: subscription })
+      ).text,
+      (
+        await withoutIntrospection.anonymous.send(
+          'GET',
+          `/graphql/export.csv?${new URLSearchParams({ query: '{ exercizes { nodes { id } } }' })}`,
+        )
+      ).text,
     ];
     for (const text of answers) {
       expect(text).toMatch(/exercize|rowChange|ASCC/);
       expect(text).not.toContain('Did you mean');
     }
-    expect((await (await closed.user('ann')).query(wrong)).text).toContain('Did you mean');
+    expect((await (await withoutIntrospection.user('ann')).query(wrong)).text).toContain('Did you mean');
   });
 
   test('still serves __typename and GET /schema to anonymous clients', async () => {
-    expect((await closed.anyone.query('{ __typename exercise(id: 1) { __typename } }')).data).toEqual({
+    expect((await withoutIntrospection.anonymous.query('{ __typename exercise(id: 1) { __typename } }')).data).toEqual({
       __typename: 'Query',
       exercise: { __typename: 'Exercise' },
     });
-    expect((await closed.anyone.get('/schema')).status).toBe(200);
+    expect((await withoutIntrospection.anonymous.get('/schema')).status).toBe(200);
   });
 
   test('redirects anonymous clients from the playground to the login', async () => {
-    const answer = await closed.anyone.send('GET', '/playground');
+    const answer = await withoutIntrospection.anonymous.send('GET', '/playground');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/login?next=%2Fplayground']);
-    expect((await closed.anyone.send('GET', '/playground/schema.json')).status).toBe(404);
-    expect((await (await closed.user('ann')).send('GET', '/playground/schema.json')).body.__schema.queryType.name).toBe('Query');
-    expect([200, 503]).toContain((await (await closed.user('ann')).send('GET', '/playground')).status);
+    expect((await withoutIntrospection.anonymous.send('GET', '/playground/schema.json')).status).toBe(404);
+    expect((await (await withoutIntrospection.user('ann')).send('GET', '/playground/schema.json')).body.__schema.queryType.name).toBe(
+      'Query',
+    );
+    expect([200, 503]).toContain((await (await withoutIntrospection.user('ann')).send('GET', '/playground')).status);
   });
 });

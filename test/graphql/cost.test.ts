@@ -31,10 +31,10 @@ test.each([
   ['a single type', '{ __type(name: "Query") { fields { name args { name } } } }', 10],
   ['types nested in fields', '{ __schema { queryType { fields { type { fields { name } } } } } }', 50],
 ])('estimates introspection close to the size of its result: %s', (_how, text, times) => {
-  const shown = objectsIn(graphqlSync({ schema, source: text }).data);
+  const returnedObjects = objectsIn(graphqlSync({ schema, source: text }).data);
   // Each object costs 3 units, because introspection blocks the event loop. Each leaf field costs a tenth.
-  expect(cost(text).total).toBeGreaterThanOrEqual(3 * shown);
-  expect(cost(text).total).toBeLessThan(4 * shown * times);
+  expect(cost(text).total).toBeGreaterThanOrEqual(3 * returnedObjects);
+  expect(cost(text).total).toBeLessThan(4 * returnedObjects * times);
 });
 
 describe('the estimated response size', () => {
@@ -43,9 +43,9 @@ describe('the estimated response size', () => {
     ['keys and values', '{ exercise(id: 1) { id name } }', 8 + 4 + (2 + 4 + 5) + (4 + 4 + 5)],
     ['aliases instead of field names', '{ exercise(id: 1) { abcdefgh: id } }', 8 + 4 + (8 + 4 + 5)],
     ['each row of a page', '{ exercises(first: 100) { nodes { id } } }', 9 + 4 + (5 + 4) + 100 * (2 + 4 + 5)],
-  ])('counts %s', (_what, text, meant) => {
+  ])('counts %s', (_what, text, expected) => {
     const { total, bytes } = cost(text);
-    expect(bytes).toBe(meant);
+    expect(bytes).toBe(expected);
     expect(total).toBeGreaterThan(bytes / 1024);
   });
 
@@ -75,9 +75,9 @@ describe('the estimated cost', () => {
       '{ exercise(id: 1) { id id ...F ...F } } fragment F on Exercise { id }',
       1 + 5 + 1.1,
     ],
-  ])('%s', (_what, text, meant) => {
+  ])('%s', (_what, text, expected) => {
     const { total, bytes } = cost(text);
-    expect(total - bytes / 1024).toBeCloseTo(meant, 6);
+    expect(total - bytes / 1024).toBeCloseTo(expected, 6);
   });
 
   test('multiplies the declared sizes of nested lists', () => {
@@ -109,7 +109,8 @@ describe('the estimated cost', () => {
 describe('the cost limit', () => {
   const fitgraph = fitgraphForThisFile();
   const levels = (count: number): string => (count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name');
-  const some = (count: number): string => (count ? `{ category: { exercises: { some: ${some(count - 1)} } } }` : '{ name: { eq: "x" } }');
+  const nestedCondition = (count: number): string =>
+    count ? `{ category: { exercises: { some: ${nestedCondition(count - 1)} } } }` : '{ name: { eq: "x" } }';
 
   test.each([
     ['nested pages', `{ ${levels(4)} }`, 'ExerciseCategory.exercises', 'ExerciseCategory.exercises(first:)'],
@@ -145,12 +146,12 @@ describe('the cost limit', () => {
     ],
     [
       'nested conditions',
-      `{ exercises(where: { or: [${Array(5).fill(some(3))}] }) { totalCount } }`,
+      `{ exercises(where: { or: [${Array(5).fill(nestedCondition(3))}] }) { totalCount } }`,
       'Query.exercises',
       'Query.exercises(where:)',
     ],
   ])('rejects an operation before its first statement: %s', async (_what, document, coordinate, argument) => {
-    const { code, errors, data, statements, status } = await fitgraph.anyone.query(document);
+    const { code, errors, data, statements, status } = await fitgraph.anonymous.query(document);
     expect([code, status, data, statements]).toEqual(['COST_LIMIT', 400, undefined, 0]);
     expect(errors).toEqual([
       expect.objectContaining({
@@ -172,14 +173,14 @@ describe('the cost limit', () => {
     // Validation allows two nested levels of `fields`: the types of the fields of `Query`, and the types of their fields.
     const fields = (inner: string) => `fields { type { ${inner} } args { name type { name } } }`;
     const thrice = ['a', 'b', 'c'].map((alias) => `${alias}: ${fields(fields('name'))}`).join(' ');
-    const asked = `{ __schema { queryType { ${thrice} } } }`;
-    const { code, errors } = await fitgraph.anyone.query(asked);
+    const introspection = `{ __schema { queryType { ${thrice} } } }`;
+    const { code, errors } = await fitgraph.anonymous.query(introspection);
     expect([code, errors![0]!.extensions]).toEqual(['COST_LIMIT', expect.objectContaining({ coordinate: '__Type.fields' })]);
   });
 
   test('admits introspection, a dashboard and a full sync of ingredients', async () => {
     const ann = await fitgraph.user('ann');
-    expect((await fitgraph.anyone.query(getIntrospectionQuery())).errors).toBeUndefined();
+    expect((await fitgraph.anonymous.query(getIntrospectionQuery())).errors).toBeUndefined();
     const dashboard = `{ viewer { name }
       workouts(first: 20) { nodes { id name days { id name } logs(first: 100) { nodes { date reps weight exercise { name } } } } }
       weightEntries(first: 365) { nodes { date weight } }
@@ -198,7 +199,7 @@ describe('the cost limit', () => {
   describe('a dry run', () => {
     const dryRun = (person: Person, query: string, { variables, dryRun = true }: { variables?: object; dryRun?: unknown } = {}) =>
       person
-        .sending({ Accept: 'application/graphql-response+json' })
+        .withHeaders({ Accept: 'application/graphql-response+json' })
         .send('POST', '/graphql', { query, variables, extensions: { dryRun } });
     const pages = 'query ($n: Int!) { exercises(first: $n) { nodes { id name } } }';
 
@@ -232,45 +233,45 @@ describe('the cost limit', () => {
     });
 
     test('returns the cost of an operation that would be rejected, and of a subscription', async () => {
-      const { anyone } = fitgraph;
+      const { anonymous } = fitgraph;
       const expensive = `{ ${levels(4)} }`;
-      const { body } = await dryRun(anyone, expensive);
-      const [rejection] = (await anyone.query(expensive)).errors!;
+      const { body } = await dryRun(anonymous, expensive);
+      const [rejection] = (await anonymous.query(expensive)).errors!;
       const { code, ...reported } = rejection!.extensions;
       expect([code, body]).toEqual(['COST_LIMIT', { data: null, extensions: reported }]);
-      expect((await dryRun(anyone, 'subscription { changed { cursor } }')).body.extensions.cost).toBeGreaterThan(0);
-      const streamed = await anyone
-        .sending({ Accept: 'text/event-stream' })
+      expect((await dryRun(anonymous, 'subscription { changed { cursor } }')).body.extensions.cost).toBeGreaterThan(0);
+      const streamed = await anonymous
+        .withHeaders({ Accept: 'text/event-stream' })
         .send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }', extensions: { dryRun: true } });
       expect(String(streamed.text)).toContain('A dry run goes to POST /graphql.');
     });
 
     test('reports invalid documents and variables', async () => {
-      const { anyone } = fitgraph;
+      const { anonymous } = fitgraph;
       const code = ({ status, body }: Answer) => [status, body.errors[0].extensions.code, body.extensions];
-      expect(code(await dryRun(anyone, '{ nothing }'))).toEqual([400, 'GRAPHQL_VALIDATION_FAILED', undefined]);
-      expect(code(await dryRun(anyone, pages, { variables: { n: 'many' } }))).toEqual([400, 'BAD_USER_INPUT', undefined]);
+      expect(code(await dryRun(anonymous, '{ nothing }'))).toEqual([400, 'GRAPHQL_VALIDATION_FAILED', undefined]);
+      expect(code(await dryRun(anonymous, pages, { variables: { n: 'many' } }))).toEqual([400, 'BAD_USER_INPUT', undefined]);
     });
 
     test('is requested by a header, too, and returns the cost in one', async () => {
-      const ann = (await fitgraph.user('ann')).sending({ 'X-Dry-Run': '1' });
+      const ann = (await fitgraph.user('ann')).withHeaders({ 'X-Dry-Run': '1' });
       const write = 'mutation { createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { errors { path } } }';
       for (const { body, headers } of [
         await ann.send('POST', '/graphql', { query: write }),
         await ann.send('POST', '/graphql', { query: write, extensions: { dryRun: false } }),
-        await dryRun(fitgraph.anyone, pages, { variables: { n: 9 } }),
+        await dryRun(fitgraph.anonymous, pages, { variables: { n: 9 } }),
       ])
         expect([body.data, headers.get('x-estimated-cost')]).toEqual([null, String(body.extensions.cost)]);
     });
 
     test('is rejected for an export, which would be sent otherwise', async () => {
       const search = new URLSearchParams({ query: '{ exercises { nodes { id } } }', extensions: '{ "dryRun": true }' });
-      const { status, text } = await fitgraph.anyone.send('GET', `/graphql/export.csv?${search}`);
+      const { status, text } = await fitgraph.anonymous.send('GET', `/graphql/export.csv?${search}`);
       expect([status, text]).toEqual([400, expect.stringContaining('A dry run goes to POST /graphql.')]);
     });
 
     test('leaves an Idempotency-Key for the operation itself', async () => {
-      const bob = (await fitgraph.user('bob')).sending({ 'Idempotency-Key': 'key' });
+      const bob = (await fitgraph.user('bob')).withHeaders({ 'Idempotency-Key': 'key' });
       const write = 'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { weight } } }';
       expect((await dryRun(bob, write)).body.data).toBeNull();
       expect((await bob.ask(write)).createWeightEntry).toEqual({ weightEntry: { weight: '80.00' } });
@@ -281,10 +282,10 @@ describe('the cost limit', () => {
 test('rejects operations that cost more than MAX_COST', async () => {
   const fitgraph = await Fitgraph.start({ environment: { MAX_COST: '1000' } });
   try {
-    expect((await fitgraph.anyone.query('{ exercises(first: 2000) { nodes { id } } }')).errors![0]!.extensions).toMatchObject({
+    expect((await fitgraph.anonymous.query('{ exercises(first: 2000) { nodes { id } } }')).errors![0]!.extensions).toMatchObject({
       limit: 1000,
     });
-    expect((await fitgraph.anyone.query('{ exercises(first: 200) { nodes { id } } }')).errors).toBeUndefined();
+    expect((await fitgraph.anonymous.query('{ exercises(first: 200) { nodes { id } } }')).errors).toBeUndefined();
   } finally {
     await fitgraph.stop();
   }

@@ -6,17 +6,17 @@ import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 import { growth, LINEAR } from '../setup/waits';
-import { files, read } from './exported';
+import { exporterOf, readFile } from './exported';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let file: ReturnType<typeof files>;
+let file: ReturnType<typeof exporterOf>;
 
 const COMMENTS = ['plain', 'a, b', 'said "so"', 'two\r\nlines', '', ' padded ', 'Möhre'];
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  file = files(fitgraph.url);
+  file = exporterOf(fitgraph.url);
   for (const comment of COMMENTS)
     await fitgraph.sql(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-03-08', $1, $2)`, [comment, ann.id]);
   const { id } = (await ann.post('/workout/', { comment: 'logged' })).body;
@@ -160,7 +160,7 @@ describe('an exported file', () => {
   test('is returned for POST, described for HEAD and rejected for PUT', async () => {
     const headers = { 'Content-Type': 'application/json', Authorization: `Token ${ann.token}` };
     const body = JSON.stringify({ query: 'query ($n: Int) { workouts(first: $n) { nodes { name } } }', variables: { n: 1 } });
-    const sent = await read(await fetch(`${fitgraph.url}/graphql/export.csv?bom=1`, { method: 'POST', headers, body }));
+    const sent = await readFile(await fetch(`${fitgraph.url}/graphql/export.csv?bom=1`, { method: 'POST', headers, body }));
     expect([sent.status, sent.text]).toEqual([200, '\uFEFFname\r\nlogged\r\n']);
     const head = await file(ann, { query: WORKOUTS }, 'csv', { method: 'HEAD' });
     expect([head.status, head.text, head.headers.get('content-type')]).toEqual([200, '', 'text/csv; charset=utf-8; header=present']);
@@ -172,10 +172,10 @@ describe('an exported file', () => {
 describe('access to an exported file', () => {
   test('is granted to a READ token and a session, and to anonymous clients for the catalogue', async () => {
     const create = 'mutation ($s: [TokenScope!]!, $n: String!) { t: createAccessToken(name: $n, scopes: $s) { token } }';
-    const holding = async (...s: string[]) =>
+    const clientWithScopes = async (...s: string[]) =>
       new Person(fitgraph.url, { id: ann.id, token: (await ann.ask(create, { s, n: s.join() })).t.token });
-    expect((await file(await holding('READ'), { query: WORKOUTS })).records).toHaveLength(COMMENTS.length + 2);
-    expect(await file(await holding('WRITE_BODY'), { query: WORKOUTS })).toMatchObject({
+    expect((await file(await clientWithScopes('READ'), { query: WORKOUTS })).records).toHaveLength(COMMENTS.length + 2);
+    expect(await file(await clientWithScopes('WRITE_BODY'), { query: WORKOUTS })).toMatchObject({
       status: 403,
       error: { extensions: { code: 'FORBIDDEN' } },
     });
@@ -230,8 +230,8 @@ describe('an export request', () => {
     [{ query: 'mutation { signOutEverywhere { id } }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
     [{ query: 'mutation { deleteWorkout(id: "1") { deletedIds } }' }, 400, 'BAD_USER_INPUT'],
     [{ id: 'unknown' }, 400, 'PERSISTED_QUERY_NOT_FOUND'],
-  ])('is rejected for %j with %i %s', async (asked, status, code) => {
-    const { error, ...answer } = await file(ann, asked);
+  ])('is rejected for %j with %i %s', async (parameters, status, code) => {
+    const { error, ...answer } = await file(ann, parameters);
     expect([answer.status, error!.extensions.code]).toEqual([status, code]);
   });
 
@@ -241,11 +241,11 @@ describe('an export request', () => {
   });
 
   test.each(['id', 'id @skip(if: true)'])('is rejected in linear time when nested fragments make millions of columns: %s', async (leaf) => {
-    const spread = (level: number) =>
+    const fragmentOfLevel = (level: number) =>
       `fragment F${level} on Ingredient { ${[...'abcdefgh'].map((alias) => `${alias}: units { ingredient { ...F${level + 1} } }`).join(' ')} }`;
     const ask = async (share: number) => {
       const levels = share === 1 ? 8 : 6;
-      const fragments = Array.from({ length: levels }, (_, level) => spread(level)).join(' ');
+      const fragments = Array.from({ length: levels }, (_, level) => fragmentOfLevel(level)).join(' ');
       const query = `{ ingredients(first: 1) { nodes { ...F0 } } } ${fragments} fragment F${levels} on Ingredient { ${leaf} }`;
       const { status, text } = await file(ann, { query });
       expect([status, JSON.parse(text).errors[0].message]).toEqual([
@@ -268,7 +268,7 @@ describe('an export request', () => {
         headers: { 'Content-Type': type!, Authorization },
         body,
       });
-      expect([answer.status, (await read(answer)).error!.extensions.code]).toEqual([400, 'BAD_REQUEST']);
+      expect([answer.status, (await readFile(answer)).error!.extensions.code]).toEqual([400, 'BAD_REQUEST']);
     }
   });
 });
@@ -279,9 +279,9 @@ test('exports a trusted document by its id, and no other query with PERSISTED_ON
     path.join(folder, 'relay.json'),
     JSON.stringify({ plans: 'query Plans($n: Int) { workouts(first: $n) { nodes { name } } }' }),
   );
-  const other = await Fitgraph.start({ beside: fitgraph, environment: { PERSISTED_OPERATIONS: folder, PERSISTED_ONLY: 'on' } });
+  const other = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { PERSISTED_OPERATIONS: folder, PERSISTED_ONLY: 'on' } });
   try {
-    const stored = files(other.url);
+    const stored = exporterOf(other.url);
     expect((await stored(ann, { id: 'plans', variables: { n: 1 } })).text).toBe('name\r\nlogged\r\n');
     expect((await stored(ann, { query: WORKOUTS })).error!.extensions.code).toBe('PERSISTED_QUERY_ONLY');
   } finally {

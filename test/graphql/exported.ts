@@ -14,15 +14,15 @@ export interface File {
   rows: any[];
 }
 
-export type Asked = { query?: string; variables?: unknown } & Record<string, unknown>;
+export type ExportRequest = { query?: string; variables?: unknown } & Record<string, unknown>;
 
-export const addressOf = (asked: Asked, format = 'csv'): string => {
+export const exportPath = (parameters: ExportRequest, format = 'csv'): string => {
   const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
-  return `/graphql/export.${format}?${new URLSearchParams(given.map(([name, value]) => [name, text(value)])).toString()}`;
+  const definedParameters = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  return `/graphql/export.${format}?${new URLSearchParams(definedParameters.map(([name, value]) => [name, text(value)])).toString()}`;
 };
 
-export async function read(response: Response): Promise<File> {
+export async function readFile(response: Response): Promise<File> {
   // `ignoreBOM: true` keeps the byte order mark in the text.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
   const type = response.headers.get('content-type') ?? '';
@@ -42,11 +42,11 @@ export async function read(response: Response): Promise<File> {
 }
 
 /** Returns a function that requests exports of a server with the token of a person. */
-export const files =
+export const exporterOf =
   (url: string) =>
-  async (person: Person | undefined, asked: Asked, format = 'csv', init: RequestInit = {}): Promise<File> =>
-    read(
-      await fetch(url + addressOf(asked, format), {
+  async (person: Person | undefined, parameters: ExportRequest, format = 'csv', init: RequestInit = {}): Promise<File> =>
+    readFile(
+      await fetch(url + exportPath(parameters, format), {
         ...init,
         headers: { ...(person && { Authorization: `Bearer ${person.token}` }), ...(init.headers as Record<string, string>) },
       }),

@@ -9,14 +9,14 @@ import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { populate, SIZE } from '../setup/population';
 import { randomFor, seeded, type Random } from '../setup/random';
-import { addressOf, files } from './exported';
+import { exportPath, exporterOf } from './exported';
 import { until } from '../setup/waits';
 
 const running: Fitgraph[] = [];
 afterAll(async () => {
   for (const one of running.splice(0).reverse()) await one.stop();
 });
-async function started(options: Parameters<typeof Fitgraph.start>[0]): Promise<Fitgraph> {
+async function startServer(options: Parameters<typeof Fitgraph.start>[0]): Promise<Fitgraph> {
   const one = await Fitgraph.start(options);
   running.push(one);
   return one;
@@ -44,9 +44,9 @@ describe('random selections', () => {
     const fields = Object.values(type.getFields()).filter(
       ({ args }) => !pagedOf(args) && !args.some(({ type: one }) => isNonNullType(one)),
     );
-    const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)));
+    const leafFields = fields.filter((field) => !isObjectType(getNamedType(field.type)));
     // Ensures at least one column, if the type has leaf fields.
-    const chosen = [...random.some(leaves, 1), ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields))];
+    const chosen = [...random.some(leafFields, 1), ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields))];
     for (const field of random.shuffled(chosen)) {
       const inner = getNamedType(field.type);
       const key = random.chance(0.2) ? `a${random.int(1, 9)}x${parts.length}` : field.name;
@@ -55,10 +55,10 @@ describe('random selections', () => {
         parts.push(`${key}: ${field.name}`);
         columns.push(key);
       } else if (depth > 0) {
-        const below = selection(inner, depth - 1);
-        if (!below.columns.length) continue;
-        parts.push(`${key}: ${field.name} { ${below.text} }`);
-        columns.push(...below.columns.map((column) => `${key}.${column}`));
+        const nestedSelection = selection(inner, depth - 1);
+        if (!nestedSelection.columns.length) continue;
+        parts.push(`${key}: ${field.name} { ${nestedSelection.text} }`);
+        columns.push(...nestedSelection.columns.map((column) => `${key}.${column}`));
       }
     }
     return { text: parts.join(' '), columns };
@@ -85,7 +85,7 @@ describe('random selections', () => {
     return /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
   };
 
-  async function paged(person: Person, list: string, args: string, nodes: string): Promise<unknown[]> {
+  async function readAllPages(person: Person, list: string, args: string, nodes: string): Promise<unknown[]> {
     const rows: unknown[] = [];
     for (let after = 'null', more = true; more;) {
       const { page } = await person.ask(
@@ -99,9 +99,9 @@ describe('random selections', () => {
   }
 
   test(seeded('give the same rows in pages, as CSV and as JSON Lines'), async () => {
-    const fitgraph = await started({ content: 'tables' });
+    const fitgraph = await startServer({ content: 'tables' });
     const [ann] = await populate(fitgraph, 'files');
-    const file = files(fitgraph.url);
+    const file = exporterOf(fitgraph.url);
     const seen = { rows: 0, lists: new Set<string>() };
     for (let number = 0; number < FILES; number += 1) {
       const list = lists[number % lists.length]!;
@@ -109,7 +109,7 @@ describe('random selections', () => {
       const connection = getNamedType(list.type) as GraphQLObjectType;
       const { text, columns } = selection(getNamedType(connection.getFields().nodes!.type) as GraphQLObjectType, 2);
       const [args, nodes] = [argumentsOf(list.args), `nodes { ${text} }`];
-      const rows = await paged(ann, list.name, args, nodes);
+      const rows = await readAllPages(ann, list.name, args, nodes);
       const query = `{ ${list.name}${args && `(${args.slice(2)})`} { ${nodes} } }`;
       const lines = await file(ann, { query }, 'jsonl');
       expect([query, lines.rows]).toEqual([query, rows]);
@@ -155,14 +155,14 @@ describe('a large export', () => {
   const WIDE = `{ workouts { nodes { ${Array.from({ length: 20 }, (_, index) => `c${index}: name`).join(' ')} } } }`;
 
   /** Returns the log entries of export requests. */
-  const logged = (at: Fitgraph): { statements: number; user: number }[] =>
+  const exportLogEntries = (at: Fitgraph): { statements: number; user: number }[] =>
     at.logged.map((line) => JSON.parse(line)).filter(({ path }) => path?.startsWith('/graphql/export'));
 
   /** Sends a request and resolves with the response once its headers have arrived. */
   function startExport(person: Person, query: string, url = fitgraph.url): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = { Authorization: `Token ${person.token}` };
-      http.get(url + addressOf({ query }), { headers, agent: false }, resolve).on('error', reject);
+      http.get(url + exportPath({ query }), { headers, agent: false }, resolve).on('error', reject);
     });
   }
 
@@ -178,39 +178,39 @@ describe('a large export', () => {
   }
 
   test('has every row once and in order, and reads one page per statement', async () => {
-    const before = logged(fitgraph).length;
-    const { records } = await files(fitgraph.url)(ann, { query: IDS });
+    const before = exportLogEntries(fitgraph).length;
+    const { records } = await exporterOf(fitgraph.url)(ann, { query: IDS });
     const rows = await fitgraph.sql('SELECT "id" FROM "workout" WHERE "user_id" = $1 ORDER BY "creation_date" DESC, "id"', [ann.id]);
     expect(rows).toHaveLength(ROWS);
     expect(records.slice(1).map(([id]) => Number(id))).toEqual(rows.map(({ id }) => id));
-    await until('the request is logged', () => logged(fitgraph).length > before);
+    await until('the request is logged', () => exportLogEntries(fitgraph).length > before);
     // One more statement authenticates the request.
-    expect(logged(fitgraph).at(-1)!.statements).toBe(ROWS / PAGE + 1);
+    expect(exportLogEntries(fitgraph).at(-1)!.statements).toBe(ROWS / PAGE + 1);
   });
 
   test('stops reading rows when the client stalls and then disconnects', async () => {
-    const before = logged(fitgraph).length;
+    const before = exportLogEntries(fitgraph).length;
     const response = await startExport(ann, WIDE);
     await sleep(1_000);
     response.destroy();
-    await until('the request is logged', () => logged(fitgraph).length > before);
-    expect(logged(fitgraph).at(-1)!.statements).toBeLessThan(ROWS / PAGE);
+    await until('the request is logged', () => exportLogEntries(fitgraph).length > before);
+    expect(exportLogEntries(fitgraph).at(-1)!.statements).toBeLessThan(ROWS / PAGE);
   });
 
   test('cancels its running statement when the client disconnects', async () => {
-    const waiting = async () =>
+    const countLockWaits = async () =>
       (await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).length;
     const response = await startExport(ann, WIDE);
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout" IN ACCESS EXCLUSIVE MODE');
     response.resume();
-    await until('a page waits', async () => (await waiting()) === 1);
+    await until('a page waits for the lock', async () => (await countLockWaits()) === 1);
     response.destroy();
-    await until('nothing waits', async () => (await waiting()) === 0);
+    await until('no page waits for the lock', async () => (await countLockWaits()) === 0);
   });
 
   test('breaks the connection when a page fails, so that the file is not taken as complete', async () => {
-    const other = await started({ beside: fitgraph, environment: { LOCK_TIMEOUT: '200ms' } });
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { LOCK_TIMEOUT: '200ms' } });
     const response = await startExport(ann, WIDE, other.url);
     expect(response.statusCode).toBe(200);
     await blocker.query('BEGIN');
@@ -222,27 +222,30 @@ describe('a large export', () => {
   });
 
   test('is aborted after EXPORT_TIMEOUT', async () => {
-    const other = await started({ beside: fitgraph, environment: { EXPORT_TIMEOUT: '1s' } });
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { EXPORT_TIMEOUT: '1s' } });
     const response = await startExport(ann, WIDE, other.url);
-    await until('it is given up', () => other.logged.join('').includes('a file took too long'));
+    await until('the export is aborted', () => other.logged.join('').includes('a file took too long'));
     expect(await readToEnd(response)).toMatchObject({ broken: true });
   });
 
   test('is rejected with 429 while its user runs two others, but not for another user', async () => {
-    const other = await started({ beside: fitgraph, environment: { MAX_EXPORTS: '5' } });
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { MAX_EXPORTS: '5' } });
     const bob = await fitgraph.user('bob');
-    const file = files(other.url);
+    const file = exporterOf(other.url);
     const stalled = [await startExport(ann, WIDE, other.url), await startExport(ann, WIDE, other.url)];
     const third = await file(ann, { query: IDS });
     expect([third.status, third.headers.get('retry-after'), third.error!.extensions.code]).toEqual([429, '10', 'TOO_MANY_REQUESTS']);
     expect((await file(bob, { query: IDS })).status).toBe(200);
     for (const response of stalled) response.destroy();
-    await until('there is room again', async () => (await file(ann, { query: '{ workouts(first: 1) { nodes { id } } }' })).status === 200);
+    await until(
+      'another export is accepted',
+      async () => (await file(ann, { query: '{ workouts(first: 1) { nodes { id } } }' })).status === 200,
+    );
   });
 
   test('waits for budget between pages, and is rejected when its first page exceeds the budget', async () => {
-    const other = await started({ beside: fitgraph, environment: { BUDGET_USER: '1000' } });
-    const file = files(other.url);
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { BUDGET_USER: '1000' } });
+    const file = exporterOf(other.url);
     const query = '{ workouts(first: 3000) { nodes { id } } }';
     const budget = other.services.costLimiter.budgetFor({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, '')!;
     const spend = (total: number) => {
@@ -258,21 +261,21 @@ describe('a large export', () => {
       for (;;) spend(50);
     }).toThrow('More was asked for');
     // The first page of this export alone costs as much as is replenished in ten seconds.
-    const dear = `{ workouts(first: 200) { nodes { ${Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ')} } } }`;
-    const refused = await file(ann, { query: dear });
-    expect([refused.status, refused.error!.extensions.code]).toEqual([429, 'RATE_LIMITED']);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const expensiveQuery = `{ workouts(first: 200) { nodes { ${Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ')} } } }`;
+    const rejected = await file(ann, { query: expensiveQuery });
+    expect([rejected.status, rejected.error!.extensions.code]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
   test('reads expensive rows in smaller pages, within MAX_COST', async () => {
-    const other = await started({ beside: fitgraph, environment: { MAX_COST: '1000' } });
+    const other = await startServer({ sameDatabaseAs: fitgraph, environment: { MAX_COST: '1000' } });
     const ids = Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ');
     // 25 of the latter rows exceed the limit, too: they are read in pages of ten.
     for (const selection of [ids, 'id canonicalRepresentation { workout { id } }']) {
       const query = `{ workouts(first: 250) { nodes { ${selection} } } }`;
-      const { records } = await files(other.url)(ann, { query });
+      const { records } = await exporterOf(other.url)(ann, { query });
       expect(records).toHaveLength(251);
-      expect((await ann.at(other.url).query(query)).code).toBe('COST_LIMIT');
+      expect((await ann.atInstance(other.url).query(query)).code).toBe('COST_LIMIT');
     }
   });
 });

@@ -2,10 +2,10 @@
 import { limitResponseSize } from '../../src/core/operation/responsesize';
 import { Executor } from '../../src/core/operation/executor';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, SEED, seeded } from '../setup/random';
-import { compared, Contexts } from './fuzz/differential';
+import { compareWithReference, Contexts } from './fuzz/differential';
 import { Documents } from './fuzz/documents';
 
 const count = Number(process.env.FUZZ_DOCUMENTS ?? 2000);
@@ -24,7 +24,7 @@ afterAll(() => void jest.useRealTimers());
 
 test(seeded(`executes ${count} random documents like graphql-js`), async () => {
   const people = [await fitgraph.user('ann'), await fitgraph.user('bob')];
-  for (const person of people) await furnish(person);
+  for (const person of people) await createOwnedRows(person);
   const schema = limitResponseSize(buildGraphQLSchema());
   const executor = new Executor(schema, { valuesPerTurn: VALUES_PER_TURN });
   const random = randomFor('documents');
@@ -35,10 +35,10 @@ test(seeded(`executes ${count} random documents like graphql-js`), async () => {
   for (let number = 0; counts.compared < count && found.length < 10; number += 1) {
     const request = documents.next();
     const token = random.chance(0.85) ? random.pick(people).token : undefined;
-    const { invalid, refused, difference } = await compared(request, executor, fitgraph, contexts, token);
+    const { invalid, isRejected, difference } = await compareWithReference(request, executor, fitgraph, contexts, token);
     if (invalid) counts.invalid += 1;
     else counts.compared += 1;
-    if (refused) counts.refused += 1;
+    if (isRejected) counts.refused += 1;
     if (!invalid && request.kind === 'mutation') counts.mutations += 1;
     if (difference) found.push(`document ${number} of seed ${SEED}: ${difference}\n${request.text}\n${JSON.stringify(request.variables)}`);
   }

@@ -34,7 +34,7 @@ const good = write('good/apollo.json', MANIFEST) && write('good/relay.json', REL
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
 const running: Fitgraph[] = [];
-async function started(environment: Record<string, string> = {}): Promise<(body: unknown) => Promise<any>> {
+async function startServer(environment: Record<string, string> = {}): Promise<(body: unknown) => Promise<any>> {
   const fitgraph = await Fitgraph.start({ environment });
   running.push(fitgraph);
   const ann = await fitgraph.user('ann');
@@ -44,23 +44,23 @@ async function started(environment: Record<string, string> = {}): Promise<(body:
   };
 }
 afterEach(() => Promise.all(running.splice(0).map((fitgraph) => fitgraph.stop())));
-const current = () => running.at(-1)!;
+const currentServer = () => running.at(-1)!;
 
 describe('automatic persisted queries', () => {
   const variables = { id: '1' };
 
   test('are executed by hash once the text has been sent', async () => {
-    const send = await started();
+    const send = await startServer();
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
     expect(await send({ variables, extensions: byHash(EXERCISE), query: EXERCISE })).toEqual(SQUAT);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     const search = new URLSearchParams({ variables: JSON.stringify(variables), extensions: JSON.stringify(byHash(EXERCISE)) });
-    const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
     expect(get.body).toEqual(SQUAT);
   });
 
-  test('are rejected when the hash is that of another text or the version is unknown, without an entry in the log of errors', async () => {
-    const send = await started();
+  test('are rejected, without a logged error, when the hash is that of another text or the version is unknown', async () => {
+    const send = await startServer();
     const { sha256Hash } = byHash(EXERCISE).persistedQuery;
     const invalid = [
       { query: WORKOUTS, extensions: byHash(EXERCISE) },
@@ -73,16 +73,16 @@ describe('automatic persisted queries', () => {
     for (const body of invalid) expect(await send({ variables, ...body })).toEqual([400, 'PERSISTED_QUERY_INVALID']);
     for (const query of [WORKOUTS, '']) {
       const search = new URLSearchParams({ query, extensions: JSON.stringify(byHash(EXERCISE)) });
-      const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+      const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
       expect([get.status, get.body.errors[0].extensions.code]).toEqual([400, 'PERSISTED_QUERY_INVALID']);
     }
-    expect(current().logged.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
+    expect(currentServer().logged.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
   });
 });
 
 test('rejects several operations in one request', async () => {
-  const send = await started();
+  const send = await startServer();
   expect(await send([{ query: WORKOUTS }, { query: WORKOUTS }])).toEqual([400, 'BAD_REQUEST']);
 });
 
@@ -90,28 +90,28 @@ describe('trusted documents', () => {
   const variables = { id: '1' };
 
   test('are found by the ids that Apollo, Relay and other clients send', async () => {
-    const send = await started({ PERSISTED_OPERATIONS: good });
+    const send = await startServer({ PERSISTED_OPERATIONS: good });
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ variables, documentId: hashOf(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ id: 'abc123' })).toEqual({ data: { workouts: { totalCount: 0 } } });
     const search = new URLSearchParams({ variables: JSON.stringify(variables), documentId: hashOf(EXERCISE) });
-    const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    const get = await currentServer().anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
     expect(get.body).toEqual(SQUAT);
   });
 
   test('do not exclude other operations by default, but unknown and contradictory ids', async () => {
-    const send = await started({ PERSISTED_OPERATIONS: good });
+    const send = await startServer({ PERSISTED_OPERATIONS: good });
     expect(await send({ query: '{ exercise(id: 1) { name } }' })).toEqual(SQUAT);
     expect(await send({ documentId: 'unknown' })).toEqual([400, 'PERSISTED_QUERY_NOT_FOUND']);
     expect(await send({ query: WORKOUTS, documentId: hashOf(EXERCISE) })).toEqual([400, 'BAD_REQUEST']);
   });
 
   test('are the only operations allowed with PERSISTED_ONLY, without effect on REST', async () => {
-    const send = await started({ PERSISTED_OPERATIONS: good, PERSISTED_ONLY: 'true' });
+    const send = await startServer({ PERSISTED_OPERATIONS: good, PERSISTED_ONLY: 'true' });
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ query: WORKOUTS })).toEqual({ data: { workouts: { totalCount: 0 } } });
     const other = '{ exercise(id: 1) { name } }';
-    const refused = [
+    const rejected = [
       { query: other },
       { query: other, id: 'unknown' },
       { query: other, extensions: byHash(other) },
@@ -119,22 +119,22 @@ describe('trusted documents', () => {
       { documentId: 'unknown' },
       { query: '{ __schema { queryType { name } } }' },
     ];
-    for (const body of refused) expect(await send(body)).toEqual([400, 'PERSISTED_QUERY_ONLY']);
+    for (const body of rejected) expect(await send(body)).toEqual([400, 'PERSISTED_QUERY_ONLY']);
     expect(await send([{ query: other }])).toEqual([400, 'BAD_REQUEST']);
-    const { anyone } = current();
-    const preflighted = anyone.sending({ 'Apollo-Require-Preflight': 'yes' });
+    const { anonymous } = currentServer();
+    const preflighted = anonymous.withHeaders({ 'Apollo-Require-Preflight': 'yes' });
     for (const search of [`query=${encodeURIComponent(other)}`, `query=${encodeURIComponent(other)}&query=${encodeURIComponent(WORKOUTS)}`])
       expect((await preflighted.send('GET', `/graphql?${search}`)).status).toBe(400);
-    expect((await anyone.get('/exercise/1/')).body.name).toBe('Squat');
-    expect((await anyone.send('GET', '/playground')).text).toContain('accepts only registered operations (PERSISTED_ONLY)');
+    expect((await anonymous.get('/exercise/1/')).body.name).toBe('Squat');
+    expect((await anonymous.send('GET', '/playground')).text).toContain('accepts only registered operations (PERSISTED_ONLY)');
   });
 
   test('are the only subscriptions allowed with PERSISTED_ONLY', async () => {
     const changed = 'subscription Changed { changed { cursor } }';
     const PERSISTED_OPERATIONS = write('live/relay.json', { changed });
-    await started({ PERSISTED_OPERATIONS, PERSISTED_ONLY: 'true' });
-    const { url } = current();
-    const { token } = await current().user('ann');
+    await startServer({ PERSISTED_OPERATIONS, PERSISTED_ONLY: 'true' });
+    const { url } = currentServer();
+    const { token } = await currentServer().user('ann');
     const connectionParams = { Authorization: `Token ${token}` };
     const client = createClient({
       url: `${url.replace('http', 'ws')}/graphql`,
@@ -154,12 +154,12 @@ describe('trusted documents', () => {
     });
     expect(await first(other)).toMatchObject({ errors: [{ extensions: { code: 'PERSISTED_QUERY_ONLY' } }] });
     await client.dispose();
-    const events = await current().anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
+    const events = await currentServer().anonymous.withHeaders({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
     expect(events.text).toContain('PERSISTED_QUERY_ONLY');
   });
 
   const schema = buildGraphQLSchema();
-  const read = (PERSISTED_OPERATIONS: string) => new TrustedDocuments(readConfig({ PERSISTED_OPERATIONS }), schema);
+  const readDocuments = (PERSISTED_OPERATIONS: string) => new TrustedDocuments(readConfig({ PERSISTED_OPERATIONS }), schema);
 
   test.each([
     ['a syntax error', 'syntax.json', { one: '{ exercise(' }, /syntax\.json: operation "one": Syntax Error/],
@@ -181,14 +181,14 @@ describe('trusted documents', () => {
     ['an unsupported version', 'version.json', { ...MANIFEST, version: 2 }, /version\.json: version 2/],
   ])('are rejected with the name of their file: %s', (name, file, content, message) => {
     const PERSISTED_OPERATIONS = write(`${name}/${file}`, content);
-    expect(() => read(PERSISTED_OPERATIONS)).toThrow(message);
-    expect(() => read(PERSISTED_OPERATIONS)).toThrow(ConfigError);
+    expect(() => readDocuments(PERSISTED_OPERATIONS)).toThrow(message);
+    expect(() => readDocuments(PERSISTED_OPERATIONS)).toThrow(ConfigError);
   });
 
   test('are rejected when an id has two texts or the folder is missing', () => {
     write('twice/a.json', RELAY);
     const PERSISTED_OPERATIONS = write('twice/b.json', { abc123: EXERCISE });
-    expect(() => read(PERSISTED_OPERATIONS)).toThrow(/b\.json: operation "abc123"/);
-    expect(() => read(path.join(folder, 'nowhere'))).toThrow(/ENOENT/);
+    expect(() => readDocuments(PERSISTED_OPERATIONS)).toThrow(/b\.json: operation "abc123"/);
+    expect(() => readDocuments(path.join(folder, 'nowhere'))).toThrow(/ENOENT/);
   });
 });

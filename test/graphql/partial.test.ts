@@ -7,7 +7,7 @@ import { Person } from '../setup/person';
 const fitgraph = fitgraphForThisFile({ environment: { STATEMENT_TIMEOUT: '500ms' } });
 
 const schema = buildGraphQLSchema();
-const failed = ({ errors }: { errors: { path?: (string | number)[]; extensions: Record<string, any> }[] | undefined }) =>
+const errorSummary = ({ errors }: { errors: { path?: (string | number)[]; extensions: Record<string, any> }[] | undefined }) =>
   errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
 
 describe('the schema', () => {
@@ -36,9 +36,9 @@ describe('the schema', () => {
 });
 
 test('returns public lists, and null for owned lists, to an anonymous client', async () => {
-  const answer = await fitgraph.anyone.query('{ muscles { id } workoutLogs { totalCount } muscleVolume { sets } }');
+  const answer = await fitgraph.anonymous.query('{ muscles { id } workoutLogs { totalCount } muscleVolume { sets } }');
   expect(answer.data).toEqual({ muscles: expect.arrayContaining([{ id: '1' }]), workoutLogs: null, muscleVolume: null });
-  expect(failed(answer)).toEqual([
+  expect(errorSummary(answer)).toEqual([
     ['workoutLogs', 'UNAUTHENTICATED'],
     ['muscleVolume', 'UNAUTHENTICATED'],
   ]);
@@ -50,7 +50,7 @@ test('returns fields within the scopes of a token, and null for other fields', a
   const app = new Person(fitgraph.url, { id: ann.id, token: made.token });
   const answer = await app.query('{ workoutLogs { totalCount } weightEntries { totalCount } bodyWeightTrend { date } }');
   expect(answer.data).toEqual({ workoutLogs: { totalCount: 0 }, weightEntries: null, bodyWeightTrend: null });
-  expect(failed(answer)).toEqual([
+  expect(errorSummary(answer)).toEqual([
     ['weightEntries', 'FORBIDDEN'],
     ['bodyWeightTrend', 'FORBIDDEN'],
   ]);
@@ -68,9 +68,9 @@ test('returns null for a field with an invalid argument, at the root or below a 
     languages: expect.arrayContaining([{ id: '1' }]),
     exerciseCategories: expect.arrayContaining([{ exercises: null }]),
   });
-  const failures = failed(answer)!.map(([path]) => path);
+  const failures = errorSummary(answer)!.map(([path]) => path);
   expect(failures).toEqual(expect.arrayContaining(['exercises', 'exerciseCategories.0.exercises']));
-  expect(failed(answer)!.every(([, code]) => code === 'BAD_USER_INPUT')).toBe(true);
+  expect(errorSummary(answer)!.every(([, code]) => code === 'BAD_USER_INPUT')).toBe(true);
 });
 
 test('returns null for a field whose statement times out', async () => {
@@ -82,7 +82,7 @@ test('returns null for a field whose statement times out', async () => {
     await blocker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
     const answer = await ann.query('{ bodyWeightTrend { date } workoutLogs { totalCount } weightEntries { totalCount } }');
     expect(answer.data).toEqual({ bodyWeightTrend: null, workoutLogs: { totalCount: 0 }, weightEntries: null });
-    expect(failed(answer)!.sort()).toEqual([
+    expect(errorSummary(answer)!.sort()).toEqual([
       ['bodyWeightTrend', 'TIMEOUT'],
       ['weightEntries', 'TIMEOUT'],
     ]);

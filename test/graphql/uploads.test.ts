@@ -33,12 +33,12 @@ function send(
   form.set('map', JSON.stringify(map));
   if (!fileFirst) file();
   const headers = { 'apollo-require-preflight': '1', Accept: 'application/graphql-response+json' };
-  return person.sending(headers).send('POST', '/graphql', form);
+  return person.withHeaders(headers).send('POST', '/graphql', form);
 }
 
 async function expectNoNewFiles(before: readonly string[]): Promise<void> {
   const waiting = () => filesIn(join(dirname(fitgraph.mediaFolder), 'incoming'));
-  await until('nothing waits', () => waiting().length === 0);
+  await until('no uploaded file is left', () => waiting().length === 0);
   expect(images()).toEqual(before);
 }
 
@@ -127,7 +127,7 @@ test.each<[string, () => Buffer, object | undefined, string]>([
 
 test('rejects an upload of an anonymous client and leaves no file', async () => {
   const before = images();
-  const { body } = await send(fitgraph.anyone, await plain().png().toBuffer());
+  const { body } = await send(fitgraph.anonymous, await plain().png().toBuffer());
   expect(body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
   await expectNoNewFiles(before);
 });

@@ -93,8 +93,8 @@ function areValid(operation: OperationDefinitionNode, values: Values): boolean {
 test.each(names)(seeded('coerces variables of type %s like graphql-js'), (type) => {
   const random = randomFor(`variables of type ${type}`);
   for (let run = 0; run < DOCUMENTS_PER_TYPE; run += 1) {
-    const others = Array.from({ length: random.below(4) }, () => random.pick(names));
-    const variables = [type, ...others].map((one, index) => variable(random, index, one));
+    const otherNames = Array.from({ length: random.below(4) }, () => random.pick(names));
+    const variables = [type, ...otherNames].map((one, index) => variable(random, index, one));
     const document = parse(`query (${variables.map(({ definition }) => definition).join(', ')}) { __typename }`);
     const operation = getOperationAST(document)!;
     for (let call = 0; call < CALLS_OF_EACH_KIND; call += 1) {

@@ -8,7 +8,7 @@ import { deferClose, stopAccepting, UpgradeFilteredRequest } from '../../src/int
 const servers: Server[] = [];
 const clients: Socket[] = [];
 
-async function listening(listener: RequestListener, options: ServerOptions = {}): Promise<{ server: Server; port: number }> {
+async function startServer(listener: RequestListener, options: ServerOptions = {}): Promise<{ server: Server; port: number }> {
   const server = createServer(options, listener);
   servers.push(server);
   server.listen(0, '127.0.0.1');
@@ -44,15 +44,15 @@ const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
 describe('stopAccepting', () => {
   test('refuses connections, serves those that are idle, and emits `close` after the last of them', async () => {
-    const { server, port } = await listening((_request, response) => void response.end('served'));
+    const { server, port } = await startServer((_request, response) => void response.end('served'));
     const { socket, read } = await connected(port, GET);
     await until(() => read().includes('served'));
     let isClosed = false;
     server.once('close', () => (isClosed = true));
     stopAccepting(server);
     expect(server.listening).toBe(false);
-    const refused = net.connect(port, '127.0.0.1');
-    expect(((await once(refused, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('ECONNREFUSED');
+    const rejectedSocket = net.connect(port, '127.0.0.1');
+    expect(((await once(rejectedSocket, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('ECONNREFUSED');
     socket.write(GET);
     await until(() => read().split('served').length === 3);
     expect(isClosed).toBe(false);
@@ -61,7 +61,7 @@ describe('stopAccepting', () => {
   });
 
   test('`close` of the HTTP server would close idle connections', async () => {
-    const { server, port } = await listening((_request, response) => void response.end('served'));
+    const { server, port } = await startServer((_request, response) => void response.end('served'));
     const { socket, read } = await connected(port, GET);
     await until(() => read().includes('served'));
     const ended = once(socket, 'end');
@@ -76,7 +76,7 @@ describe('deferClose', () => {
   test('the server half-closes the connection after the last response, and closes it when the close is released', async () => {
     let close = (): void => undefined;
     let serverSocket: Socket | undefined;
-    const { port } = await listening((request, response) => {
+    const { port } = await startServer((request, response) => {
       response.prependOnceListener('finish', () => {
         serverSocket = request.socket;
         close = deferClose(request.socket);
@@ -95,9 +95,9 @@ describe('deferClose', () => {
     await until(() => serverSocket!.destroyed);
   });
 
-  test('without it the server closes the connection at once', async () => {
+  test('without it the server closes the connection immediately', async () => {
     let serverSocket: Socket | undefined;
-    const { port } = await listening((request, response) => {
+    const { port } = await startServer((request, response) => {
       serverSocket = request.socket;
       response.end('rejected');
     });
@@ -117,7 +117,7 @@ describe('UpgradeFilteredRequest', () => {
     ['accepted', 'upgrade'],
     ['other', 'request'],
   ])('`Upgrade: %s` is reported as %s', async (protocol, expected) => {
-    const { server, port } = await listening((_request, response) => void response.end('request'), {
+    const { server, port } = await startServer((_request, response) => void response.end('request'), {
       IncomingMessage: Request as unknown as typeof http.IncomingMessage,
       ServerResponse,
     });

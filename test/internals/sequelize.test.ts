@@ -28,15 +28,15 @@ beforeEach(() => {
 });
 afterEach(() => pool.end());
 
-const counts = () => ({ total: pool.totalCount, idle: pool.idleCount });
+const poolCounts = () => ({ total: pool.totalCount, idle: pool.idleCount });
 
 test('a transaction runs on a connection of the other pool and returns it', async () => {
   await sequelize.transaction(async (transaction) => {
-    expect(counts()).toEqual({ total: 1, idle: 0 });
+    expect(poolCounts()).toEqual({ total: 1, idle: 0 });
     const [[row]] = await sequelize.query('SELECT pg_backend_pid() AS "pid"', { transaction });
     expect(row).toEqual({ pid: backendKeyOf(connectionOf(transaction)).processID });
   });
-  expect(counts()).toEqual({ total: 1, idle: 1 });
+  expect(poolCounts()).toEqual({ total: 1, idle: 1 });
 });
 
 test('a connection whose COMMIT fails is destroyed', async () => {
@@ -47,7 +47,7 @@ test('a connection whose COMMIT fails is destroyed', async () => {
   });
   await expect(broken).rejects.toThrow();
   warn.mockRestore();
-  expect(counts()).toEqual({ total: 1, idle: 1 });
+  expect(poolCounts()).toEqual({ total: 1, idle: 1 });
 });
 
 test('BEGIN is extended by the options of the transaction, a savepoint is not', async () => {

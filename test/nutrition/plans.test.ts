@@ -13,7 +13,7 @@ beforeEach(() => fitgraph.sql('DELETE FROM "nutrition_plan"'));
 const create = async (input: string, person = ann) =>
   (await person.ask(`mutation { createNutritionPlan(input: { ${input} }) { nutritionPlan { id isActive meals { id } } } }`))
     .createNutritionPlan.nutritionPlan as { id: string; isActive: boolean; meals: { id: string }[] };
-const active = async (person = ann) =>
+const activePlans = async (person = ann) =>
   (await person.ask('{ nutritionPlans(where: { isActive: { eq: true } }) { nodes { name } } }')).nutritionPlans.nodes.map(
     ({ name }: { name: string }) => name,
   );
@@ -23,29 +23,29 @@ describe('the active plan', () => {
     const { id } = await create('name: "first"');
     await ann.post('/nutritionplan/', { description: 'second' });
     await create('name: "of bob"', bob);
-    expect(await active()).toEqual(['second']);
+    expect(await activePlans()).toEqual(['second']);
     await create('name: "third", isActive: false');
-    expect(await active()).toEqual(['second']);
+    expect(await activePlans()).toEqual(['second']);
     const { updateNutritionPlan } = await ann.ask(
       `mutation { updateNutritionPlan(id: ${id}, input: { isActive: true }) { nutritionPlan { isActive } errors { path } } }`,
     );
     expect(updateNutritionPlan).toEqual({ nutritionPlan: { isActive: true }, errors: [] });
-    expect([await active(), await active(bob)]).toEqual([['first'], ['of bob']]);
+    expect([await activePlans(), await activePlans(bob)]).toEqual([['first'], ['of bob']]);
   });
 
   test('may be absent', async () => {
     const { id } = await create('name: "only"');
     await ann.ask(`mutation { updateNutritionPlan(id: ${id}, input: { isActive: false }) { errors { path } } }`);
-    expect(await active()).toEqual([]);
+    expect(await activePlans()).toEqual([]);
   });
 
   test('cannot be read or set over REST', async () => {
     const { body } = await ann.post('/nutritionplan/', { description: 'rest', is_active: false });
     expect(Object.keys(body)).not.toContain('is_active');
-    expect(await active()).toEqual(['rest']);
+    expect(await activePlans()).toEqual(['rest']);
     await create('name: "other"');
     await ann.put(`/nutritionplan/${body.id}/`, { description: 'rest' });
-    expect(await active()).toEqual(['other']);
+    expect(await activePlans()).toEqual(['other']);
   });
 });
 
@@ -119,8 +119,8 @@ describe('the meal of a diary entry', () => {
         ...Array.from({ length: 6 }, () => log(from.id, meal)),
         ...Array.from({ length: 2 }, () => log(to.id, meal)),
       ]);
-      const apart = 'SELECT e."id" FROM "diary_entry" e JOIN "meal" m ON m."id" = e."meal_id" WHERE m."plan_id" <> e."plan_id"';
-      expect(await fitgraph.sql(apart)).toEqual([]);
+      const mismatchedEntries = 'SELECT e."id" FROM "diary_entry" e JOIN "meal" m ON m."id" = e."meal_id" WHERE m."plan_id" <> e."plan_id"';
+      expect(await fitgraph.sql(mismatchedEntries)).toEqual([]);
     }
   });
 });

@@ -16,7 +16,7 @@ import {
 const asNumbers = (values: Parameters<typeof formatValues>[0]) =>
   Object.fromEntries(Object.entries(formatValues(values)).map(([name, text]) => [name, Number(text)]));
 
-const composition = (given: Partial<NutrientContent>): NutrientContent => ({
+const composition = (nutrients: Partial<NutrientContent>): NutrientContent => ({
   energy: 0,
   protein: '0.000',
   carbohydrates: '0.000',
@@ -25,7 +25,7 @@ const composition = (given: Partial<NutrientContent>): NutrientContent => ({
   fatSaturated: null,
   fibres: null,
   sodium: null,
-  ...given,
+  ...nutrients,
 });
 
 const OATS = composition({
@@ -79,8 +79,8 @@ describe('a portion', () => {
     ['3.375', 3.38],
     ['0.005', 0],
     ['0.015', 0.02],
-  ])('rounds %s half to even to %d', (protein, shown) => {
-    expect(of(composition({ protein }), '100').protein.toNumber()).toBe(shown);
+  ])('rounds %s half to even to %d', (protein, expected) => {
+    expect(of(composition({ protein }), '100').protein.toNumber()).toBe(expected);
   });
 
   // The second case is calculated by hand: 1.875 kcal × 4.184 = 7.845, a tie in decimals. The binary factor is slightly larger, so it is rounded up.

@@ -25,7 +25,7 @@ async function createToken(visitor: Visitor, name: string, scopes: string[], day
 const tokenIn = (text: string) => /<code id="token">(fgt_[0-9a-f]{48})<\/code>/.exec(text)?.[1];
 const rowsIn = (text: string) =>
   [...text.matchAll(/<th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>.*?<\/td><td>(.*?)<\/td><td>(.*?)<\/td>/g)].map(([, ...cells]) => cells);
-const clientWith = (token: string) => new Person(fitgraph.url).sending({ Authorization: `Token ${token}` });
+const clientWith = (token: string) => new Person(fitgraph.url).withHeaders({ Authorization: `Token ${token}` });
 
 it('creates an access token and shows it once', async () => {
   const visitor = await signedIn('ann');
@@ -63,25 +63,25 @@ it('revokes one access token, and all access tokens', async () => {
   const visitor = await signedIn('carl');
   const tokens: string[] = [];
   for (const name of ['one', 'two', 'three']) tokens.push(tokenIn((await createToken(visitor, name, ['read'])).text)!);
-  const works = () => Promise.all(tokens.map(async (token) => (await clientWith(token).get('/weightentry/')).status === 200));
+  const areAccepted = () => Promise.all(tokens.map(async (token) => (await clientWith(token).get('/weightentry/')).status === 200));
   const fields = await visitor.fieldsOf(PATH, /Revoke two/);
   expect((await visitor.post(PATH, fields)).text).toContain('Access revoked.');
-  expect(await works()).toEqual([true, false, true]);
+  expect(await areAccepted()).toEqual([true, false, true]);
   for (const id of [fields.id!, '', 'x', '-1']) expect((await visitor.post(PATH, { ...fields, id })).text).toContain('Nothing to revoke.');
-  expect(await works()).toEqual([true, false, true]);
+  expect(await areAccepted()).toEqual([true, false, true]);
   await visitor.post(PATH, await visitor.fieldsOf(PATH, /Revoke all access tokens/));
-  expect(await works()).toEqual([false, false, false]);
+  expect(await areAccepted()).toEqual([false, false, false]);
 });
 
 it('ends all sessions of the user', async () => {
-  const [here, elsewhere] = [await signedIn('dora'), await signedIn('dora')];
+  const [currentBrowser, otherBrowser] = [await signedIn('dora'), await signedIn('dora')];
   const other = await signedIn('emil');
-  const ended = await here.post(PATH, await here.fieldsOf(PATH, /End all sessions/));
+  const ended = await currentBrowser.post(PATH, await currentBrowser.fieldsOf(PATH, /End all sessions/));
   expect([ended.status, ended.headers.get('location')]).toEqual([303, '/login']);
-  expect(here.cookies.has('fitgraph')).toBe(false);
-  expect((await elsewhere.get(PATH)).status).toBe(303);
+  expect(currentBrowser.cookies.has('fitgraph')).toBe(false);
+  expect((await otherBrowser.get(PATH)).status).toBe(303);
   expect((await other.get(PATH)).status).toBe(200);
-  expect((await fitgraph.anyone.post('/login/', { username: 'dora', password: PASSWORD })).status).toBe(200);
+  expect((await fitgraph.anonymous.post('/login/', { username: 'dora', password: PASSWORD })).status).toBe(200);
 });
 
 it('rejects forms without a CSRF token, and access tokens as credentials', async () => {
@@ -89,7 +89,7 @@ it('rejects forms without a CSRF token, and access tokens as credentials', async
   const token = tokenIn((await createToken(visitor, 'one', ['write'])).text)!;
   for (const action of ['create-token', 'revoke-token', 'revoke-tokens', 'end-sessions'])
     expect((await visitor.post(PATH, { action, name: 'x', scope: 'read' })).status).toBe(403);
-  const page = await clientWith(token).sending({ Accept: 'text/html' }).send('GET', PATH);
+  const page = await clientWith(token).withHeaders({ Accept: 'text/html' }).send('GET', PATH);
   expect(page.status).toBe(403);
   expect((await clientWith(token).get('/weightentry/')).status).toBe(200);
   expect((await visitor.get(PATH)).status).toBe(200);

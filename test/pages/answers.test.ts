@@ -44,7 +44,7 @@ const LOGS = {
   },
 };
 
-const shown = ({ columns, rows }: Table) => [columns.map(({ name }) => name), ...rows];
+const tableContent = ({ columns, rows }: Table) => [columns.map(({ name }) => name), ...rows];
 const tableFrom = (data: unknown, name?: string): Table => {
   const lists = listsOf(data);
   return tableOf(data, lists.find((list) => list.name === name) ?? mainList(lists));
@@ -52,7 +52,7 @@ const tableFrom = (data: unknown, name?: string): Table => {
 
 describe('a table', () => {
   test('has the fields of a row as columns, and each nested list in one cell', () => {
-    expect(shown(tableFrom(LOGS))).toEqual([
+    expect(tableContent(tableFrom(LOGS))).toEqual([
       ['comment', 'user.name', 'muscles.name', 'muscles.id', 'logs.nodes.date', 'logs.nodes.reps', 'logs.nodes.weight'],
       ['Push', 'Ann', 'Chest; Triceps', '4; 5', '2026-03-08; 2026-03-09', '5; 10', '100.00; 60.00'],
       ['=1+1', null, null, null, '2026-03-10', 9, null],
@@ -76,7 +76,7 @@ describe('a table', () => {
 
   test('shows the first of several lists, or a list nested in it if it has a single row', () => {
     const days = { plans: { nodes: [{ name: 'Cut', days: [{ energy: 2100.5 }, { energy: 1900 }] }] } };
-    expect(shown(tableFrom(days))).toEqual([
+    expect(tableContent(tableFrom(days))).toEqual([
       ['name', 'days.energy'],
       ['Cut', 2100.5],
       ['Cut', 1900],
@@ -85,7 +85,7 @@ describe('a table', () => {
   });
 
   test('has one row for a result without lists, and none for an empty list', () => {
-    expect(shown(tableFrom({ viewer: { username: 'ann', profile: null }, rateLimit: { cost: 3 } }))).toEqual([
+    expect(tableContent(tableFrom({ viewer: { username: 'ann', profile: null }, rateLimit: { cost: 3 } }))).toEqual([
       ['viewer.username', 'viewer.profile', 'rateLimit.cost'],
       ['ann', null, 3],
     ]);
@@ -218,11 +218,11 @@ describe('a shared link', () => {
   });
 
   test('ignores invalid parts of an edited URL', () => {
-    const read = (search: string) => parseShareUrl(new URLSearchParams(search));
-    expect(read('query={a}&view=pie&unit=stone&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
-    expect(read('query={a}&chart={')).toEqual({ query: '{a}' });
-    expect(read('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
-    expect(read('view=chart')).toBeUndefined();
+    const parseSearch = (search: string) => parseShareUrl(new URLSearchParams(search));
+    expect(parseSearch('query={a}&view=pie&unit=stone&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
+    expect(parseSearch('query={a}&chart={')).toEqual({ query: '{a}' });
+    expect(parseSearch('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
+    expect(parseSearch('view=chart')).toBeUndefined();
   });
 });
 
@@ -268,16 +268,16 @@ describe('the map of the schema', () => {
 });
 
 describe('columns with a mass', () => {
-  const masses = (query: string, variables = {}) => Object.fromEntries(massUnitsOf(schema, { query: parseQuery(query), variables }));
+  const massUnits = (query: string, variables = {}) => Object.fromEntries(massUnitsOf(schema, { query: parseQuery(query), variables }));
 
   test('are detected by the unit argument of the field or a parent, literal or variable', () => {
-    expect(masses('{ bestOneRepMaxes { oneRepMax log { max: oneRepMax(unit: LB) reps } } }')).toEqual({
+    expect(massUnits('{ bestOneRepMaxes { oneRepMax log { max: oneRepMax(unit: LB) reps } } }')).toEqual({
       'bestOneRepMaxes.oneRepMax': 'kg',
       'bestOneRepMaxes.log.max': 'lb',
     });
-    const asked = 'query ($unit: MassUnit!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolume { tonnage hardSets }';
-    expect(masses(asked, { unit: 'LB' })).toEqual({ 'muscleVolume.tonnage': 'lb' });
-    expect(masses('{ bodyWeightTrend(unit: LB) { date weight trend ratePerWeek } }')).toEqual({
+    const queryWithUnit = 'query ($unit: MassUnit!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolume { tonnage hardSets }';
+    expect(massUnits(queryWithUnit, { unit: 'LB' })).toEqual({ 'muscleVolume.tonnage': 'lb' });
+    expect(massUnits('{ bodyWeightTrend(unit: LB) { date weight trend ratePerWeek } }')).toEqual({
       'bodyWeightTrend.weight': 'lb',
       'bodyWeightTrend.trend': 'lb',
       'bodyWeightTrend.ratePerWeek': 'lb',
@@ -285,13 +285,13 @@ describe('columns with a mass', () => {
   });
 
   test('are detected for statistics of kilograms, but not for their counts', () => {
-    const worked = '{ workoutLogsGrouped { max { weightKg weight reps } median { weightKg } countDistinct(of: WEIGHT_KG) } }';
-    expect(masses(worked)).toEqual({
+    const groupedQuery = '{ workoutLogsGrouped { max { weightKg weight reps } median { weightKg } countDistinct(of: WEIGHT_KG) } }';
+    expect(massUnits(groupedQuery)).toEqual({
       'workoutLogsGrouped.max.weightKg': 'kg',
       'workoutLogsGrouped.median.weightKg': 'kg',
     });
     // `value` is not always a mass: that depends on the kind of the record.
-    expect(masses('{ personalRecords { kind value previous weight } }')).toEqual({ 'personalRecords.weight': 'kg' });
+    expect(massUnits('{ personalRecords { kind value previous weight } }')).toEqual({ 'personalRecords.weight': 'kg' });
   });
 
   test('are converted to the selected unit, which is added to their title', () => {
@@ -306,12 +306,12 @@ describe('columns with a mass', () => {
     const [list] = listsOf(data);
     const found = massUnitsOf(schema, { query: parseQuery('{ workoutLogs { nodes { weightKg reps } } }') });
     const table = (unit?: Unit) => convertMasses(tableOf(data, list), found, list, unit);
-    expect(shown(table())).toEqual([
+    expect(tableContent(table())).toEqual([
       ['weightKg', 'reps'],
       ['100.000', 5],
       [null, 3],
     ]);
-    expect(shown(table('lb'))).toEqual([
+    expect(tableContent(table('lb'))).toEqual([
       ['weightKg', 'reps'],
       ['220.46', 5],
       [null, 3],
@@ -339,8 +339,8 @@ test('derives the titles of columns and axes from the paths of their fields', ()
   ];
   const titles = columnTitlesOf(columns.map((name) => ({ name, kind: 'text', ...(name === 'max.weightKg' && { unit: 'kg' }) })));
   expect([...titles.values()]).toEqual(['Date', 'Exercise', 'Max weight (kg)', 'Mean reps', 'Start', 'Hour', 'a.name', 'B a', 'a']);
-  const within = ['strength.total', 'strength.bodyWeight'].map((name) => ({ name, kind: 'number', unit: 'lb' }) as const);
-  expect([...columnTitlesOf(within).values()]).toEqual(['Total (lb)', 'Body weight (lb)']);
+  const poundColumns = ['strength.total', 'strength.bodyWeight'].map((name) => ({ name, kind: 'number', unit: 'lb' }) as const);
+  expect([...columnTitlesOf(poundColumns).values()]).toEqual(['Total (lb)', 'Body weight (lb)']);
   const { x, y } = chartDataOf(
     tableFrom({
       rows: [

@@ -122,7 +122,7 @@ describe('a page', () => {
     ['relation', 'Nothing at all', '', 'Choose a weight.'],
     ['date', 'No such day', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
-  ] as const)('shows a readable error for a %s when the message is "%s"', async (kind, message, typed, said) => {
+  ] as const)('shows a readable error for a %s when the message is "%s"', async (kind, message, typed, expectedMessage) => {
     const controls = [{ key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600, unit: 'kg' }];
     const form = {
       action: '/',
@@ -133,7 +133,7 @@ describe('a page', () => {
       rejectedPart: 'fields' as const,
     };
     const text = await textOf({ method: 'PUT', status: 400, errors: { weight: [message] }, forms: [form] });
-    expect(text).toContain(`<p class="error" id="wput-weight-error">${said}</p>`);
+    expect(text).toContain(`<p class="error" id="wput-weight-error">${expectedMessage}</p>`);
     expect(text.match(/>Save</g)).toHaveLength(1);
   });
 
@@ -186,9 +186,9 @@ describe('a page', () => {
   });
 
   it('shows drawings of rows, but not those of nested rows or other hosts', async () => {
-    const drawn = (name: string) => ({ name, image_url_main: `/static/${name}.svg` });
+    const muscleWithDrawing = (name: string) => ({ name, image_url_main: `/static/${name}.svg` });
     const results = [
-      { ...drawn('Soleus'), others: [drawn('Brachialis')] },
+      { ...muscleWithDrawing('Soleus'), others: [muscleWithDrawing('Brachialis')] },
       { name: 'X', image_url_main: 'https://evil.example/x.svg' },
     ];
     const text = await textOf({ body: { count: 2, next: null, previous: null, results } });
@@ -206,7 +206,9 @@ describe('a form', () => {
     ['DELETE', 'DELETE'],
     ['GET', 'POST'],
     ['TRACE', 'POST'],
-  ])('with _method=%s is handled as %s', (said, meant) => expect(posted({ _method: said }).method).toBe(meant));
+  ])('with _method=%s is handled as %s', (methodField, expectedMethod) =>
+    expect(posted({ _method: methodField }).method).toBe(expectedMethod),
+  );
 
   it('passes on its own fields only', () => {
     const { body, values } = posted({ _method: 'PUT', csrfToken: 'x', name: 'pear' });

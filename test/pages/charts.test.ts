@@ -5,7 +5,7 @@ import type { Person } from '../setup/person';
 const fitgraph = fitgraphForThisFile();
 
 const chartsOf = async (person: Person, path: string): Promise<string[]> => {
-  const { text } = await person.sending({ Accept: 'text/html' }).get(path);
+  const { text } = await person.withHeaders({ Accept: 'text/html' }).get(path);
   return [...text.matchAll(/role="img" aria-label="([^"]*)"/g)].map(([, label]) => label!);
 };
 
@@ -44,7 +44,7 @@ it('draws weights in a chart per unit, of the newest 90 days unless `days` asks 
 
 it('shows the weight unit of the user in the form', async () => {
   const gil = await fitgraph.user('gil');
-  const page = gil.sending({ Accept: 'text/html' });
+  const page = gil.withHeaders({ Accept: 'text/html' });
   expect((await page.get('/weightentry/')).text).toContain('Between 30 and 600 kg, up to 2 decimal places.');
   const [profile] = (await gil.get('/userprofile/')).body.results;
   await gil.patch(`/userprofile/${profile.id}/`, { weight_unit: 'lb' });
@@ -91,7 +91,7 @@ it('shows the values of each day below the chart, and the exercises in a legend'
     [2, '2025-01-08', '40'],
   ])
     await dora.post('/workoutlog/', { workout, exercise, date, weight, weight_unit: 1, reps: 5 });
-  const { text } = await dora.sending({ Accept: 'text/html' }).get('/workoutlog/');
+  const { text } = await dora.withHeaders({ Accept: 'text/html' }).get('/workoutlog/');
   expect(rowsBelow(text)).toEqual([
     ['2025-01-08', '65.5', '40'],
     ['2025-01-01', '50', ''],
@@ -101,22 +101,25 @@ it('shows the values of each day below the chart, and the exercises in a legend'
 
 /** Extracts the day labels of the charts of a page. */
 const daysBelow = (text: string) =>
-  [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, said]) => said!.trim()).filter((said) => /[A-Z][a-z]{2}|^\d{4}$/.test(said));
+  [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)]
+    .map(([, label]) => label!.trim())
+    .filter((label) => /[A-Z][a-z]{2}|^\d{4}$/.test(label));
 
 it('labels the days of a chart in one format, with the year where it changes', async () => {
   const finn = await fitgraph.user('finn');
-  const weigh = (date: string, weight: string) => finn.post('/weightentry/', { date, weight });
-  const days = async (query: string) => daysBelow((await finn.sending({ Accept: 'text/html' }).get(`/weightentry/?limit=1${query}`)).text);
+  const createEntry = (date: string, weight: string) => finn.post('/weightentry/', { date, weight });
+  const days = async (query: string) =>
+    daysBelow((await finn.withHeaders({ Accept: 'text/html' }).get(`/weightentry/?limit=1${query}`)).text);
   for (const [date, weight] of [
     ['2024-11-20', '82'],
     ['2024-12-20', '81'],
     ['2025-01-08', '80'],
   ])
-    await weigh(date!, weight!);
+    await createEntry(date!, weight!);
   expect(await days('')).toEqual(['20 Nov 2024', '27 Nov', '4 Dec', '11 Dec', '18 Dec', '25 Dec', '1 Jan 2025', '8 Jan']);
-  await weigh('2025-09-30', '79');
+  await createEntry('2025-09-30', '79');
   expect(await days('&days=365')).toEqual(['Jan 2025', 'Mar', 'May', 'Jul', 'Sep']);
-  await weigh('2020-05-01', '95');
+  await createEntry('2020-05-01', '95');
   expect(await days('&days=0')).toEqual(['2021', '2022', '2023', '2024', '2025']);
 });
 
@@ -127,7 +130,7 @@ it('shows only the newest 60 days below the chart', async () => {
       date: new Date(Date.UTC(2025, 0, 1 + day)).toISOString().slice(0, 10),
       weight: String(80 + (day % 7)),
     });
-  const { text } = await eve.sending({ Accept: 'text/html' }).get('/weightentry/?days=0&limit=1');
+  const { text } = await eve.withHeaders({ Accept: 'text/html' }).get('/weightentry/?days=0&limit=1');
   const days = rowsBelow(text).map(([day]) => day);
   expect([days.length, days[0]]).toEqual([60, '2025-05-10']);
   expect(text).toContain('The latest 60 of 130 days.');

@@ -18,19 +18,19 @@ const CASES = {
   jsonFirst: ['/api/v2/muscle/', 'application/json, text/html'],
   jsonUrl: ['/api/v2/muscle/?format=json', BROWSER],
 } as const;
-type Shed = Record<keyof typeof CASES, { headers: Headers; text: string }>;
+type ShedResponses = Record<keyof typeof CASES, { headers: Headers; text: string }>;
 
 /** Blocks the event loop, which the server shares with the test, until a request of each case has been shed. Returns these responses. */
-async function shedResponses(): Promise<Shed> {
-  const shed: Partial<Shed> = {};
-  const send = async (name: keyof Shed) => {
+async function shedResponses(): Promise<ShedResponses> {
+  const shed: Partial<ShedResponses> = {};
+  const send = async (name: keyof ShedResponses) => {
     const [path, accept] = CASES[name];
     const answer = await fetch(fitgraph.url + path, { headers: { Accept: accept } });
     const text = await answer.text();
     if (answer.status === 503) shed[name] = { headers: answer.headers, text };
   };
-  const names = Object.keys(CASES) as (keyof Shed)[];
-  await until('all are shed', async () => {
+  const names = Object.keys(CASES) as (keyof ShedResponses)[];
+  await until('all requests are shed', async () => {
     for (let pauses = 0; pauses < 8; pauses += 1) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
       await sleep(10);
@@ -38,7 +38,7 @@ async function shedResponses(): Promise<Shed> {
     await Promise.all(Array.from({ length: 8 }, () => names.map(send)).flat());
     return names.every((name) => shed[name]);
   });
-  return shed as Shed;
+  return shed as ShedResponses;
 }
 
 it('says when to retry on a page for browsers and in JSON for other clients, if a request is shed', async () => {
@@ -81,7 +81,7 @@ it('gets a page if the database cannot store its form, and the form is stored wh
 it('asks for the parameter of an action that cannot be computed without it', async () => {
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.post('/workout/', { comment: 'Push' })).body;
-  const { status, text } = await ann.sending({ Accept: 'text/html' }).get(`/workout/${id}/log_data/`);
+  const { status, text } = await ann.withHeaders({ Accept: 'text/html' }).get(`/workout/${id}/log_data/`);
   expect(status).toBe(200);
   expect(alertOf(text)).toContain('Enter a value for each parameter');
   expect(text).toContain('<a href="#f-id">Id</a>: Id of the exercise.');

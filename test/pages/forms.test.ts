@@ -56,8 +56,8 @@ describe('a successful form', () => {
     expect([deleted.location, deleted.text.includes('<strong>Deleted.</strong>'), await count()]).toEqual([ENTRIES, true, 0]);
   });
 
-  it('is answered as before when it is posted as JSON or accepts JSON', async () => {
-    const created = await ann.sending({ Accept: 'text/html' }).post('/weightentry/', { date: '2021-03-10', weight: '80' });
+  it('returns 201 without a redirect when it is posted as JSON or accepts JSON', async () => {
+    const created = await ann.withHeaders({ Accept: 'text/html' }).post('/weightentry/', { date: '2021-03-10', weight: '80' });
     expect([created.status, created.headers.get('content-type')]).toEqual([201, 'text/html; charset=utf-8']);
     expect(created.text).toContain('<strong>Created.</strong>');
     const form = new FormData();
@@ -100,11 +100,11 @@ describe('a form that is submitted twice', () => {
   it('keeps other values and asks before it stores them too', async () => {
     const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '80' };
     await visitor.submit(ENTRIES, fields);
-    const again = await visitor.post(ENTRIES, { ...fields, date: '2021-03-11' });
-    expect(again.status).toBe(409);
-    expect(again.text).toContain('This form has been submitted before.');
-    expect(again.text).toMatch(/<input type="date" id="wpost-date" name="date" value="2021-03-11"/);
-    const key = /name="_key" value="([^"]*)"/.exec(again.text)![1]!;
+    const changedForm = await visitor.post(ENTRIES, { ...fields, date: '2021-03-11' });
+    expect(changedForm.status).toBe(409);
+    expect(changedForm.text).toContain('This form has been submitted before.');
+    expect(changedForm.text).toMatch(/<input type="date" id="wpost-date" name="date" value="2021-03-11"/);
+    const key = /name="_key" value="([^"]*)"/.exec(changedForm.text)![1]!;
     expect(key).not.toBe(fields._key);
     await visitor.submit(ENTRIES, { ...fields, date: '2021-03-11', _key: key });
     expect(await count()).toBe(2);
@@ -148,19 +148,19 @@ describe('a form for a row that was changed meanwhile', () => {
     const { id, path } = await entry();
     const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-10', weight: '81' };
     await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
-    const refused = await visitor.post(path, fields);
-    expect(refused.status).toBe(412);
-    expect(refused.text).toContain('This weight entry was changed after you opened the form.');
-    expect(radios(refused.text, 'weight')).toEqual([
+    const rejected = await visitor.post(path, fields);
+    expect(rejected.status).toBe(412);
+    expect(rejected.text).toContain('This weight entry was changed after you opened the form.');
+    expect(radios(rejected.text, 'weight')).toEqual([
       ['81', true, 'Yours: 81'],
       ['82.50', false, 'Stored now: 82.50'],
     ]);
-    expect(radios(refused.text, 'date')).toEqual([]);
-    expect(refused.text).toMatch(/<input type="date" id="wput-date" name="date" value="2021-03-10"/);
-    expect(refused.text).toContain(`<a href="${path}">Keep everything as stored</a>`);
+    expect(radios(rejected.text, 'date')).toEqual([]);
+    expect(rejected.text).toMatch(/<input type="date" id="wput-date" name="date" value="2021-03-10"/);
+    expect(rejected.text).toContain(`<a href="${path}">Keep everything as stored</a>`);
     expect(await weightOf(id)).toBe('82.50');
 
-    const hidden = [...refused.text.matchAll(/<input type="hidden" name="(_key|_version)" value="([^"]*)"/g)];
+    const hidden = [...rejected.text.matchAll(/<input type="hidden" name="(_key|_version)" value="([^"]*)"/g)];
     const now = Object.fromEntries(hidden.slice(0, 2).map(([, name, value]) => [name, value]));
     expect(now._version).not.toBe(fields._version);
     await visitor.submit(path, { ...fields, ...now });
@@ -204,8 +204,8 @@ describe('a form for a row that was changed meanwhile', () => {
     const { id, path } = await entry();
     const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-10', weight: '1' };
     await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
-    const refused = await visitor.post(path, fields);
-    expect([refused.status, refused.text.includes(`name="_version" value="${fields._version}"`)]).toEqual([400, true]);
+    const rejected = await visitor.post(path, fields);
+    expect([rejected.status, rejected.text.includes(`name="_version" value="${fields._version}"`)]).toEqual([400, true]);
     expect((await visitor.post(path, { ...fields, _key: 'another', weight: '81' })).status).toBe(412);
   });
 

@@ -14,8 +14,8 @@ async function signedIn(username: string, url = fitgraph.url): Promise<Visitor> 
 
 /** Returns the name of the user to whom the key belongs; undefined if it is invalid. */
 const ownerOf = async (token: string): Promise<string | undefined> =>
-  (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).query('{ viewer { username } }')).data?.viewer?.username;
-const shown = (text: string) => /<code id="key">([0-9a-f]{40})<\/code>/.exec(text)?.[1];
+  (await fitgraph.anonymous.withHeaders({ Authorization: `Token ${token}` }).query('{ viewer { username } }')).data?.viewer?.username;
+const displayedKey = (text: string) => /<code id="key">([0-9a-f]{40})<\/code>/.exec(text)?.[1];
 
 it('redirects anonymous visitors to the login', async () => {
   for (const path of [PATH, `${PATH}/replace`]) {
@@ -33,11 +33,11 @@ it('creates a key, and keeps it when the form is sent again', async () => {
   const fields = await visitor.fieldsOf(PATH, /Create key/);
   const { text } = await visitor.post(PATH, fields);
   expect(text).toContain('Your API key was created.');
-  const token = shown(text)!;
+  const token = displayedKey(text)!;
   expect(await ownerOf(token)).toBe('ann');
   expect(text).toContain(`Authorization: Token ${token}`);
   // Sends the same form again, as a reload of the page does.
-  expect(shown((await visitor.post(PATH, fields)).text)).toBe(token);
+  expect(displayedKey((await visitor.post(PATH, fields)).text)).toBe(token);
 });
 
 it('masks the key until the form to show it is sent', async () => {
@@ -46,7 +46,7 @@ it('masks the key until the form to show it is sent', async () => {
   const { text } = await visitor.get(PATH);
   expect(text).toContain(`${token.slice(0, 4)}${'•'.repeat(36)}`);
   expect(text).not.toContain(token);
-  expect(shown((await visitor.post(PATH, await visitor.fieldsOf(PATH, /Show key/))).text)).toBe(token);
+  expect(displayedKey((await visitor.post(PATH, await visitor.fieldsOf(PATH, /Show key/))).text)).toBe(token);
 });
 
 it('replaces the key after a confirmation, and only once', async () => {
@@ -55,23 +55,26 @@ it('replaces the key after a confirmation, and only once', async () => {
   expect((await visitor.get(`${PATH}/replace`)).text).toContain('stops working immediately');
   const fields = await visitor.fieldsOf(`${PATH}/replace`, /Replace key/);
   const { text } = await visitor.post(PATH, fields);
-  const renewed = shown(text)!;
+  const renewed = displayedKey(text)!;
   expect(renewed).not.toBe(token);
   expect([await ownerOf(token), await ownerOf(renewed)]).toEqual([undefined, 'carl']);
   // Sending the form again replaces nothing, because the key that it names no longer exists.
-  expect(shown((await visitor.post(PATH, fields)).text)).toBe(renewed);
+  expect(displayedKey((await visitor.post(PATH, fields)).text)).toBe(renewed);
   expect(await ownerOf(renewed)).toBe('carl');
 });
 
 it('cannot show a key that was encrypted with another SECRET_KEY, but replaces it', async () => {
   const { token } = await fitgraph.user('dora');
-  const other = await Fitgraph.start({ environment: { SECRET_KEY: 'another secret key of the tests, long enough' }, beside: fitgraph });
+  const other = await Fitgraph.start({
+    environment: { SECRET_KEY: 'another secret key of the tests, long enough' },
+    sameDatabaseAs: fitgraph,
+  });
   try {
     const visitor = await signedIn('dora', other.url);
     expect((await visitor.get(PATH)).text).toContain('can’t show it');
     expect(await ownerOf(token)).toBe('dora');
     const { text } = await visitor.post(PATH, await visitor.fieldsOf(`${PATH}/replace`, /Replace key/));
-    expect(await ownerOf(shown(text)!)).toBe('dora');
+    expect(await ownerOf(displayedKey(text)!)).toBe('dora');
     expect(await ownerOf(token)).toBeUndefined();
   } finally {
     await other.stop();

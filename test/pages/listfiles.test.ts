@@ -1,8 +1,8 @@
 /** The CSV link on the pages of lists. */
 import { findEntity } from '../../src/core/model/registry';
 import { endpoints } from '../system/attacks/surface';
-import { read } from '../graphql/exported';
-import { furnish } from '../setup/belongings';
+import { readFile } from '../graphql/exported';
+import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { isListed } from '../setup/lists';
 import type { Person } from '../setup/person';
@@ -12,17 +12,18 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  await furnish(ann);
+  await createOwnedRows(ann);
   // Accepts all exercises, because in some places REST returns pending ones, but GraphQL does not.
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });
 
 async function linkOn(path: string): Promise<string | undefined> {
-  const { text } = await ann.sending({ Accept: 'text/html' }).get(path);
+  const { text } = await ann.withHeaders({ Accept: 'text/html' }).get(path);
   return /<a href="([^"]*)">CSV<\/a>/.exec(text)?.[1]?.replaceAll('&amp;', '&');
 }
 
-const follow = async (link: string) => read(await fetch(fitgraph.url + link, { headers: { Authorization: `Token ${ann.token}` } }));
+const readLinkedFile = async (link: string) =>
+  readFile(await fetch(fitgraph.url + link, { headers: { Authorization: `Token ${ann.token}` } }));
 
 test('links a CSV file with as many rows as the list, for every list', async () => {
   const lists = endpoints.filter(({ type }) => isListed(findEntity(type.name)!)).map(({ view }) => `/${view.rest}/`);
@@ -31,7 +32,7 @@ test('links a CSV file with as many rows as the list, for every list', async () 
   const expected: typeof seen = [];
   for (const path of lists) {
     const { count } = (await ann.get(`${path}?limit=1`)).body;
-    const { status, records } = await follow((await linkOn(`${path}?limit=1`))!);
+    const { status, records } = await readLinkedFile((await linkOn(`${path}?limit=1`))!);
     seen.push([path, status, records.length - 1]);
     expected.push([path, 200, count]);
   }
@@ -40,7 +41,7 @@ test('links a CSV file with as many rows as the list, for every list', async () 
 
 test('links a CSV file with the filters and the order of the list', async () => {
   for (const comment of ['b', 'a', 'c', 'a']) await ann.post('/workout/', { comment });
-  const { text, headers } = await follow((await linkOn('/workout/?comment=a&ordering=-id&limit=1&offset=1'))!);
+  const { text, headers } = await readLinkedFile((await linkOn('/workout/?comment=a&ordering=-id&limit=1&offset=1'))!);
   const { results } = (await ann.get('/workout/?comment=a&ordering=-id')).body;
   expect(
     text
@@ -54,6 +55,6 @@ test('links a CSV file with the filters and the order of the list', async () => 
 test('links no CSV file on pages without a valid list', async () => {
   for (const path of ['/', '/exercise/1/', '/exercise/search/?term=squat', '/workout/?creation_date=never']) {
     const link = await linkOn(path);
-    expect([path, link && (await follow(link)).status]).toEqual([path, undefined]);
+    expect([path, link && (await readLinkedFile(link)).status]).toEqual([path, undefined]);
   }
 });

@@ -16,7 +16,7 @@ const paths = (svg: string) => [...svg.matchAll(/<path d="[^"]+" fill="([^"]+)"/
 async function muscle(name: string, isFront: boolean): Promise<{ image_url_main: string; image_url_secondary: string }> {
   const [row] = await fitgraph.sql('INSERT INTO "muscle" ("name", "is_front") VALUES ($1, $2) RETURNING "id"', [name, isFront]);
   while ((await get(`${MUSCLES}/main/muscle-${row!.id}.svg`)).status !== 200);
-  return (await fitgraph.anyone.get(`/muscle/${row!.id}/`)).body;
+  return (await fitgraph.anonymous.get(`/muscle/${row!.id}/`)).body;
 }
 
 const seeded = reference().flatMap(({ model, fields }) =>

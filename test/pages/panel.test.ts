@@ -2,7 +2,7 @@
 import { fieldsOf } from '../../src/core/model/fields';
 import { allEntities, findEntity } from '../../src/core/model/registry';
 import { endpoints } from '../system/attacks/surface';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { isListed } from '../setup/lists';
 import type { Person } from '../setup/person';
@@ -12,7 +12,7 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  await furnish(ann);
+  await createOwnedRows(ann);
   // Accepts all exercises, because in some places REST returns pending ones, but GraphQL does not.
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });
@@ -50,12 +50,12 @@ const withoutRestOnlyKeys = (body: unknown) =>
   JSON.parse(JSON.stringify(body, (key, value) => (REST_ONLY_KEYS.includes(key) ? undefined : value)));
 
 async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {
-  const { text } = await ann.sending({ Accept: 'text/html' }).send('GET', path);
+  const { text } = await ann.withHeaders({ Accept: 'text/html' }).send('GET', path);
   const part = (label: string) => unescaped(new RegExp(`<pre[^>]*aria-label="${label}"[^>]*>(.*?)</pre>`, 's').exec(text)![1]!);
-  const shown = { query: part('Operation'), variables: part('Variables') };
+  const panel = { query: part('Operation'), variables: part('Variables') };
   const link = unescaped(/<a class="button plain" href="([^"]*)">Open in the playground/.exec(text)![1]!);
-  expect(Object.fromEntries(new URL(link, fitgraph.url).searchParams)).toEqual(shown);
-  return { ...shown, variables: JSON.parse(shown.variables) };
+  expect(Object.fromEntries(new URL(link, fitgraph.url).searchParams)).toEqual(panel);
+  return { ...panel, variables: JSON.parse(panel.variables) };
 }
 
 /** The endpoints whose rows GraphQL lists, too. */
@@ -73,9 +73,9 @@ async function expectSame(path: string): Promise<void> {
   const data = await ann.ask(query, variables);
   const { body } = await ann.send('GET', path);
   if (Array.isArray(data.page)) return expectAmong(data.page, body);
-  const shown = data.page ? { count: data.page.totalCount, results: data.page.nodes } : (data.row?.action ?? data.row);
+  const graphqlData = data.page ? { count: data.page.totalCount, results: data.page.nodes } : (data.row?.action ?? data.row);
   const { next: _next, previous: _previous, ...rest } = withoutRestOnlyKeys(body);
-  expect(normalized(shown)).toEqual(normalized(rest));
+  expect(normalized(graphqlData)).toEqual(normalized(rest));
 }
 
 it.each(listed.map(({ view }) => view.rest))('shows an operation with the same data for %s and its rows', async (rest) => {
@@ -103,6 +103,6 @@ it.each([
   'version/',
   'daysofweek/',
 ])('shows no operation when only REST has it: %s', async (path) => {
-  const { status, text } = await ann.sending({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
+  const { status, text } = await ann.withHeaders({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
   expect([status, text.includes('aria-label="Operation"')]).toEqual([200, false]);
 });

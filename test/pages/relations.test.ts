@@ -26,7 +26,7 @@ const options = (html: string, id: string) =>
   [...(new RegExp(`<select id="${id}".*?</select>`, 's').exec(html)?.[0] ?? '').matchAll(/<option value(?:="([^"]*)")?[^>]*>([^<]*)/g)].map(
     ([, value = '', label]) => [value, label],
   );
-const found = (html: string) =>
+const foundTrainings = (html: string) =>
   [...html.matchAll(/<input type="radio" name="training" value="(\d+)"\/?> ([^<]*)/g)].map(([, id, name]) => [id, name]);
 
 it('offers the few rows of the user in a select, without rows of other users', async () => {
@@ -87,13 +87,13 @@ describe('relations with many rows', () => {
     return { ...(await visitor.get(answer.headers.get('location')!)), status: answer.status };
   };
 
-  const chosen = (html: string) => /name="_chosen_training" value="(\d*)"/.exec(html)?.[1];
+  const chosenTraining = (html: string) => /name="_chosen_training" value="(\d*)"/.exec(html)?.[1];
 
   it('accept a unique name, and then show the id with the name', async () => {
     const { status, text } = await form(' pLAN 61 ');
     expect(status).toBe(303);
     expect(text).toContain(`name="training" value="${ids[60]}: Plan 61"`);
-    expect(chosen(text)).toBe(String(ids[60]));
+    expect(chosenTraining(text)).toBe(String(ids[60]));
   });
 
   it('accept the displayed label when the name is not unique', async () => {
@@ -102,7 +102,7 @@ describe('relations with many rows', () => {
     ).map(({ id }) => id);
     expect((await form('twin')).status).toBe(400);
     const { status, text } = await form(`${twins[1]}: Twin`);
-    expect([status, chosen(text)]).toEqual([303, String(twins[1])]);
+    expect([status, chosenTraining(text)]).toEqual([303, String(twins[1])]);
   });
 
   it('show matches for a part of a name, and accept the chosen one', async () => {
@@ -110,24 +110,24 @@ describe('relations with many rows', () => {
     expect(status).toBe(400);
     expect(text).toContain('id="wpost-training-error">Choose one of the matches below.');
     expect(text).toMatch(/<input type="search" id="wpost-training" name="training" value="plan"[^>]* autofocus/);
-    expect(found(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
+    expect(foundTrainings(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
     expect(text).toContain('value="Legs"');
     const created = await form('plan', `&training=${ids[60]}`);
     expect(created.status).toBe(303);
-    expect(chosen(created.text)).toBe(String(ids[60]));
+    expect(chosenTraining(created.text)).toBe(String(ids[60]));
   });
 
   it('show an error when no name matches', async () => {
     const { status, text } = await form('zumba');
     expect(status).toBe(400);
     expect(text).toContain('id="wpost-training-error">No match for “zumba”.');
-    expect(found(text)).toEqual([]);
+    expect(foundTrainings(text)).toEqual([]);
   });
 
   it('accept names in filters too', async () => {
     const { status, text } = await visitor.get(`${DAYS}?training=plan`);
     expect(status).toBe(400);
-    expect(found(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
+    expect(foundTrainings(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
     for (const query of [`training=plan&training=${ids[60]}`, 'training=Plan+61']) {
       const narrowed = await visitor.get(`${DAYS}?${query}`);
       expect([query, narrowed.status]).toEqual([query, 200]);
@@ -150,7 +150,7 @@ describe('relations with many rows', () => {
     }
   });
 
-  const suggested = async (type: string, text: string, whom: Pick<Visitor, 'get'> = visitor) => {
+  const suggestionsFor = async (type: string, text: string, whom: Pick<Visitor, 'get'> = visitor) => {
     const answer = await whom.get(`/pages/suggestions?${new URLSearchParams({ type, text })}`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('private, no-store');
@@ -158,8 +158,8 @@ describe('relations with many rows', () => {
   };
 
   it('suggest up to 20 rows while a name is typed', async () => {
-    expect((await suggested('Workout', ' plan 61'))[0]).toEqual({ value: String(ids[60]), label: `${ids[60]}: Plan 61` });
-    expect(await suggested('Workout', 'plan')).toHaveLength(20);
+    expect((await suggestionsFor('Workout', ' plan 61'))[0]).toEqual({ value: String(ids[60]), label: `${ids[60]}: Plan 61` });
+    expect(await suggestionsFor('Workout', 'plan')).toHaveLength(20);
     const { text, headers } = await visitor.get(DAYS);
     expect(text).toMatch(/<input type="search" id="wpost-training" name="training" [^>]*data-suggest="Workout"/);
     const [, script] = /<script src="([^"]*suggest[^"]*)" defer><\/script>/.exec(text)!;
@@ -180,12 +180,12 @@ describe('relations with many rows', () => {
 
   it('suggest owned rows to their user only', async () => {
     const [, other] = await visitorOf('frida');
-    expect(await suggested('Workout', 'plan', other)).toEqual([]);
-    expect(await suggested('Workout', 'plan', new Visitor(fitgraph.url))).toEqual([]);
+    expect(await suggestionsFor('Workout', 'plan', other)).toEqual([]);
+    expect(await suggestionsFor('Workout', 'plan', new Visitor(fitgraph.url))).toEqual([]);
   });
 
   it('suggest public rows to anonymous clients', async () => {
-    expect(await suggested('Ingredient', 'appl', new Visitor(fitgraph.url))).toEqual([{ value: expect.any(String), label: 'Apple' }]);
+    expect(await suggestionsFor('Ingredient', 'appl', new Visitor(fitgraph.url))).toEqual([{ value: expect.any(String), label: 'Apple' }]);
   });
 
   it.each([
@@ -197,7 +197,7 @@ describe('relations with many rows', () => {
     ['an empty type', '', 'plan'],
     ['a type without rows', '__Schema', 'plan'],
     ['a property of Object.prototype', 'constructor', 'plan'],
-  ])('suggest nothing for %s', async (_what, type, text) => expect(await suggested(type, text)).toEqual([]));
+  ])('suggest nothing for %s', async (_what, type, text) => expect(await suggestionsFor(type, text)).toEqual([]));
 
   it('load no suggestion script and forbid connections on pages without a search field', async () => {
     const { text, headers } = await visitor.get('/api/v2/workout/');

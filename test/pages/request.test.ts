@@ -36,7 +36,7 @@ it('links to JSON and to indented JSON, and shows OPTIONS', async () => {
 it.each(['?indent=2', '?format=json&indent=x', '?format=json&indent=-1', '?format=json&indent='])(
   'does not indent JSON for %s',
   async (query) => {
-    const { text } = await fitgraph.anyone.send('GET', `${PATH}${query}`);
+    const { text } = await fitgraph.anonymous.send('GET', `${PATH}${query}`);
     expect(text).not.toContain('\n');
   },
 );
@@ -45,15 +45,15 @@ it('keeps filters, order and page size in links, and starts a new order on the f
   const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
   const pathIn = (html: string, pattern: RegExp) => plain(pattern.exec(html)![1]!);
   const parameters = (path: string) => Object.fromEntries(new URL(path, fitgraph.url).searchParams);
-  const asked = { language: '2', limit: '1', ordering: '-name' };
-  const { text } = await visitor.get(`/api/v2/exercise/?${new URLSearchParams(asked)}`);
+  const parametersOfRequest = { language: '2', limit: '1', ordering: '-name' };
+  const { text } = await visitor.get(`/api/v2/exercise/?${new URLSearchParams(parametersOfRequest)}`);
   const next = pathIn(text, /<a class="button plain" rel="next" href="([^"]*)"/);
-  expect(parameters(next)).toEqual({ ...asked, offset: '1' });
+  expect(parameters(next)).toEqual({ ...parametersOfRequest, offset: '1' });
   const second = (await visitor.get(next)).text;
   const previous = pathIn(second, /<a class="button plain" rel="prev" href="([^"]*)"/);
-  expect(parameters(previous)).toEqual(asked);
+  expect(parameters(previous)).toEqual(parametersOfRequest);
   const byLanguage = pathIn(second, /<th [^>]*><a href="([^"]*)">Language<\/a>/);
-  expect(parameters(byLanguage)).toEqual({ ...asked, ordering: 'language' });
+  expect(parameters(byLanguage)).toEqual({ ...parametersOfRequest, ordering: 'language' });
   // The filter form keeps the order.
   expect(second).toContain('<option value="-name" selected>');
 });

@@ -44,27 +44,27 @@ it('sets cookies at sign-in only, as HttpOnly and SameSite', async () => {
     expect.stringMatching(/^fitgraph=[\w-]{43}; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/),
     'fitgraph-login=; Max-Age=0; Path=/login; HttpOnly; SameSite=Strict',
   ]);
-  const others = [
-    await fitgraph.anyone.send('GET', '/'),
-    await fitgraph.anyone.send('GET', '/register'),
-    await fitgraph.anyone.send('GET', '/playground'),
-    await fitgraph.anyone.get('/exercise/'),
-    await fitgraph.anyone.post('/login/', { username: 'ann', password: PASSWORD }),
-    await fitgraph.anyone.query('{ viewer { username } }'),
+  const otherRequests = [
+    await fitgraph.anonymous.send('GET', '/'),
+    await fitgraph.anonymous.send('GET', '/register'),
+    await fitgraph.anonymous.send('GET', '/playground'),
+    await fitgraph.anonymous.get('/exercise/'),
+    await fitgraph.anonymous.post('/login/', { username: 'ann', password: PASSWORD }),
+    await fitgraph.anonymous.query('{ viewer { username } }'),
     await person.get('/weightentry/'),
     await person.query('{ viewer { username } }'),
     await person.send('GET', '/user/api-key'),
     await visitor.get('/user/api-key'),
     await visitor.get('/api/v2/weightentry/'),
   ];
-  for (const { headers } of others) expect(headers.getSetCookie()).toEqual([]);
+  for (const { headers } of otherRequests) expect(headers.getSetCookie()).toEqual([]);
 });
 
 it.each([
   ['https', {}],
   ['production', { NODE_ENV: 'production' }],
 ])('sets Secure cookies with %s', async (way, environment) => {
-  const secure = await Fitgraph.start({ environment: { ...environment, TRUSTED_PROXIES: '127.0.0.1, ::1' }, beside: fitgraph });
+  const secure = await Fitgraph.start({ environment: { ...environment, TRUSTED_PROXIES: '127.0.0.1, ::1' }, sameDatabaseAs: fitgraph });
   try {
     await fitgraph.user('ann');
     const visitor = new Visitor(secure.url, way === 'https' ? { 'X-Forwarded-Proto': 'https' } : {});
@@ -80,26 +80,26 @@ it('needs no additional statement for tokens, sessions and invalid cookies', asy
   const person = await fitgraph.user('ann');
   const visitor = await signedIn('ann');
   const { statements } = await person.get('/weightentry/');
-  expect((await person.sending({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` }).get('/weightentry/')).statements).toBe(
+  expect((await person.withHeaders({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` }).get('/weightentry/')).statements).toBe(
     statements,
   );
   expect((await visitor.get('/api/v2/weightentry/')).headers.get('server-timing')).toContain(`"${statements} statements"`);
-  const anonymous = (await fitgraph.anyone.get('/exercise/')).statements;
-  expect((await fitgraph.anyone.sending({ Cookie: 'fitgraph=nonsense; other=1' }).get('/exercise/')).statements).toBe(anonymous);
+  const anonymous = (await fitgraph.anonymous.get('/exercise/')).statements;
+  expect((await fitgraph.anonymous.withHeaders({ Cookie: 'fitgraph=nonsense; other=1' }).get('/exercise/')).statements).toBe(anonymous);
 });
 
 it('keeps the username but not the password in the form after a failed sign-in', async () => {
   await fitgraph.user('bob');
   const visitor = new Visitor(fitgraph.url);
   const name = `<script>alert(1)</script>"'&`;
-  for (const [username, shown] of [
+  for (const [username, expectedUsername] of [
     ['bob', 'bob'],
     [name, "&lt;script>alert(1)&lt;/script>&quot;'&amp;"],
   ]) {
     const { status, text, cookies } = await visitor.signIn(username!, 'a wrong password', '/playground');
     expect([status, cookies]).toEqual([401, []]);
     expect(text).toContain('Username or password unknown.');
-    expect(text).toContain(`value="${shown}"`);
+    expect(text).toContain(`value="${expectedUsername}"`);
     expect(text).toContain('name="next" value="/playground"');
     expect(text).not.toContain('a wrong password');
     expect(text).not.toContain('<script>');
@@ -111,7 +111,7 @@ it('limits failed sign-ins together with those over REST', async () => {
   const visitor = new Visitor(fitgraph.url);
   for (let i = 0; i < 3; i += 1) {
     expect((await visitor.signIn('carl', 'a wrong password')).status).toBe(401);
-    expect((await fitgraph.anyone.post('/login/', { username: 'carl', password: 'a wrong password' })).status).toBe(401);
+    expect((await fitgraph.anonymous.post('/login/', { username: 'carl', password: 'a wrong password' })).status).toBe(401);
   }
   const { status, headers, text } = await visitor.signIn('carl');
   expect(status).toBe(429);
@@ -125,9 +125,9 @@ it('rejects the form without the CSRF token of the same visitor', async () => {
   const visitor = new Visitor(fitgraph.url);
   const fields = await visitor.fieldsOf('/login');
   const credentials = { username: 'ann', password: PASSWORD };
-  const stranger = new Visitor(fitgraph.url);
+  const otherVisitor = new Visitor(fitgraph.url);
   for (const answer of [
-    await stranger.post('/login', { ...credentials, ...fields }),
+    await otherVisitor.post('/login', { ...credentials, ...fields }),
     await visitor.post('/login', credentials),
     await visitor.post('/login', { ...credentials, csrfToken: 'x'.repeat(43) }),
   ]) {
@@ -165,8 +165,8 @@ describe('the redirect after sign-in', () => {
     expect(location).toMatch(/^\/[^/\\]/);
     expect(cookies).toHaveLength(2);
     // A visitor who is already signed in is redirected to the same page.
-    const again = (await visitor.get(`/login?next=${encodeURIComponent(next)}`)).headers.get('location')!;
-    expect(again).toBe(location);
+    const locationForSignedIn = (await visitor.get(`/login?next=${encodeURIComponent(next)}`)).headers.get('location')!;
+    expect(locationForSignedIn).toBe(location);
   });
 });
 
@@ -243,11 +243,11 @@ it('escapes stored usernames on pages', async () => {
 });
 
 it('shows example requests with their actual responses on the start page', async () => {
-  const { text } = await fitgraph.anyone.send('GET', '/');
-  const shown = [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)(.*?)<\/code>/gs)].map(([, code]) =>
+  const { text } = await fitgraph.anonymous.send('GET', '/');
+  const examples = [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)(.*?)<\/code>/gs)].map(([, code]) =>
     code!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&').replaceAll('&gt;', '>'),
   );
-  const [rest, answer, graphql, data] = shown;
+  const [rest, answer, graphql, data] = examples;
   const url = /curl '([^']*)'/.exec(rest!)![1]!;
   expect(JSON.parse(answer!)).toEqual(await (await fetch(url)).json());
   const body = / -d '([^']*)'/.exec(graphql!)![1]!;
@@ -260,7 +260,7 @@ it('shows example requests with their actual responses on the start page', async
 
 it('sends security headers with every page', async () => {
   for (const path of ['/', '/login', '/register', '/user/api-key']) {
-    const { headers } = await fitgraph.anyone.send('GET', path);
+    const { headers } = await fitgraph.anonymous.send('GET', path);
     const policy = headers.get('content-security-policy')!;
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
@@ -272,7 +272,7 @@ it('sends security headers with every page', async () => {
 });
 
 it('explains on the registration page that only the operator creates users', async () => {
-  const { text } = await fitgraph.anyone.send('GET', '/register');
+  const { text } = await fitgraph.anonymous.send('GET', '/register');
   expect(text).toContain('This server has no self-registration.');
   expect(text).toContain('npm run fitgraph -- user create');
 });

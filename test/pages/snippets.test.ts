@@ -9,7 +9,7 @@ const run = promisify(execFile);
 
 /** Characters with a special meaning in shells, template strings and strings of other languages. */
 const NAME = `it's "$HOME" \`date\` \${x} \\n é`;
-const asked = {
+const request = {
   query: `query Find($name: String!) {\n  # "quoted" '$HOME' \`date\` \${x} \\\n  viewer { username }\n  exercises(where: { name: { eq: $name } }) { totalCount }\n}`,
   variables: { name: NAME },
 };
@@ -25,7 +25,7 @@ async function outputOf(command: string, args: string[]): Promise<unknown> {
 test('runs the first GraphQL example of the landing page, which has English names', async () => {
   await fitgraph.sql(`INSERT INTO "exercise" ("exercise_base_id", "name", "description", "language_id", "uuid", "creation_date", "status", "license_id")
     SELECT "exercise_base_id", 'Aufwärmen', '', 1, gen_random_uuid(), '2020-01-01', '2', "license_id" FROM "exercise" WHERE "id" = 1`);
-  const { text } = await fitgraph.anyone.sending({ Accept: 'text/html' }).send('GET', '/');
+  const { text } = await fitgraph.anonymous.withHeaders({ Accept: 'text/html' }).send('GET', '/');
   const command = /curl \S+\/graphql [^<]*/.exec(text)![0].replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#39;', "'");
   const { data } = (await outputOf('sh', ['-c', command])) as any;
   expect(data.exercises.nodes).toHaveLength(2);
@@ -33,11 +33,11 @@ test('runs the first GraphQL example of the landing page, which has English name
 });
 
 test('runs the curl snippet with special characters intact', async () => {
-  expect(await outputOf('sh', ['-c', SNIPPETS.curl!(`${fitgraph.url}/graphql`, asked)])).toEqual({ data: answer });
+  expect(await outputOf('sh', ['-c', SNIPPETS.curl!(`${fitgraph.url}/graphql`, request)])).toEqual({ data: answer });
 });
 
 test('runs the fetch snippet with special characters intact', async () => {
-  const program = `${SNIPPETS.fetch!(`${fitgraph.url}/graphql`, asked)}console.log(JSON.stringify({ data, errors }));`;
+  const program = `${SNIPPETS.fetch!(`${fitgraph.url}/graphql`, request)}console.log(JSON.stringify({ data, errors }));`;
   expect(await outputOf(process.execPath, ['--input-type=module', '-e', program])).toEqual({ data: answer });
 });
 

@@ -1,6 +1,6 @@
 /** HTML pages of lists and rows: tables with names, and rows with their child rows. */
 import { endpoints } from '../system/attacks/surface';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -11,7 +11,7 @@ const MAX_PAGE = 100_000;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  reader = ann.sending({ Accept: 'text/html' });
+  reader = ann.withHeaders({ Accept: 'text/html' });
 });
 
 const plain = (html: string) =>
@@ -20,7 +20,7 @@ const plain = (html: string) =>
     .replaceAll('&lt;', '<')
     .replaceAll('&amp;', '&')
     .trim();
-const read = async (path: string) => (await reader.get(path)).text;
+const readPage = async (path: string) => (await reader.get(path)).text;
 const tableIn = (html: string) => /<table class="rows.*?<\/table>/s.exec(html)![0];
 const cells = (html: string, tag: string) => [...html.matchAll(new RegExp(`<${tag}[ >].*?</${tag}>`, 'gs'))].map(([cell]) => plain(cell));
 const rowsOf = (html: string) =>
@@ -32,7 +32,7 @@ const titleOf = (html: string) => plain(/<title>.*?<\/title>/s.exec(html)![0]);
 /** Requests the page and returns the number of statements that the server logs for the request. */
 async function statementsOf(path: string): Promise<number> {
   const before = fitgraph.logged.length;
-  await read(path);
+  await readPage(path);
   for (;;) {
     const line = fitgraph.logged.slice(before).find((one) => JSON.parse(one).msg === 'request');
     if (line) return JSON.parse(line).statements;
@@ -41,7 +41,7 @@ async function statementsOf(path: string): Promise<number> {
 }
 
 it('shows the names of related rows in a list, with links to them', async () => {
-  const html = await read('/exercise/');
+  const html = await readPage('/exercise/');
   expect(columnsOf(html)).toEqual(expect.arrayContaining(['Name', 'Category', 'Muscles', 'Equipment', 'Language']));
   const squat = rowsOf(html).find(([name]) => name === 'Squat')!;
   expect(squat).toEqual(expect.arrayContaining(['Squat', 'Legs', 'Quadriceps femoris', 'Barbell']));
@@ -52,12 +52,12 @@ it('shows the names of related rows in a list, with links to them', async () => 
 
 it('sorts a list by a column header, and reverses the order when it is followed again', async () => {
   const link = (html: string) => plain(/<a href="([^"]*)">Name/.exec(tableIn(html))![1]!);
-  const up = link(await read('/exercise/?language=2&offset=1'));
+  const up = link(await readPage('/exercise/?language=2&offset=1'));
   expect(up).toBe('/api/v2/exercise/?language=2&ordering=name');
-  const first = await read(up.slice('/api/v2'.length));
+  const first = await readPage(up.slice('/api/v2'.length));
   expect(first).toMatch(/<th scope="col" aria-sort="ascending"><a[^>]*>Name/);
   expect(rowsOf(first).map(([name]) => name)).toEqual(['Bench press', 'Plank', 'Squat']);
-  const down = await read(link(first).slice('/api/v2'.length));
+  const down = await readPage(link(first).slice('/api/v2'.length));
   expect(down).toMatch(/<th scope="col" aria-sort="descending"><a[^>]*>Name/);
   expect(rowsOf(down).map(([name]) => name)).toEqual(['Squat', 'Plank', 'Bench press']);
 });
@@ -66,10 +66,10 @@ it('reads the names of related rows with a constant number of statements', async
   const { id: workout } = (await ann.post('/workout/', { comment: 'Push' })).body;
   const log = (exercise: number) => ann.post('/workoutlog/', { workout, exercise, reps: 5, weight: '50', date: '2025-01-01' });
   await log(1);
-  await read('/workoutlog/');
+  await readPage('/workoutlog/');
   const one = await statementsOf('/workoutlog/');
   for (const exercise of [2, 3, 1, 2]) await log(exercise);
-  expect(rowsOf(await read('/workoutlog/'))).toHaveLength(5);
+  expect(rowsOf(await readPage('/workoutlog/'))).toHaveLength(5);
   expect(await statementsOf('/workoutlog/')).toBeLessThanOrEqual(one);
 });
 
@@ -80,7 +80,7 @@ it('limits a page of a long list to 100 rows and 100 kB', async () => {
      SELECT $1, $2, 1 + n % 3, n, n, DATE '2025-01-01' + n, 1, 1 FROM generate_series(1, 150) AS n`,
     [ann.id, workout],
   );
-  const html = await read('/workoutlog/?limit=1000');
+  const html = await readPage('/workoutlog/?limit=1000');
   expect(rowsOf(html)).toHaveLength(100);
   expect(html.length).toBeLessThan(MAX_PAGE);
   expect(html).toContain('the full response');
@@ -121,13 +121,13 @@ it.each(['/nutritionplaninfo/%/', '/nutritionplaninfo/?limit=1&ordering=-id'])(
 );
 
 it('titles a page by the name of its row, and links related rows in both directions', async () => {
-  const html = await read('/exerciseinfo/1/');
+  const html = await readPage('/exerciseinfo/1/');
   expect([headlineOf(html), titleOf(html)]).toEqual(['Squat', 'Squat – Exercise – Fitgraph']);
   expect(html).toContain('src="/static/images/muscles/body.svg?main=2&amp;secondary=1,3"');
   expect(html).toContain('Quadriceps femoris; also Biceps brachii, Rectus abdominis');
   expect(html).toContain('Mind squat.');
   expect(html).toContain('<a href="/api/v2/exercisecomment/?exercise=1">');
-  const comment = await read('/exercisecomment/1/');
+  const comment = await readPage('/exercisecomment/1/');
   expect(comment).toMatch(/<dt>Exercise<\/dt><dd><a href="\/api\/v2\/exercise\/1\/">Squat<\/a><\/dd>/);
 });
 
@@ -136,7 +136,7 @@ it('shows the translations of an exercise', async () => {
     `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "status", "language_id", "license_id", "exercise_base_id")
      SELECT gen_random_uuid(), 'Kniebeuge', '', "description", '2', 1, 2, 1 FROM "exercise" WHERE "id" = 1`,
   );
-  expect(plain(await read('/exercise/1/'))).toContain('Kniebeuge (Deutsch)');
+  expect(plain(await readPage('/exercise/1/'))).toContain('Kniebeuge (Deutsch)');
 });
 
 it('shows the child rows of an owned row, with a link to add one', async () => {
@@ -144,13 +144,13 @@ it('shows the child rows of an owned row, with a link to add one', async () => {
   const { id: exerciseday } = (await ann.post('/day/', { training, day: [1], description: 'Leg day' })).body;
   const { id: set } = (await ann.post('/set/', { exerciseday, order: 1 })).body;
   await ann.post('/setting/', { set, exercise: 1, reps: 5, order: 1 });
-  const html = await read(`/workout/${training}/`);
+  const html = await readPage(`/workout/${training}/`);
   expect(headlineOf(html)).toBe('Legs and more');
   expect(rowsOf(html)).toEqual([['Leg day', 'Monday', 'Squat']]);
   expect(plain(/<section class="day">.*?<\/section>/s.exec(html)![0])).toBe('Leg day MondaySquat 4 × 5');
   const add = plain(/<a href="([^"]*#write)">Add<\/a>/.exec(html)![1]!);
   expect(add).toBe(`/api/v2/day/?training=${training}#write`);
-  const form = (await read(add.slice('/api/v2'.length, -'#write'.length))).split('id="write"')[1]!;
+  const form = (await readPage(add.slice('/api/v2'.length, -'#write'.length))).split('id="write"')[1]!;
   expect(form).toMatch(new RegExp(`<option value="${training}" selected>`));
 });
 
@@ -164,7 +164,7 @@ it('names a set by its exercises, and by its day too when the name is ambiguous'
     return Number(set);
   };
   const [heavy, light, pair] = [await setOf('Heavy', [1]), await setOf('Light', [1, 1]), await setOf('Arms', [1, 2])];
-  const page = dan.sending({ Accept: 'text/html' });
+  const page = dan.withHeaders({ Accept: 'text/html' });
   const sets = (await page.get('/set/')).text;
   expect(rowsOf(sets).map(([name, day]) => [name, day])).toEqual([
     ['Squat', 'Heavy'],
@@ -189,7 +189,7 @@ it('names a set by its exercises, and by its day too when the name is ambiguous'
 
 it('does not name a row by a value that the surrounding rows share', async () => {
   const eve = await fitgraph.user('eve');
-  const page = eve.sending({ Accept: 'text/html' });
+  const page = eve.withHeaders({ Accept: 'text/html' });
   const { id: workout } = (await eve.post('/workout/', { comment: 'Push' })).body;
   await eve.post('/workoutlog/', { workout, exercise: 1, reps: 5, weight: '50', date: '2025-01-01' });
   expect(rowsOf((await page.get('/workoutlog/')).text)[0]![0]).toBe('Squat');
@@ -207,31 +207,31 @@ it('does not name a row by a value that the surrounding rows share', async () =>
 });
 
 it('summarizes the active filters of a list, and distinguishes no matches from no rows', async () => {
-  const html = await read('/exercise/?category=2&name=Squat');
+  const html = await readPage('/exercise/?category=2&name=Squat');
   expect(html).toMatch(/<details class="filters"><summary>/);
   expect(plain(/<summary>Filter.*?<\/summary>/s.exec(html)![0])).toBe('Filter and sort Name: Squat, Category: Legs');
-  const none = plain(await read('/exercise/?name=No+such'));
+  const none = plain(await readPage('/exercise/?name=No+such'));
   expect(none).toContain('Nothing found. Show all');
-  const bob = (await fitgraph.user('bert')).sending({ Accept: 'text/html' });
+  const bob = (await fitgraph.user('bert')).withHeaders({ Accept: 'text/html' });
   expect(plain((await bob.get('/workout/')).text)).toContain('Nothing here yet.');
 });
 
 it('shows search results as a list of links', async () => {
-  const html = await read('/exercise/search/?term=squ&language=en');
+  const html = await readPage('/exercise/search/?term=squ&language=en');
   expect(headlineOf(html)).toBe('Search exercises');
   expect(html).toContain('<a href="/api/v2/exercise/1/">Squat</a> <span class="count">Legs</span>');
-  expect(plain(await read('/ingredient/search/?term=nothing'))).toContain('Nothing found.');
+  expect(plain(await readPage('/ingredient/search/?term=nothing'))).toContain('Nothing found.');
 });
 
 it('names a row without a name by its type and id', async () => {
   const { id } = (await ann.post('/workout/', {})).body;
-  expect(headlineOf(await read(`/workout/${id}/`))).toBe(`Workout ${id}`);
+  expect(headlineOf(await readPage(`/workout/${id}/`))).toBe(`Workout ${id}`);
 });
 
 it('shows no API terms such as "Instance" in the titles of pages, but in OPTIONS', async () => {
   const bob = await fitgraph.user('bob');
-  await furnish(bob);
-  const page = bob.sending({ Accept: 'text/html' });
+  await createOwnedRows(bob);
+  const page = bob.withHeaders({ Accept: 'text/html' });
   for (const { view } of endpoints) {
     const list = await page.get(`/${view.rest}/`);
     const [row] = (await bob.get(`/${view.rest}/?limit=1`)).body.results;
@@ -247,9 +247,9 @@ it('shows no API terms such as "Instance" in the titles of pages, but in OPTIONS
 
 it('names a user profile by its username', async () => {
   const [{ id: profile }] = (await ann.get('/userprofile/')).body.results;
-  const html = await read('/userprofile/');
+  const html = await readPage('/userprofile/');
   expect([columnsOf(html)[0], rowsOf(html)[0]![0]]).toEqual(['User profile', 'ann']);
-  expect(headlineOf(await read(`/userprofile/${profile}/`))).toBe('ann');
+  expect(headlineOf(await readPage(`/userprofile/${profile}/`))).toBe('ann');
 });
 
 it('shows nutritional values with units and as a percentage of the goal', async () => {
@@ -258,14 +258,14 @@ it('shows nutritional values with units and as a percentage of the goal', async 
   const { id: plan } = (await ann.post('/nutritionplan/', { language: 2, has_goal_calories: true })).body;
   const { id: meal } = (await ann.post('/meal/', { plan, time: '07:30' })).body;
   await ann.post('/mealitem/', { meal, ingredient: 1, amount: '100' });
-  const values = plain(await read(`/nutritionplan/${plan}/nutritional_values/`));
+  const values = plain(await readPage(`/nutritionplan/${plan}/nutritional_values/`));
   expect(values).toContain('372 kcal');
   expect(values).toContain('19 % of the goal of 2000 kcal');
   expect(values).toContain('7 g');
-  expect(rowsOf(await read(`/nutritionplan/${plan}/`))).toEqual([['07:30', '1', 'Oats']]);
-  expect(headlineOf(await read(`/meal/${meal}/`))).toBe('Meal at 07:30');
+  expect(rowsOf(await readPage(`/nutritionplan/${plan}/`))).toEqual([['07:30', '1', 'Oats']]);
+  expect(headlineOf(await readPage(`/meal/${meal}/`))).toBe('Meal at 07:30');
   await ann.patch(`/userprofile/${profile}/`, { weight_unit: 'lb' });
-  expect(plain(await read(`/nutritionplan/${plan}/nutritional_values/`))).toMatch(/\d oz/);
+  expect(plain(await readPage(`/nutritionplan/${plan}/nutritional_values/`))).toMatch(/\d oz/);
 });
 
 it.each([
@@ -273,7 +273,7 @@ it.each([
   ['license', ['Full name', 'Short name', 'Link']],
   ['language', ['Name', 'Code']],
 ])('has readable column titles for %s', async (name, columns) =>
-  expect(columnsOf(await read(`/${name}/?limit=1`)).map((column) => column.replace(/[^a-z ]/gi, ''))).toEqual(columns),
+  expect(columnsOf(await readPage(`/${name}/?limit=1`)).map((column) => column.replace(/[^a-z ]/gi, ''))).toEqual(columns),
 );
 
 it('keeps the field labels of the reference service in OPTIONS', async () => {

@@ -55,15 +55,15 @@ it('keeps values but requires the file again after an error in another field', a
     form.append('image', new Blob([new Uint8Array(file)], { type: 'image/png' }), name);
     return visitor.send('POST', LIST, form);
   };
-  const refused = await send('<b>none</b>', picture, 'my bench.png');
-  expect(refused.status).toBe(400);
-  expect(refused.text).toContain('id="wpost-exercise-error"');
-  expect(refused.text).not.toContain('id="wpost-image-error"');
-  expect(refused.text).toContain('Please choose the file again. Browsers do not keep the selection.');
-  expect(refused.text).toMatch(/<option value="&lt;b>none&lt;\/b>" selected>/);
-  expect(refused.text).not.toContain('<b>none');
-  expect(refused.text).toMatch(/<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/);
-  expect(refused.text).toMatch(/<input type="file" id="wpost-image"[^>]* required/);
+  const rejected = await send('<b>none</b>', picture, 'my bench.png');
+  expect(rejected.status).toBe(400);
+  expect(rejected.text).toContain('id="wpost-exercise-error"');
+  expect(rejected.text).not.toContain('id="wpost-image-error"');
+  expect(rejected.text).toContain('Please choose the file again. Browsers do not keep the selection.');
+  expect(rejected.text).toMatch(/<option value="&lt;b>none&lt;\/b>" selected>/);
+  expect(rejected.text).not.toContain('<b>none');
+  expect(rejected.text).toMatch(/<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/);
+  expect(rejected.text).toMatch(/<input type="file" id="wpost-image"[^>]* required/);
   // The folder does not exist, because no file has been stored yet.
   expect(fs.existsSync(fitgraph.mediaFolder)).toBe(false);
   const without = await send('3', Buffer.alloc(0), '');

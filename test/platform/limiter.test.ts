@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Limiter, OverloadedError } from '../../src/platform/limiter';
 
 /** Returns a function that submits work by name (its first letter is the client), and lists of the work that was started and rejected. */
-function offering(limiter: Limiter<string>) {
-  const started: string[] = [];
+function createOffer(limiter: Limiter<string>) {
+  const startedNames: string[] = [];
   const rejected: string[] = [];
   const offer = (name: string, isResumed = false) => {
     try {
-      const start = () => void started.push(name);
+      const start = () => void startedNames.push(name);
       const queued = limiter.acquire(name[0]!, isResumed, start, () => rejected.push(name));
       if (!queued) start();
       return queued;
@@ -18,32 +18,32 @@ function offering(limiter: Limiter<string>) {
       return undefined;
     }
   };
-  return { started, rejected, offer };
+  return { startedNames, rejected, offer };
 }
 
 test('serves clients in turn, and the work of each client in order', () => {
   const limiter = new Limiter<string>({ slots: 1 });
-  const { started, offer } = offering(limiter);
+  const { startedNames, offer } = createOffer(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) offer(name);
-  for (let turn = 0; turn < 5; turn += 1) limiter.release(started.at(-1)![0]!);
-  expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+  for (let turn = 0; turn < 5; turn += 1) limiter.release(startedNames.at(-1)![0]!);
+  expect(startedNames).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
 });
 
 test('leaves slots to others when one client has its share', () => {
   const limiter = new Limiter<string>({ slots: 3, slotsPerClient: 2 });
-  const { started, offer } = offering(limiter);
+  const { startedNames, offer } = createOffer(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1']) offer(name);
-  expect(started).toEqual(['a1', 'a2', 'b1']);
+  expect(startedNames).toEqual(['a1', 'a2', 'b1']);
   limiter.release('b');
-  expect(started).toEqual(['a1', 'a2', 'b1']);
+  expect(startedNames).toEqual(['a1', 'a2', 'b1']);
   limiter.release('a');
-  expect(started).toEqual(['a1', 'a2', 'b1', 'a3']);
+  expect(startedNames).toEqual(['a1', 'a2', 'b1', 'a3']);
   expect(limiter.state).toEqual({ slots: 3, busy: 2, queued: 0, rejected: 0 });
 });
 
 test('sheds the newest work of the longest queue for a client with less', () => {
   const limiter = new Limiter<string>({ slots: 1, maxQueued: 4 });
-  const { rejected, offer } = offering(limiter);
+  const { rejected, offer } = createOffer(limiter);
   for (const name of ['a0', 'a1', 'a2', 'a3', 'a4', 'a5']) offer(name);
   expect(rejected).toEqual(['a5']);
   for (const name of ['b1', 'b2', 'b3', 'c1']) offer(name);
@@ -52,19 +52,19 @@ test('sheds the newest work of the longest queue for a client with less', () => 
 });
 
 test('bounds the queue of each client', () => {
-  const { rejected, offer } = offering(new Limiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }));
+  const { rejected, offer } = createOffer(new Limiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }));
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']) offer(name);
   expect(rejected).toEqual(['a3', 'b3']);
 });
 
 test('starts resumed work first and without a bound', () => {
   const limiter = new Limiter<string>({ slots: 1, maxQueued: 1 });
-  const { started, rejected, offer } = offering(limiter);
+  const { startedNames, rejected, offer } = createOffer(limiter);
   offer('a1');
   offer('b1');
   for (const name of ['c1', 'c2']) offer(name, true);
-  for (let turn = 0; turn < 3; turn += 1) limiter.release(started.at(-1)![0]!);
-  expect([started, rejected]).toEqual([['a1', 'c1', 'c2', 'b1'], []]);
+  for (let turn = 0; turn < 3; turn += 1) limiter.release(startedNames.at(-1)![0]!);
+  expect([startedNames, rejected]).toEqual([['a1', 'c1', 'c2', 'b1'], []]);
 });
 
 test('rejects work that waited too long, and cancelled work once', async () => {

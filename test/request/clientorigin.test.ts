@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { ConfigError } from '../../src/platform/config';
 import { ClientOrigin } from '../../src/request/clientorigin';
 
-interface Sent {
+interface TestRequest {
   peer?: string;
   encrypted?: boolean;
   headers?: Record<string, string>;
@@ -11,14 +11,14 @@ interface Sent {
 
 const origin = (trusted: string[] = [], publicUrl?: string) => new ClientOrigin({ trustedProxies: trusted, publicUrl, port: 8000 });
 
-const request = ({ peer = '192.0.2.7', encrypted = false, headers = {} }: Sent) =>
+const request = ({ peer = '192.0.2.7', encrypted = false, headers = {} }: TestRequest) =>
   ({ socket: { remoteAddress: peer, encrypted }, headers }) as unknown as IncomingMessage;
 
 const PROXY = '10.0.0.1';
 const forwarded = (proto: string, host: string) => ({ 'x-forwarded-proto': proto, 'x-forwarded-host': host, host: 'inner:8000' });
 
 describe('scheme and host of links', () => {
-  it.each<[string, Sent, string[], string]>([
+  it.each<[string, TestRequest, string[], string]>([
     ['come from the Host header', { headers: { host: 'fit.example:8000' } }, [], 'http://fit.example:8000'],
     ['may have an IPv6 address', { headers: { host: '[2001:db8::1]:8000' } }, [], 'http://[2001:db8::1]:8000'],
     ['are https when the connection is encrypted', { encrypted: true, headers: { host: 'fit.example' } }, [], 'https://fit.example'],
@@ -116,7 +116,7 @@ describe('the address of the client', () => {
 
 describe('the confidentiality of a connection', () => {
   const viaProxy = (proto: string) => ({ 'x-forwarded-proto': proto, 'x-forwarded-for': '198.51.100.1' });
-  it.each<[string, Sent, string[], boolean]>([
+  it.each<[string, TestRequest, string[], boolean]>([
     ['is given over TLS', { encrypted: true }, [], true],
     ['is given for this host', { peer: '127.0.0.1' }, [], true],
     ['is given for this host over IPv6', { peer: '::1' }, [], true],

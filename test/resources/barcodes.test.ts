@@ -21,11 +21,11 @@ beforeAll(async () => {
   await add('Cola', '0049000006346');
   await add('Crackers', '041220576463');
   await add('Not reviewed', '5449000000996', ENGLISH, PENDING);
-  german = fitgraph.anyone.sending({ 'Accept-Language': 'de' });
+  german = fitgraph.anonymous.withHeaders({ 'Accept-Language': 'de' });
 });
 
 const FIND = 'query ($code: String!) { ingredientByBarcode(code: $code) { name code languageId } }';
-const found = async (code: string, person = fitgraph.anyone) => (await person.ask(FIND, { code })).ingredientByBarcode?.name;
+const nameByBarcode = async (code: string, person = fitgraph.anonymous) => (await person.ask(FIND, { code })).ingredientByBarcode?.name;
 
 test.each([
   ['as stored', '0049000006346', 'Cola'],
@@ -37,22 +37,22 @@ test.each([
   ['none for an unreviewed ingredient', '5449000000996', undefined],
   ['none for an empty text', '', undefined],
 ])('finds an ingredient by barcode: %s (%s)', async (_what, code, name) => {
-  expect(await found(code)).toBe(name);
+  expect(await nameByBarcode(code)).toBe(name);
 });
 
 test('prefers the ingredient in the language of the request', async () => {
-  expect(await found('4006381333931', german)).toBe('Haferflocken');
+  expect(await nameByBarcode('4006381333931', german)).toBe('Haferflocken');
 });
 
 test('rejects an invalid barcode and names the argument', async () => {
-  const long = await fitgraph.anyone.query(FIND, { code: '1'.repeat(201) });
+  const long = await fitgraph.anonymous.query(FIND, { code: '1'.repeat(201) });
   expect(long.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', fields: { code: [expect.stringContaining('200')] } } }]);
-  const nul = await fitgraph.anyone.query(FIND, { code: '1\0' });
+  const nul = await fitgraph.anonymous.query(FIND, { code: '1\0' });
   expect(nul.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', fields: { code: ['Null characters are not allowed.'] } } }]);
 });
 
 test('needs two statements and has an index on the barcode', async () => {
-  const { statements } = await fitgraph.anyone.query(FIND, { code: '0049000006346' });
+  const { statements } = await fitgraph.anonymous.query(FIND, { code: '0049000006346' });
   expect(statements).toBe(2);
   const indexes = await fitgraph.sql(`SELECT "indexdef" FROM "pg_indexes" WHERE "indexname" = 'ingredient_code'`);
   expect(indexes).toMatchObject([{ indexdef: expect.stringContaining('(code)') }]);

@@ -32,7 +32,7 @@ function send(person: Person, method: string, path: string, fields: Record<strin
   const form = new FormData();
   for (const [key, value] of Object.entries(fields)) form.set(key, value);
   form.set(method === 'POST' && path === '/graphql' ? '0' : 'image', new Blob([new Uint8Array(content)]), name);
-  return person.sending({ 'apollo-require-preflight': '1' }).send(method, path, form);
+  return person.withHeaders({ 'apollo-require-preflight': '1' }).send(method, path, form);
 }
 
 /** Uploads an image over REST and returns its id. */
@@ -62,8 +62,8 @@ const replace = (person: Person, id: number, name: string, input: object = {}) =
   );
 
 const accept = (id: number) => fitgraph.sql(`UPDATE "exercise_image" SET "status" = '2', "is_main" = false WHERE "id" = $1`, [id]);
-const stored = async (id: number) => (await fitgraph.sql('SELECT * FROM "exercise_image" WHERE "id" = $1', [id]))[0];
-const main = async (exercise: number) =>
+const storedImage = async (id: number) => (await fitgraph.sql('SELECT * FROM "exercise_image" WHERE "id" = $1', [id]))[0];
+const mainImage = async (exercise: number) =>
   (await fitgraph.sql('SELECT "id" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main" ORDER BY 1', [exercise])).map(
     ({ id }) => id,
   );
@@ -88,28 +88,28 @@ describe('the uploader of a pending image', () => {
 
   test('may replace its file, which deletes the old file', async () => {
     const id = await uploaded(ann, 2);
-    const former = (await stored(id))!.image as string;
+    const formerFile = (await storedImage(id))!.image as string;
     const { body } = await replace(ann, id, 'b.png');
-    const { image } = (await stored(id))!;
+    const { image } = (await storedImage(id))!;
     expect(image).toBe('exercise-images/2/b.png');
     expect(body.data.answer).toMatchObject({ exerciseImage: { image: `${fitgraph.url}/media/${image}` }, errors: [] });
     expect(existsSync(join(fitgraph.mediaFolder, image))).toBe(true);
-    await isGone(former);
+    await isGone(formerFile);
   });
 
   test('may delete it with its files', async () => {
     const id = await uploaded(ann, 2);
-    const { image } = (await stored(id))!;
+    const { image } = (await storedImage(id))!;
     expect((await remove(ann, id)).data.answer).toEqual({ deletedIds: [String(id)], errors: [] });
-    expect(await stored(id)).toBeUndefined();
+    expect(await storedImage(id)).toBeUndefined();
     await isGone(image);
     expect((await remove(ann, id)).data.answer.errors).toEqual([{ code: 'NOT_FOUND' }]);
   });
 });
 
 describe('an update or delete of an image', () => {
-  const refused = async (person: Person, id: number, code: string) => {
-    const before = await stored(id);
+  const expectRejection = async (person: Person, id: number, code: string) => {
+    const before = await storedImage(id);
     const attempts = [
       update(person, id, { licenseAuthor: 'mine' }),
       update(person, id, {}),
@@ -118,27 +118,27 @@ describe('an update or delete of an image', () => {
     ];
     for (const { body } of await Promise.all(attempts))
       expect(body.errors?.[0].extensions.code ?? body.data.answer.errors[0].code).toBe(code);
-    expect(await stored(id)).toEqual(before);
+    expect(await storedImage(id)).toEqual(before);
     expect(existsSync(join(fitgraph.mediaFolder, `exercise-images/${before?.exercise_base_id}/c.png`))).toBe(false);
   };
 
   test('is rejected for other users and anonymous clients', async () => {
     const id = await uploaded(ann, 2);
-    await refused(bob, id, 'FORBIDDEN');
-    await refused(fitgraph.anyone, id, 'UNAUTHENTICATED');
-    await refused(bob, 2_000_000_000, 'NOT_FOUND');
+    await expectRejection(bob, id, 'FORBIDDEN');
+    await expectRejection(fitgraph.anonymous, id, 'UNAUTHENTICATED');
+    await expectRejection(bob, 2_000_000_000, 'NOT_FOUND');
   });
 
   test('is rejected for the uploader once the image is accepted or declined', async () => {
     const id = await uploaded(ann, 2);
     await accept(id);
-    await refused(ann, id, 'FORBIDDEN');
+    await expectRejection(ann, id, 'FORBIDDEN');
     await fitgraph.sql(`UPDATE "exercise_image" SET "status" = '3' WHERE "id" = $1`, [id]);
-    await refused(ann, id, 'FORBIDDEN');
+    await expectRejection(ann, id, 'FORBIDDEN');
   });
 
   test('is rejected for an image without an uploader', async () => {
-    await refused(ann, 1, 'FORBIDDEN');
+    await expectRejection(ann, 1, 'FORBIDDEN');
   });
 
   test('is rejected over REST even for superusers', async () => {
@@ -163,28 +163,28 @@ test('allows superusers to update and delete any image', async () => {
 describe('the main image', () => {
   test('stays the accepted one when a pending image is updated or moved', async () => {
     const [id, moved] = [await uploaded(ann, 1), await uploaded(ann, 2)];
-    expect(await main(2)).toEqual([moved]);
+    expect(await mainImage(2)).toEqual([moved]);
     expect((await update(ann, id, { isMain: true })).data.answer.exerciseImage.isMain).toBe(false);
     expect((await update(ann, moved, { exerciseBaseId: '1' })).data.answer.exerciseImage.isMain).toBe(false);
-    expect(await main(1)).toEqual([1]);
+    expect(await mainImage(1)).toEqual([1]);
   });
 
   test('is the last image that was set as main, among pending images or by superusers', async () => {
     const [a, b] = [await uploaded(ann, 3, 'a.png'), await uploaded(bob, 3, 'b.png')];
-    expect(await main(3)).toEqual([a, b]);
+    expect(await mainImage(3)).toEqual([a, b]);
     // Updates of other fields do not change which images are main images.
     await update(ann, a, { licenseAuthor: 'a' });
-    expect(await main(3)).toEqual([a, b]);
+    expect(await mainImage(3)).toEqual([a, b]);
     await update(ann, a, { isMain: true });
-    expect(await main(3)).toEqual([a]);
+    expect(await mainImage(3)).toEqual([a]);
     await accept(b);
     expect((await update(editor, b, { isMain: true })).data.answer.exerciseImage.isMain).toBe(true);
-    expect(await main(3)).toEqual([b]);
+    expect(await mainImage(3)).toEqual([b]);
     const c = await uploaded(editor, 3, 'c.png', true);
     await Promise.all([b, c, b, c].map((id) => update(editor, id, { isMain: true })));
-    expect(await main(3)).toHaveLength(1);
-    await update(editor, (await main(3))[0], { isMain: false });
-    expect(await main(3)).toEqual([]);
+    expect(await mainImage(3)).toHaveLength(1);
+    await update(editor, (await mainImage(3))[0], { isMain: false });
+    expect(await mainImage(3)).toEqual([]);
   });
 });
 
@@ -192,7 +192,7 @@ test('keeps the image without an uploader when the user is deleted', async () =>
   const gone = await fitgraph.user('gone');
   const id = await uploaded(gone, 2);
   await fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [gone.id]);
-  expect(await stored(id)).toBeDefined();
+  expect(await storedImage(id)).toBeDefined();
   expect(await fitgraph.sql('SELECT * FROM "exercise_image_contributor" WHERE "row_id" = $1', [id])).toEqual([]);
 });
 
@@ -214,5 +214,5 @@ test('conditions compare the URL that the field shows', async () => {
   expect(await ids({ endsWith: '.png' })).toEqual([id, other]);
   for (const none of ['exercise-images', 'https://example.org', `${folder}%`, `${folder}%E0%A4%A`])
     expect(await ids({ startsWith: none })).toEqual([]);
-  expect(await ids({ eq: (await stored(Number(id)))!.image })).toEqual([]);
+  expect(await ids({ eq: (await storedImage(Number(id)))!.image })).toEqual([]);
 });

@@ -60,16 +60,16 @@ describe('a body weight', () => {
   test('has the unit given over GraphQL, or else the unit of the profile', async () => {
     await units('lb');
     const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id unit weightKg } errors { path } } }`;
-    const made = async (input: object) => (await ann.ask(CREATE, { input })).createWeightEntry.weightEntry;
-    expect(await made({ date: '2021-01-01', weight: '80', unit: 'KG' })).toMatchObject({ unit: 'KG', weightKg: '80.000' });
-    expect(await made({ date: '2021-01-02', weight: '80' })).toMatchObject({ unit: 'LB', weightKg: '36.287' });
-    const { id } = await made({ date: '2021-01-03', weight: '80', unit: null });
+    const createEntry = async (input: object) => (await ann.ask(CREATE, { input })).createWeightEntry.weightEntry;
+    expect(await createEntry({ date: '2021-01-01', weight: '80', unit: 'KG' })).toMatchObject({ unit: 'KG', weightKg: '80.000' });
+    expect(await createEntry({ date: '2021-01-02', weight: '80' })).toMatchObject({ unit: 'LB', weightKg: '36.287' });
+    const { id } = await createEntry({ date: '2021-01-03', weight: '80', unit: null });
     const UPDATE = `mutation ($id: ID!, $input: WeightEntryPatch!) { updateWeightEntry(id: $id, input: $input) { weightEntry { weight unit } errors { path } } }`;
-    const changed = async (input: object) => (await ann.ask(UPDATE, { id, input })).updateWeightEntry.weightEntry;
-    expect(await changed({ unit: 'KG' })).toEqual({ weight: '80.00', unit: 'KG' });
-    expect(await changed({ date: '2021-02-03' })).toEqual({ weight: '80.00', unit: 'KG' });
-    expect(await changed({ weight: '81', unit: 'KG' })).toEqual({ weight: '81.00', unit: 'KG' });
-    expect(await changed({ weight: '178' })).toEqual({ weight: '178.00', unit: 'LB' });
+    const updateEntry = async (input: object) => (await ann.ask(UPDATE, { id, input })).updateWeightEntry.weightEntry;
+    expect(await updateEntry({ unit: 'KG' })).toEqual({ weight: '80.00', unit: 'KG' });
+    expect(await updateEntry({ date: '2021-02-03' })).toEqual({ weight: '80.00', unit: 'KG' });
+    expect(await updateEntry({ weight: '81', unit: 'KG' })).toEqual({ weight: '81.00', unit: 'KG' });
+    expect(await updateEntry({ weight: '178' })).toEqual({ weight: '178.00', unit: 'LB' });
     const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { unit } errors { path } } }`;
     const many = await ann.ask(MANY, {
       inputs: [

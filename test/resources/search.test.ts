@@ -43,7 +43,7 @@ beforeAll(async () => {
 const valuesOf = ({ body }: Answer): string[] => body.suggestions.map(({ value }: { value: string }) => value);
 
 /** Repeats a search until it needs this number of statements, and returns the response. */
-async function searched(statements: number, path: string, reader = fitgraph.anyone): Promise<Answer> {
+async function searchUntil(statements: number, path: string, reader = fitgraph.anonymous): Promise<Answer> {
   const fromDatabase = statements % 2 === DATABASE % 2;
   for (let attempt = 0; attempt < 500; attempt += 1) {
     // This statement invalidates the cache, although it changes no row.
@@ -56,8 +56,8 @@ async function searched(statements: number, path: string, reader = fitgraph.anyo
   throw new Error(`no answer by ${statements} statements`);
 }
 
-const found = async (query: string, kind = 'ingredient') => {
-  const { status, body } = await fitgraph.anyone.get(`/${kind}/search/?${query}`);
+const namesFound = async (query: string, kind = 'ingredient') => {
+  const { status, body } = await fitgraph.anonymous.get(`/${kind}/search/?${query}`);
   expect(status).toBe(200);
   return body.suggestions?.map(({ value }: { value: string }) => value);
 };
@@ -81,7 +81,7 @@ test.each<[rule: string, term: string, names: string[]]>([
   ['names in other languages are excluded', 'mil', ['Milk']],
   ['no match', 'zzz', []],
 ])('searches names: %s (%s)', async (_rule, term, names) => {
-  expect(await found(`term=${encodeURIComponent(term)}`)).toEqual(names);
+  expect(await namesFound(`term=${encodeURIComponent(term)}`)).toEqual(names);
 });
 
 /** Inserts names in which short terms occur often, rarely or never. */
@@ -129,17 +129,17 @@ describe.each([
       [term, ENGLISH],
     );
     const path = `/ingredient/search/?term=${encodeURIComponent(term)}&language=en`;
-    expect(valuesOf(await searched(place, path))).toEqual(names.map(({ name }) => name));
+    expect(valuesOf(await searchUntil(place, path))).toEqual(names.map(({ name }) => name));
   });
 
   test('merges two languages into one sorted list', async () => {
-    const reader = (await fitgraph.user('Hanna')).sending({ 'Accept-Language': 'de' });
+    const reader = (await fitgraph.user('Hanna')).withHeaders({ 'Accept-Language': 'de' });
     const names = await fitgraph.sql(
       `SELECT "name" FROM "ingredient" WHERE "name" LIKE 'Salted%' AND "status" = '2' ORDER BY "name", "id"`,
     );
     expect(names.length).toBeGreaterThan(1000);
     // Two more statements read the token and the profile.
-    expect(valuesOf(await searched(place + 2, '/ingredient/search/?term=salted', reader))).toEqual(names.map(({ name }) => name));
+    expect(valuesOf(await searchUntil(place + 2, '/ingredient/search/?term=salted', reader))).toEqual(names.map(({ name }) => name));
   });
 });
 
@@ -158,10 +158,10 @@ describe('the cache of names', () => {
     ['a new ingredient', () => add('Apple'), ['Apple', 'Pineapple']],
     ['a deleted ingredient', `DELETE FROM "ingredient" WHERE "name" = 'Apple'`, ['Pineapple']],
   ])('is not stale after a change: %s', async (_what, change, names) => {
-    await searched(MEMORY, path);
+    await searchUntil(MEMORY, path);
     await (typeof change === 'string' ? fitgraph.sql(change) : change());
-    expect(await found('term=apple&language=en')).toEqual(names);
-    expect(valuesOf(await searched(MEMORY, path))).toEqual(names);
+    expect(await namesFound('term=apple&language=en')).toEqual(names);
+    expect(valuesOf(await searchUntil(MEMORY, path))).toEqual(names);
   });
 
   test('is not stale after a change that was uncommitted when the names were loaded', async () => {
@@ -169,22 +169,22 @@ describe('the cache of names', () => {
     try {
       await client.query('BEGIN');
       await client.query(`UPDATE "ingredient" SET "name" = 'Apple sauce' WHERE "name" = 'Pineapple'`);
-      await searched(DATABASE, path);
-      expect(valuesOf(await searched(MEMORY, path))).toEqual(['Pineapple']);
+      await searchUntil(DATABASE, path);
+      expect(valuesOf(await searchUntil(MEMORY, path))).toEqual(['Pineapple']);
       await client.query('COMMIT');
     } finally {
       client.release();
     }
-    expect(await found('term=apple&language=en')).toEqual(['Apple sauce']);
+    expect(await namesFound('term=apple&language=en')).toEqual(['Apple sauce']);
   });
 
   test('is reloaded in the background after a change', async () => {
-    await searched(MEMORY, path);
+    await searchUntil(MEMORY, path);
     const { nameIndexes: names } = fitgraph.services;
     const before = names.size;
     await add('Crab apple');
     await until('the names are read again', () => names.size === before + 1);
-    const answer = await fitgraph.anyone.get(path);
+    const answer = await fitgraph.anonymous.get(path);
     expect(valuesOf(answer)).toEqual(['Apple sauce', 'Crab apple']);
     expect(answer.statements).toBe(MEMORY);
     await fitgraph.sql(`DELETE FROM "ingredient" WHERE "name" = 'Crab apple'`);
@@ -194,7 +194,7 @@ describe('the cache of names', () => {
     for (let turn = 0; turn < 200; turn += 1) {
       await fitgraph.sql(`UPDATE "ingredient" SET "name" = $1 WHERE "name" LIKE 'Apple%'`, [`Apple ${turn}`]);
       if (turn % 3 === 0) await sleep(turn / 2);
-      const answers = await Promise.all([found('term=apple&language=en'), found('term=PPL&language=en')]);
+      const answers = await Promise.all([namesFound('term=apple&language=en'), namesFound('term=PPL&language=en')]);
       expect(answers).toEqual([[`Apple ${turn}`], [`Apple ${turn}`]]);
     }
   });
@@ -204,16 +204,16 @@ test('keeps names with control characters, quotes or line separators apart', asy
   const names = ['\u0001\u001f', '\n', ' ', '"', '\\', '\u2028😀'].map((part) => `Line${part}break`);
   for (const name of names) await add(name);
   const path = '/ingredient/search/?term=line&language=en';
-  for (const place of [MEMORY, DATABASE]) expect(valuesOf(await searched(place, path)).sort()).toEqual(names.sort());
+  for (const place of [MEMORY, DATABASE]) expect(valuesOf(await searchUntil(place, path)).sort()).toEqual(names.sort());
 });
 
 test.each(['', 'term=', 'language=en'])('returns an empty object without a term: %j', async (query) => {
-  expect((await fitgraph.anyone.get(`/exercise/search/?${query}`)).body).toEqual({});
-  expect((await fitgraph.anyone.get(`/ingredient/search/?${query}`)).body).toEqual({});
+  expect((await fitgraph.anonymous.get(`/exercise/search/?${query}`)).body).toEqual({});
+  expect((await fitgraph.anonymous.get(`/ingredient/search/?${query}`)).body).toEqual({});
 });
 
 test('rejects a NUL character in the term', async () => {
-  expect(await fitgraph.anyone.get('/ingredient/search/?term=%00')).toMatchObject({
+  expect(await fitgraph.anonymous.get('/ingredient/search/?term=%00')).toMatchObject({
     status: 400,
     body: { term: ['Null characters are not allowed.'] },
   });
@@ -225,18 +225,18 @@ test.each<[query: string, names: string[]]>([
   ['term=mil&language=xx', ['Milk']],
   ['term=mil&language=1', ['Milk']],
 ])('selects the language by the query %s', async (query, names) => {
-  expect(await found(query)).toEqual(names);
+  expect(await namesFound(query)).toEqual(names);
 });
 
 test('finds the same exercises with both search endpoints, and no pending ones', async () => {
-  expect(await found('term=e', 'exercise')).toEqual(['Bench press']);
-  expect(await found('term=E', 'exerciseinfo')).toEqual(['Bench press']);
-  expect(await found('term=accepted', 'exercise')).toEqual([]);
+  expect(await namesFound('term=e', 'exercise')).toEqual(['Bench press']);
+  expect(await namesFound('term=E', 'exerciseinfo')).toEqual(['Bench press']);
+  expect(await namesFound('term=accepted', 'exercise')).toEqual([]);
 });
 
 test('does not offer the suggestions of REST in GraphQL', async () => {
   const query = '{ exerciseSuggestions(term: "squat") { data { name } } ingredientSuggestions(term: "mil") { data { name } } }';
-  const { body } = await fitgraph.anyone.query(query);
+  const { body } = await fitgraph.anonymous.query(query);
   expect(body.errors.map(({ message }: { message: string }) => message)).toEqual([
     expect.stringMatching(/^Cannot query field "exerciseSuggestions" on type "Query"/),
     expect.stringMatching(/^Cannot query field "ingredientSuggestions" on type "Query"/),
@@ -244,8 +244,8 @@ test('does not offer the suggestions of REST in GraphQL', async () => {
 });
 
 describe('a search without a language', () => {
-  const of = async (accepted: string, who = fitgraph.anyone) => {
-    const { body } = await who.sending({ 'Accept-Language': accepted }).get('/ingredient/search/?term=mil');
+  const of = async (accepted: string, who = fitgraph.anonymous) => {
+    const { body } = await who.withHeaders({ 'Accept-Language': accepted }).get('/ingredient/search/?term=mil');
     return body.suggestions.map(({ value }: { value: string }) => value);
   };
   let german: Person;
@@ -301,5 +301,5 @@ test.each<[rule: string, term: string, names: string[]]>([
   ['a dotless i matches i, because both have the capital I', 'kef\u0131', ['Kefir']],
   ['a capital \u00df does not match the small one', 'wei\u1e9e', []],
 ])('folds special letters: %s (%s)', async (_rule, term, names) => {
-  expect(await found(`term=${encodeURIComponent(term)}`)).toEqual(names);
+  expect(await namesFound(`term=${encodeURIComponent(term)}`)).toEqual(names);
 });

@@ -8,19 +8,19 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+const createRow = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
 
 /** Creates a set of `sets` rounds, with settings of the exercises in this order. */
 async function setOf(sets: number, exercises: readonly number[]): Promise<number> {
-  const training = await made('/workout/', { comment: '' });
-  const exerciseday = await made('/day/', { training, description: 'Legs', day: [1] });
-  const set = await made('/set/', { exerciseday, sets });
-  for (const [index, exercise] of exercises.entries()) await made('/setting/', { set, exercise, reps: index + 1, order: index + 1 });
+  const training = await createRow('/workout/', { comment: '' });
+  const exerciseday = await createRow('/day/', { training, description: 'Legs', day: [1] });
+  const set = await createRow('/set/', { exerciseday, sets });
+  for (const [index, exercise] of exercises.entries()) await createRow('/setting/', { set, exercise, reps: index + 1, order: index + 1 });
   return set;
 }
 
 describe('the computed settings of a set', () => {
-  const trained = async (set: number) =>
+  const computedSettings = async (set: number) =>
     (await ann.get(`/set/${set}/computed_settings/`)).body.results.map(({ exercise, reps }: any) => [exercise, reps]);
 
   test.each<[string, number, number[], number[][]]>([
@@ -59,7 +59,7 @@ describe('the computed settings of a set', () => {
     ],
   ])('are in training order: %s', async (_name, sets, exercises, expected) => {
     const set = await setOf(sets, exercises);
-    expect(await trained(set)).toEqual(expected);
+    expect(await computedSettings(set)).toEqual(expected);
     const { setGroup } = await ann.ask('query ($set: ID!) { setGroup(id: $set) { sequence { exerciseId reps } } }', { set });
     const found = setGroup.sequence as { exerciseId: string; reps: number }[];
     expect(found.map(({ exerciseId, reps }) => [Number(exerciseId), reps])).toEqual(expected);
@@ -68,7 +68,7 @@ describe('the computed settings of a set', () => {
   test('are hidden from other users and anonymous clients', async () => {
     const set = await setOf(1, [1]);
     const bob = await fitgraph.user('bob');
-    for (const person of [bob, fitgraph.anyone]) {
+    for (const person of [bob, fitgraph.anonymous]) {
       const { status, body } = await person.get(`/set/${set}/computed_settings/`);
       expect([status, Object.keys(body)]).toEqual([person === bob ? 404 : 403, ['detail']]);
     }

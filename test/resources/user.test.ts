@@ -11,12 +11,12 @@ test('updates the given fields of a user, keeps omitted ones and checks the vers
   const ann = await fitgraph.user('ann');
   const { made } = await ann.ask(UPDATE, { input: { firstName: 'Ann', email: 'ann@example.com' } });
   expect(made).toMatchObject({ user: { firstName: 'Ann', lastName: '', email: 'ann@example.com', name: 'Ann' }, errors: [] });
-  const again = (await ann.ask(UPDATE, { input: { lastName: 'Lee' }, ifVersion: made.user.version })).made;
-  expect(again.user).toMatchObject({ firstName: 'Ann', lastName: 'Lee', email: 'ann@example.com', name: 'Ann Lee' });
+  const secondUpdate = (await ann.ask(UPDATE, { input: { lastName: 'Lee' }, ifVersion: made.user.version })).made;
+  expect(secondUpdate.user).toMatchObject({ firstName: 'Ann', lastName: 'Lee', email: 'ann@example.com', name: 'Ann Lee' });
   const late = (await ann.ask(UPDATE, { input: { lastName: 'Li' }, ifVersion: made.user.version })).made;
   expect(late).toMatchObject({
     user: null,
-    conflict: { version: again.user.version },
+    conflict: { version: secondUpdate.user.version },
     errors: [{ path: ['ifVersion'], code: 'CONFLICT' }],
   });
   expect((await ann.ask('{ viewer { lastName } }')).viewer.lastName).toBe('Lee');
@@ -47,7 +47,7 @@ test('rejects changes of username, permissions or password, and anonymous client
   const ann = await fitgraph.user('ann');
   for (const input of [{ username: 'root' }, { isSuperuser: true }, { isActive: false }, { password: 'x' }])
     expect((await ann.query(UPDATE, { input })).code).toBe('BAD_USER_INPUT');
-  expect((await fitgraph.anyone.query(UPDATE, { input: { firstName: 'x' } })).code).toBe('UNAUTHENTICATED');
+  expect((await fitgraph.anonymous.query(UPDATE, { input: { firstName: 'x' } })).code).toBe('UNAUTHENTICATED');
 });
 
 test('rejects an access token without the scope for accounts', async () => {

@@ -11,16 +11,16 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
+const createRow = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
 
 /** Creates a workout of `days` days, each with `sets` sets of two exercises. */
 async function workout(days: number, sets: number): Promise<number> {
-  const id = await made('/workout/', { comment: '' });
+  const id = await createRow('/workout/', { comment: '' });
   for (let day = days; day > 0; day -= 1) {
-    const training = await made('/day/', { training: id, description: `Day ${day}`, day: [day] });
+    const training = await createRow('/day/', { training: id, description: `Day ${day}`, day: [day] });
     for (let n = 0; n < sets; n += 1) {
-      const set = await made('/set/', { exerciseday: training, sets: 2 });
-      for (const exercise of [1, 2]) await made('/setting/', { set, exercise, reps: 8, weight: '12.50' });
+      const set = await createRow('/set/', { exerciseday: training, sets: 2 });
+      for (const exercise of [1, 2]) await createRow('/setting/', { set, exercise, reps: 8, weight: '12.50' });
     }
   }
   return id;
@@ -74,12 +74,12 @@ test.each([
 test('includes all fields of the workout in the canonical representation', async () => {
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.post('/workout/', { comment: 'Whole' })).body;
-  const shown = '{ id nodeId name createdOn version createdAt updatedAt }';
-  const { workout } = await ann.ask(`{ workout(id: ${id}) { canonicalRepresentation { workout ${shown} } } }`);
-  expect(workout.canonicalRepresentation.workout).toEqual((await ann.ask(`{ workout(id: ${id}) ${shown} }`)).workout);
+  const selection = '{ id nodeId name createdOn version createdAt updatedAt }';
+  const { workout } = await ann.ask(`{ workout(id: ${id}) { canonicalRepresentation { workout ${selection} } } }`);
+  expect(workout.canonicalRepresentation.workout).toEqual((await ann.ask(`{ workout(id: ${id}) ${selection} }`)).workout);
 });
 
 test('answers log_data without an exercise id before it looks up the workout', async () => {
   expect(await ann.get('/workout/99999/log_data/')).toMatchObject({ status: 200, body: NO_EXERCISE });
-  expect(await fitgraph.anyone.get('/workout/99999/log_data/')).toMatchObject({ status: 403 });
+  expect(await fitgraph.anonymous.get('/workout/99999/log_data/')).toMatchObject({ status: 403 });
 });

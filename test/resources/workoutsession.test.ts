@@ -19,20 +19,20 @@ test('links sessions and logs of the same user, workout and day', async () => {
   const [one, other, bobs] = [await workoutOf(ann), await workoutOf(ann), await workoutOf(bob)];
   const [first, second] = [await session(ann, one, '2021-01-01'), await session(ann, one, '2021-01-02')];
   const logs = [await log(ann, one, '2021-01-01'), await log(ann, one, '2021-01-01'), await log(ann, one, '2021-01-02')];
-  const apart = [await log(ann, other, '2021-01-01'), await log(ann, one, '2021-01-03')];
+  const unrelatedLogs = [await log(ann, other, '2021-01-01'), await log(ann, one, '2021-01-03')];
   await session(bob, bobs, '2021-01-01');
   await log(bob, bobs, '2021-01-01');
   const { workoutSessions } = await ann.ask('{ workoutSessions { nodes { id logs { totalCount nodes { id session { id } } } } } }');
-  const shown = (id: string) => (log: string) => ({ id: log, session: { id } });
+  const logWithSession = (id: string) => (log: string) => ({ id: log, session: { id } });
   expect(workoutSessions.nodes).toEqual([
-    { id: first, logs: { totalCount: 2, nodes: logs.slice(0, 2).map(shown(first)) } },
-    { id: second, logs: { totalCount: 1, nodes: logs.slice(2).map(shown(second)) } },
+    { id: first, logs: { totalCount: 2, nodes: logs.slice(0, 2).map(logWithSession(first)) } },
+    { id: second, logs: { totalCount: 1, nodes: logs.slice(2).map(logWithSession(second)) } },
   ]);
-  const without = await ann.ask('{ workoutLogs(where: { sessionId: { isNull: true } }) { nodes { id session { id } } } }');
-  expect(without.workoutLogs.nodes).toEqual(apart.map((id) => ({ id, session: null })));
+  const logsWithoutSession = await ann.ask('{ workoutLogs(where: { sessionId: { isNull: true } }) { nodes { id session { id } } } }');
+  expect(logsWithoutSession.workoutLogs.nodes).toEqual(unrelatedLogs.map((id) => ({ id, session: null })));
   const heavy = 'query ($id: ID!) { workoutSessions(where: { logs: { some: { id: { eq: $id } } } }) { nodes { id } } }';
   expect((await ann.ask(heavy, { id: logs[2] })).workoutSessions.nodes).toEqual([{ id: second }]);
-  expect((await ann.ask(heavy, { id: apart[0] })).workoutSessions.nodes).toEqual([]);
+  expect((await ann.ask(heavy, { id: unrelatedLogs[0] })).workoutSessions.nodes).toEqual([]);
 });
 
 test('reads the logs of many sessions with as many statements as those of one', async () => {

@@ -13,7 +13,7 @@ beforeEach(() => {
   }));
 });
 
-const get = (path: string, headers: Record<string, string> = {}) => orchard.anyone.sending(headers).get(path);
+const get = (path: string, headers: Record<string, string> = {}) => orchard.anonymous.withHeaders(headers).get(path);
 const DETAIL = 'GET, PUT, PATCH, DELETE, HEAD, OPTIONS';
 
 describe('views', () => {
@@ -68,7 +68,7 @@ describe('lists', () => {
 
 describe('paths', () => {
   test.each(['GET', 'POST', 'PUT', 'DELETE'])('without a trailing slash redirect %s requests and keep the query', async (method) => {
-    const answer = await orchard.anyone.send(method, '/api/v2/fruit?a=b&c');
+    const answer = await orchard.anonymous.send(method, '/api/v2/fruit?a=b&c');
     expect([answer.status, answer.headers.get('location'), answer.text]).toEqual([301, '/api/v2/fruit/?a=b&c', '']);
     for (const header of ['allow', 'vary', 'access-control-allow-origin']) expect(answer.headers.get(header)).toBeNull();
   });
@@ -76,7 +76,7 @@ describe('paths', () => {
   test.each(['/api/v2', '/api/v2/fruit/1', '/api/v2/login', '/api/v2/fruit/ripest', '/api/v2/fruit/1/squeezed_juice'])(
     'without a trailing slash redirect: %s',
     async (path) => {
-      const answer = await orchard.anyone.send('GET', path);
+      const answer = await orchard.anonymous.send('GET', path);
       expect([answer.status, answer.headers.get('location')]).toEqual([301, `${path}/`]);
     },
   );
@@ -206,18 +206,18 @@ describe('methods', () => {
     ['PUT', '/login/', 'GET, POST, OPTIONS'],
     ['HEAD', '/login/', 'GET, POST, OPTIONS'],
   ])('that are not allowed return 405: %s %s', async (method, path, allow) => {
-    const answer = await orchard.anyone.send(method, `/api/v2${path}`);
+    const answer = await orchard.anonymous.send(method, `/api/v2${path}`);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
     if (method !== 'HEAD') expect(answer.body).toEqual({ detail: `Method "${method}" not allowed.` });
   });
 
   test('are checked after permissions', async () => {
     const path = '/api/v2/fruit-guarded/1/';
-    expect(await orchard.anyone.send('PUT', path, {})).toMatchObject({
+    expect(await orchard.anonymous.send('PUT', path, {})).toMatchObject({
       status: 403,
       body: { detail: 'Authentication credentials were not provided.' },
     });
-    expect(await orchard.anyone.sending({ Authorization: 'Token known' }).send('PUT', path, {})).toMatchObject({
+    expect(await orchard.anonymous.withHeaders({ Authorization: 'Token known' }).send('PUT', path, {})).toMatchObject({
       status: 403,
       body: { detail: 'You do not have permission to perform this action.' },
     });
@@ -225,7 +225,7 @@ describe('methods', () => {
 
   test('include HEAD, which returns the headers of GET without a body', async () => {
     for (const path of ['/', '/fruit/', '/fruit/1/', '/fruit/9/', '/fruit/ripest/', '/fruit/1/squeezed_juice/']) {
-      const [head, whole] = [await orchard.anyone.head(path), await get(path)];
+      const [head, whole] = [await orchard.anonymous.head(path), await get(path)];
       expect([head.status, head.text]).toEqual([whole.status, '']);
       for (const name of ['content-type', 'content-length', 'allow', 'vary']) expect(head.headers.get(name)).toBe(whole.headers.get(name));
     }
@@ -235,8 +235,8 @@ describe('methods', () => {
 describe('response headers', () => {
   test('include Allow, Vary, ETag and security headers', async () => {
     const { headers } = await get('/fruit/1/');
-    const shown = Object.fromEntries([...(headers as unknown as Iterable<[string, string]>)]);
-    expect(shown).toMatchObject({
+    const responseHeaders = Object.fromEntries([...(headers as unknown as Iterable<[string, string]>)]);
+    expect(responseHeaders).toMatchObject({
       allow: DETAIL,
       vary: 'Accept, Accept-Language, Cookie, Origin',
       'content-language': 'en',
@@ -251,8 +251,8 @@ describe('response headers', () => {
 
 describe('login', () => {
   test('returns the result of the mutation, and a hint for GET', async () => {
-    expect((await orchard.anyone.post('/login/', { username: 'a', password: 'right' })).body).toEqual({ token: 'the token' });
-    expect(await orchard.anyone.post('/login/', { username: 'a', password: 'wrong' })).toMatchObject({ status: 401 });
+    expect((await orchard.anonymous.post('/login/', { username: 'a', password: 'right' })).body).toEqual({ token: 'the token' });
+    expect(await orchard.anonymous.post('/login/', { username: 'a', password: 'wrong' })).toMatchObject({ status: 401 });
     expect((await get('/login/')).body).toEqual({ message: "You must send a 'username' and 'password' via POST" });
   });
 });

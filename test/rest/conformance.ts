@@ -7,10 +7,10 @@ import { normalizeTarget } from '../../src/server/requesttarget';
 const FORMATS = ['decimal', 'time-local', 'binary'];
 
 /** Returns the schema with additional keys of objects disallowed, in order to find keys that the document does not describe. */
-function closed(schema: any): any {
-  if (Array.isArray(schema)) return schema.map(closed);
+function withoutExtraKeys(schema: any): any {
+  if (Array.isArray(schema)) return schema.map(withoutExtraKeys);
   if (schema === null || typeof schema !== 'object') return schema;
-  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutExtraKeys(value)]));
   return inner.properties && [inner.type].flat().includes('object') ? { additionalProperties: false, ...inner } : inner;
 }
 
@@ -34,7 +34,7 @@ export class Conformance {
     for (const format of FORMATS) this.ajv.addFormat(format, true);
     const { paths, components } = document;
     this.ajv.addVocabulary(['paths', 'components']);
-    this.ajv.addSchema({ $id: 'document', ...closed({ paths, components }) });
+    this.ajv.addSchema({ $id: 'document', ...withoutExtraKeys({ paths, components }) });
   }
 
   /** Returns the differences of a JSON response from the description of a path such as `/…/{id}/`; none if it conforms. */
@@ -55,7 +55,7 @@ export class Conformance {
     );
     if (path !== undefined && this.document.paths[path]![method.toLowerCase()] && status < 500)
       return this.problems(method, path, status, body);
-    return status < 400 ? [`${status} is answered, and nothing is described`] : this.differs('detail', body);
+    return status < 400 ? [`${status} is answered, and nothing is described`] : this.violations('detail', body);
   }
 
   private pathOf(path: string): string | undefined {
@@ -64,7 +64,7 @@ export class Conformance {
   }
 
   /** Returns the differences of a value from the schema with this name. */
-  differs(component: string, value: unknown): string[] {
+  violations(component: string, value: unknown): string[] {
     return this.differences(`document#/components/schemas/${component}`, value);
   }
 

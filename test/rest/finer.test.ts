@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 
 /** Sends JSON text unchanged, because `JSON.stringify` would normalize numbers. */
-const raw = (method: string, path: string, text: string) => ann.send(method, `/api/v2${path}`, text);
-const form = (method: string, path: string, text: string) => ann.sending({ 'Content-Type': FORM }).send(method, `/api/v2${path}`, text);
+const sendJsonText = (method: string, path: string, text: string) => ann.send(method, `/api/v2${path}`, text);
+const form = (method: string, path: string, text: string) => ann.withHeaders({ 'Content-Type': FORM }).send(method, `/api/v2${path}`, text);
 const filtered = async (path: string) => {
   const { status, body } = await ann.get(path);
   return status === 200 ? body.count : body;
@@ -97,7 +97,7 @@ describe('ordering', () => {
   test.each(['day', 'set', 'setting', 'schedulestep', 'meal', 'mealitem', 'nutritiondiary'])(
     'of %s ignores `user`, which is not one of its fields',
     async (name) => {
-      const orders = (await fitgraph.anyone.send('GET', '/api/v2/schema.json')).body.paths[`/${name}/`].get.parameters.find(
+      const orders = (await fitgraph.anonymous.send('GET', '/api/v2/schema.json')).body.paths[`/${name}/`].get.parameters.find(
         (parameter: { name?: string }) => parameter.name === 'ordering',
       ).schema.items.enum;
       expect(orders).toContain('id');
@@ -113,14 +113,14 @@ describe('ordering', () => {
       await ann.patch(`/setting/${id}/`, { order });
       ids.push(id);
     }
-    const listed = async (query: string) =>
+    const settingIds = async (query: string) =>
       (await ann.get(`/setting/?set=${set}&${query}`)).body.results.map(({ id }: { id: number }) => id);
-    const usual = await listed('');
+    const usual = await settingIds('');
     expect(usual).toEqual([ids[1], ids[2], ids[0]]);
-    expect(await listed('ordering=user')).toEqual(usual);
-    expect(await listed('ordering=-user')).toEqual(usual);
-    expect(await listed('ordering=%1F-reps%C2%85,user')).toEqual([...usual].reverse());
-    expect(await listed('ordering=%EF%BB%BF-reps')).toEqual(usual);
+    expect(await settingIds('ordering=user')).toEqual(usual);
+    expect(await settingIds('ordering=-user')).toEqual(usual);
+    expect(await settingIds('ordering=%1F-reps%C2%85,user')).toEqual([...usual].reverse());
+    expect(await settingIds('ordering=%EF%BB%BF-reps')).toEqual(usual);
   });
 
   test('accepts at most 50 terms', async () => {
@@ -223,7 +223,7 @@ describe('filters', () => {
 });
 
 describe('a JSON body', () => {
-  const setting = (values: string) => raw('POST', '/setting/', `{"set":${set},"exercise":1,"reps":5${values && `,${values}`}}`);
+  const setting = (values: string) => sendJsonText('POST', '/setting/', `{"set":${set},"exercise":1,"reps":5${values && `,${values}`}}`);
   const cases: [values: string, expected: object][] = [
     ['"reps":1e20', bad('reps', 'A valid integer is required.')],
     ['"reps":100000000000000000000', bad('reps', 'Ensure this value is less than or equal to 600.')],
@@ -276,14 +276,14 @@ describe('a JSON body', () => {
       '[1.0]',
     ].map((text) => [shortened(text), text]),
   )('never fails with a server error: %s', async (_shown, text) => {
-    expect((await raw('POST', '/setting/', text)).status).toBeLessThan(500);
+    expect((await sendJsonText('POST', '/setting/', text)).status).toBeLessThan(500);
   });
 
   test('is rejected with the name of its Python type when it is not an object', async () => {
-    const said = (type: string) => bad('non_field_errors', `Invalid data. Expected a dictionary, but got ${type}.`);
-    expect(await raw('POST', '/workout/', '1.0')).toMatchObject(said('float'));
-    expect(await raw('POST', '/workout/', '100000000000000000000')).toMatchObject(said('int'));
-    expect(await raw('POST', '/workout/', '[1.0]')).toMatchObject(said('list'));
+    const notADictionary = (type: string) => bad('non_field_errors', `Invalid data. Expected a dictionary, but got ${type}.`);
+    expect(await sendJsonText('POST', '/workout/', '1.0')).toMatchObject(notADictionary('float'));
+    expect(await sendJsonText('POST', '/workout/', '100000000000000000000')).toMatchObject(notADictionary('int'));
+    expect(await sendJsonText('POST', '/workout/', '[1.0]')).toMatchObject(notADictionary('list'));
   });
 
   test.each([
@@ -291,12 +291,12 @@ describe('a JSON body', () => {
     [100, 400],
   ])('with %d levels below the first returns %d', async (levels, status) => {
     const text = `{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-    expect((await raw('POST', '/workout/', text)).status).toBe(status);
+    expect((await sendJsonText('POST', '/workout/', text)).status).toBe(status);
   });
 });
 
 describe('a list of weekdays', () => {
-  const patch = (value: string) => raw('PATCH', `/day/${day}/`, `{"day":${value}}`);
+  const patch = (value: string) => sendJsonText('PATCH', `/day/${day}/`, `{"day":${value}}`);
   test.each<[value: string, expected: object]>([
     ['""', bad('day', 'Expected a list of items but got type "str".')],
     ['null', bad('day', 'This field may not be null.')],
@@ -326,7 +326,7 @@ describe('a list of weekdays', () => {
   test('is empty when a form omits it, and missing when JSON omits it', async () => {
     expect((await form('POST', '/day/', '')).body).toMatchObject({ day: ['This list may not be empty.'] });
     expect((await form('POST', '/day/', `training=${workout}`)).body.day).toEqual(['This list may not be empty.']);
-    expect((await raw('POST', '/day/', '{}')).body.day).toEqual(['This field is required.']);
+    expect((await sendJsonText('POST', '/day/', '{}')).body.day).toEqual(['This field is required.']);
     expect((await form('PATCH', `/day/${day}/`, '')).status).toBe(200);
   });
 });
@@ -339,17 +339,17 @@ describe('a request body', () => {
 
   test('in multipart format keeps spaces in part names', async () => {
     const parts = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nx\r\n--b--\r\n`;
-    const sent = (name: string) =>
-      ann.sending({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/workout/', parts(name));
-    expect((await sent('comment')).body.comment).toBe('x');
-    expect((await sent(' comment ')).body.comment).toBe('');
-    expect((await sent('comment ')).body.comment).toBe('');
+    const postParts = (name: string) =>
+      ann.withHeaders({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/workout/', parts(name));
+    expect((await postParts('comment')).body.comment).toBe('x');
+    expect((await postParts(' comment ')).body.comment).toBe('');
+    expect((await postParts('comment ')).body.comment).toBe('');
   });
 
   test('is rejected with an unknown charset and accepted with a known one', async () => {
     const charset = (name: string, type = FORM, text = 'comment=\xe9') =>
       ann
-        .sending({ 'Content-Type': `${type}; charset=${name}` })
+        .withHeaders({ 'Content-Type': `${type}; charset=${name}` })
         .send('POST', '/api/v2/workout/', Buffer.from(type === FORM ? text : '{"comment":"x"}', 'latin1'));
     expect((await charset('latin-1')).body.comment).toBe('é');
     expect((await charset('utf-8')).body.comment).toBe('\uFFFD');
@@ -367,7 +367,7 @@ describe('a request body', () => {
     ['utf-8', '\uFFFD', '\uFFFD'],
   ])('in JSON is decoded by its charset %s: bytes of %j', async (charset, sent, comment) => {
     const { status, body } = await ann
-      .sending({ 'Content-Type': `application/json; charset=${charset}` })
+      .withHeaders({ 'Content-Type': `application/json; charset=${charset}` })
       .send('POST', '/api/v2/workout/', JSON.stringify({ comment: sent }));
     expect([status, body.comment]).toEqual(comment ? [201, comment] : [400, undefined]);
     if (!comment) expect(body).toEqual({ detail: expect.stringMatching(/^JSON parse error - /) });
@@ -386,16 +386,16 @@ describe('a request body', () => {
   });
 
   test.each(['application/*', '*/*', 'text/*', 'application/jsonp'])('is rejected with 415 when its type is %s', async (type) => {
-    expect(await ann.sending({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}')).toMatchObject({
+    expect(await ann.withHeaders({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}')).toMatchObject({
       status: 415,
       body: { detail: `Unsupported media type "${type}" in request.` },
     });
   });
 
   test('has a case-insensitive type and charset', async () => {
-    expect((await ann.sending({ 'Content-Type': 'Application/JSON; Charset=UTF-8' }).send('POST', '/api/v2/workout/', '{}')).status).toBe(
-      201,
-    );
+    expect(
+      (await ann.withHeaders({ 'Content-Type': 'Application/JSON; Charset=UTF-8' }).send('POST', '/api/v2/workout/', '{}')).status,
+    ).toBe(201);
   });
 });
 
@@ -410,12 +410,12 @@ describe('dates and times', () => {
       body: { date: '2021-02-01', time_start: '08:00:00.250000', time_end: '09:05:00' },
     });
     const plan = (await ann.post('/nutritionplan/', {})).body.id;
-    const eaten = (datetime: string) => ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime });
-    expect((await eaten('2021-03-10T08:00:00,5\n')).body.datetime).toBe('2021-03-10T08:00:00.500000+01:00');
-    expect((await eaten('2021-03-10 08:00:00,5Z')).body.datetime).toBe('2021-03-10T09:00:00.500000+01:00');
-    expect((await eaten('2021-03-10T08:00:00+01:60')).body.datetime).toBe('2021-03-10T07:00:00+01:00');
-    expect((await eaten('2021-03-10T08:00:00+23:60')).status).toBe(400);
-    expect((await eaten('2021-03-10T08:00:00\n\n')).status).toBe(400);
+    const postEntry = (datetime: string) => ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime });
+    expect((await postEntry('2021-03-10T08:00:00,5\n')).body.datetime).toBe('2021-03-10T08:00:00.500000+01:00');
+    expect((await postEntry('2021-03-10 08:00:00,5Z')).body.datetime).toBe('2021-03-10T09:00:00.500000+01:00');
+    expect((await postEntry('2021-03-10T08:00:00+01:60')).body.datetime).toBe('2021-03-10T07:00:00+01:00');
+    expect((await postEntry('2021-03-10T08:00:00+23:60')).status).toBe(400);
+    expect((await postEntry('2021-03-10T08:00:00\n\n')).status).toBe(400);
   });
 
   test('must have ASCII digits and no surrounding spaces', async () => {
@@ -428,10 +428,10 @@ describe('dates and times', () => {
 
 test('uses the UTC offset of the time zone for the years 1960 and 2050', async () => {
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
-  const eaten = async (datetime: string) =>
+  const storedDatetime = async (datetime: string) =>
     (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).body.datetime;
-  expect(await eaten('2050-07-01T08:00')).toBe('2050-07-01T08:00:00+02:00');
-  expect(await eaten('1960-07-01T08:00')).toBe('1960-07-01T08:00:00+01:00');
+  expect(await storedDatetime('2050-07-01T08:00')).toBe('2050-07-01T08:00:00+02:00');
+  expect(await storedDatetime('1960-07-01T08:00')).toBe('1960-07-01T08:00:00+01:00');
 });
 
 test('reads a chunked request body', async () => {
@@ -450,29 +450,30 @@ describe('booleans', () => {
   beforeAll(async () => {
     schedule = (await ann.post('/schedule/', { name: 's' })).body.id;
   });
-  const patched = async (value: string) => {
-    const { status, body } = await raw('PATCH', `/schedule/${schedule}/`, `{"is_loop":${value}}`);
+  const patchIsLoop = async (value: string) => {
+    const { status, body } = await sendJsonText('PATCH', `/schedule/${schedule}/`, `{"is_loop":${value}}`);
     return status === 200 ? body.is_loop : body.is_loop[0];
   };
   const texts = (list: string) => list.split(' ').map((text) => JSON.stringify(text));
 
   test('are true for every accepted spelling of true', async () => {
     for (const value of [...texts('t T y Y yes YES Yes true True TRUE on On ON 1'), 'true', '1', '1.0'])
-      expect([value, await patched(value)]).toEqual([value, true]);
+      expect([value, await patchIsLoop(value)]).toEqual([value, true]);
   });
   test('are false for every accepted spelling of false', async () => {
     for (const value of [...texts('f F n N no NO No false False FALSE off Off OFF 0'), 'false', '0', '0.0', '-0'])
-      expect([value, await patched(value)]).toEqual([value, false]);
+      expect([value, await patchIsLoop(value)]).toEqual([value, false]);
   });
   test('are rejected for null and other values', async () => {
     for (const value of [...texts('yEs tRUE nO null None 2 1.0'), '""', '" "', '" true"', '2', '1.5', '[]', '{}'])
-      expect([value, await patched(value)]).toEqual([value, 'Must be a valid boolean.']);
-    expect(await patched('null')).toBe('This field may not be null.');
+      expect([value, await patchIsLoop(value)]).toEqual([value, 'Must be a valid boolean.']);
+    expect(await patchIsLoop('null')).toBe('This field may not be null.');
   });
 });
 
 describe('login', () => {
-  const login = (username: string, password: string) => raw('POST', '/login/', `{"username":"${username}","password":"${password}"}`);
+  const login = (username: string, password: string) =>
+    sendJsonText('POST', '/login/', `{"username":"${username}","password":"${password}"}`);
   const SHORT = 'Ensure this field has at least 8 characters.';
   test.each<[username: string, password: string, status: number, errors: object]>([
     ['ann', '😀'.repeat(7), 400, { password: [SHORT] }],
@@ -505,7 +506,7 @@ describe('the language of a request', () => {
     ['de', '2021-05-03', 200],
   ])('decides how a date filter is read: %s with %s returns %d', async (languages, date, status) => {
     await ann.post('/weightentry/', { date: '2021-05-03', weight: 80 });
-    const answer = await ann.sending({ 'Accept-Language': languages }).get(`/weightentry/?date=${date}`);
+    const answer = await ann.withHeaders({ 'Accept-Language': languages }).get(`/weightentry/?date=${date}`);
     expect(answer.status).toBe(status);
     if (status === 200) expect(answer.body.results).toMatchObject([{ date: '2021-05-03' }]);
     else expect(answer.body).toEqual({ date: ['Enter a valid date.'] });
@@ -521,8 +522,8 @@ test('rejects an id of 400 digits in a filter and in a body', async () => {
 describe('the size of a body', () => {
   const TOO_LARGE = { status: 413, body: { detail: 'Request body too large.' } };
   const login = (size: number, type: string) =>
-    fitgraph.anyone
-      .sending({ 'Content-Type': type })
+    fitgraph.anonymous
+      .withHeaders({ 'Content-Type': type })
       .send('POST', '/api/v2/login/', type === FORM ? `username=${'x'.repeat(size)}` : JSON.stringify({ username: 'x'.repeat(size) }));
   test.each(['application/json', FORM])('is limited to 256 KiB for anonymous clients: %s', async (type) => {
     expect((await login(250_000, type)).status).toBe(400);
@@ -536,7 +537,7 @@ describe('the size of a body', () => {
 });
 
 describe('the nutritional values of an amount', () => {
-  const values = async (query: string) => (await fitgraph.anyone.get(`/ingredient/2/get_values/?${query}`)).body;
+  const values = async (query: string) => (await fitgraph.anonymous.get(`/ingredient/2/get_values/?${query}`)).body;
   const NOT_A_CHOICE = ['Select a valid choice. That choice is not one of the available choices.'];
 
   test('need a unit that belongs to the ingredient in the query', async () => {
@@ -614,7 +615,7 @@ test.each([
   ['Token \u00a0', 403, 'Invalid token header. Token string should not contain invalid characters.'],
   ['Token  x', 403, 'Invalid token.'],
 ])('does not split an Authorization header at a non-breaking space: %j returns %d', async (header, status, detail) => {
-  const answer = await fitgraph.anyone.sending({ Authorization: header }).get('/muscle/');
+  const answer = await fitgraph.anonymous.withHeaders({ Authorization: header }).get('/muscle/');
   expect([answer.status, answer.body.detail]).toEqual([status, detail]);
 });
 
@@ -645,14 +646,14 @@ describe('cross-origin clients', () => {
   const origin = ({ headers }: { headers: Headers }) => headers.get('access-control-allow-origin');
 
   test('may follow a redirect and read images', async () => {
-    const redirect = await ann.sending({ Origin }).get('/workout');
+    const redirect = await ann.withHeaders({ Origin }).get('/workout');
     expect([redirect.status, origin(redirect)]).toEqual([301, '*']);
     expect(origin(await ann.get('/workout'))).toBeNull();
-    expect(origin(await fitgraph.anyone.sending({ Origin }).send('GET', '/media/exercise-images/1/nothing.png'))).toBe('*');
+    expect(origin(await fitgraph.anonymous.withHeaders({ Origin }).send('GET', '/media/exercise-images/1/nothing.png'))).toBe('*');
   });
 
   test('may send the headers that API clients need', async () => {
-    const answer = await fitgraph.anyone.sending({ Origin, 'Access-Control-Request-Method': 'PUT' }).options('/workout/');
+    const answer = await fitgraph.anonymous.withHeaders({ Origin, 'Access-Control-Request-Method': 'PUT' }).options('/workout/');
     expect([answer.status, answer.text, origin(answer)]).toEqual([200, '', '*']);
     const allowed = answer.headers.get('access-control-allow-headers')!.split(', ');
     expect(allowed).toEqual(

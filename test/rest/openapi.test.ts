@@ -8,7 +8,7 @@ import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { toSnakeCase } from '../../src/contract/casing';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { Visitor } from '../pages/visitor';
-import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, UNKNOWN, type OwnedRowIds } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { bodyOf } from '../setup/samples';
@@ -16,14 +16,14 @@ import { Conformance } from './conformance';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 let document: OpenApiDocument;
 let conformance: Conformance;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
-  document = (await fitgraph.anyone.get('/schema')).body as OpenApiDocument;
+  ownedRowIds = await createOwnedRows(ann);
+  document = (await fitgraph.anonymous.get('/schema')).body as OpenApiDocument;
   conformance = new Conformance(document);
 });
 
@@ -38,7 +38,7 @@ const operations = () =>
 function idFor(address: string): number {
   const name = address.split('/')[1]!;
   const entity = allEntities().find((candidate) => resourceOf(candidate)!.metadata.views.some(({ rest }) => rest === name))!;
-  return belongings.get(entity) ?? 1;
+  return ownedRowIds.get(entity) ?? 1;
 }
 
 test('returns a document that an OpenAPI validator accepts', () => {
@@ -149,15 +149,15 @@ test('describes Idempotency-Key and its conflicts for every change', async () =>
   expect(named).toEqual(changing);
   for (const { operation } of named) for (const status of ['409', '422']) expect(operation.responses).toHaveProperty(status);
   const { idempotencyKey } = document.components.parameters as Record<string, { in: string; name: string }>;
-  const once = ann.sending({ [idempotencyKey!.name]: 'one' });
+  const once = ann.withHeaders({ [idempotencyKey!.name]: 'one' });
   const first = await once.post('/workout/', { comment: 'once' });
   expect((await once.post('/workout/', { comment: 'once' })).body).toEqual(first.body);
 });
 
 test('describes the session cookie with the prefix __Host- when the public URL is HTTPS', async () => {
-  const secure = await Fitgraph.start({ environment: { PUBLIC_URL: 'https://fit.example' }, beside: fitgraph });
+  const secure = await Fitgraph.start({ environment: { PUBLIC_URL: 'https://fit.example' }, sameDatabaseAs: fitgraph });
   try {
-    const { components } = (await secure.anyone.get('/schema')).body as OpenApiDocument;
+    const { components } = (await secure.anonymous.get('/schema')).body as OpenApiDocument;
     const visitor = new Visitor(secure.url);
     await visitor.signIn('ann');
     expect([...visitor.cookies.keys()]).toEqual([(components.securitySchemes as Record<string, { name: string }>).session!.name]);
@@ -170,9 +170,9 @@ test('describes the session cookie with the prefix __Host- when the public URL i
 test('describes only methods that the endpoints allow', async () => {
   for (const [address, methods] of Object.entries(document.paths)) {
     const { headers } = await ann.options(address.replace('{id}', '1'));
-    const told = Object.keys(methods).filter((key) => key !== 'parameters');
+    const describedMethods = Object.keys(methods).filter((key) => key !== 'parameters');
     const allowed = headers.get('allow')!.toLowerCase().split(', ');
-    expect({ address, beyond: told.filter((method) => !allowed.includes(method)) }).toEqual({ address, beyond: [] });
+    expect({ address, beyond: describedMethods.filter((method) => !allowed.includes(method)) }).toEqual({ address, beyond: [] });
   }
 });
 
@@ -193,13 +193,13 @@ test('describes the responses to rejected requests', async () => {
   const answers: [string, string, Promise<Answer>][] = [];
   for (const { address, method, operation } of operations()) {
     const real = `/api/v2${address.replace('{id}', String(UNKNOWN))}`;
-    const asked = (person: Person, body?: unknown) => answers.push([method, address, person.send(method.toUpperCase(), real, body)]);
-    if (method === 'get') asked(ann.sending({ Accept: 'text/csv' }));
-    if (!operation.security.some((way: object) => Object.keys(way).length === 0)) asked(fitgraph.anyone);
+    const sendRequest = (person: Person, body?: unknown) => answers.push([method, address, person.send(method.toUpperCase(), real, body)]);
+    if (method === 'get') sendRequest(ann.withHeaders({ Accept: 'text/csv' }));
+    if (!operation.security.some((way: object) => Object.keys(way).length === 0)) sendRequest(fitgraph.anonymous);
     if (method === 'post') {
-      asked(ann, []);
-      asked(ann, '{');
-      asked(ann.sending({ 'Content-Type': 'text/plain' }), 'text');
+      sendRequest(ann, []);
+      sendRequest(ann, '{');
+      sendRequest(ann.withHeaders({ 'Content-Type': 'text/plain' }), 'text');
     }
   }
   const wrong: string[] = [];
@@ -221,8 +221,8 @@ test.each(creatableTypes.map((entity) => [entity.name, entity] as const))(
   async (_name, entity) => {
     const [view] = resourceOf(entity)!.metadata.views;
     const [list, detail] = [`/${view!.rest}/`, `/${view!.rest}/{id}/`];
-    const sent = bodyOf(entity, 2, parentsIn(belongings));
-    expect(conformance.differs(`${view!.rest}.body`, asJson(sent))).toEqual([]);
+    const sent = bodyOf(entity, 2, parentsIn(ownedRowIds));
+    expect(conformance.violations(`${view!.rest}.body`, asJson(sent))).toEqual([]);
     const created = await ann.post(list, sent);
     expect(created.status).toBe(201);
     expect(conformance.problems('post', list, 201, created.body)).toEqual([]);
@@ -269,18 +269,18 @@ const asJson = (body: object): unknown => JSON.parse(JSON.stringify(body));
 
 describe('the OpenAPI document', () => {
   test('is returned as JSON and as YAML with the same content', async () => {
-    const { anyone } = fitgraph;
-    const json = [anyone.get('/schema'), anyone.get('/schema/'), anyone.get('/schema.json'), anyone.get('/schema?format=json')];
+    const { anonymous } = fitgraph;
+    const json = [anonymous.get('/schema'), anonymous.get('/schema/'), anonymous.get('/schema.json'), anonymous.get('/schema?format=json')];
     const yaml = [
-      ...['application/yaml', 'text/yaml'].map((type) => anyone.sending({ Accept: type }).get('/schema')),
-      ...['/schema.yaml', '/schema?format=yaml', '/schema/?format=yaml'].map((way) => anyone.get(way)),
+      ...['application/yaml', 'text/yaml'].map((type) => anonymous.withHeaders({ Accept: type }).get('/schema')),
+      ...['/schema.yaml', '/schema?format=yaml', '/schema/?format=yaml'].map((way) => anonymous.get(way)),
     ];
-    const texts = async (answers: Promise<Answer>[], type: RegExp) => {
+    const readTexts = async (answers: Promise<Answer>[], type: RegExp) => {
       const all = await Promise.all(answers);
       for (const { status, headers } of all) expect([status, headers.get('content-type')]).toEqual([200, expect.stringMatching(type)]);
       return [...new Set(all.map(({ text }) => text))];
     };
-    const written = [...(await texts(json, /^application\/json/)), ...(await texts(yaml, /^application\/yaml/))];
+    const written = [...(await readTexts(json, /^application\/json/)), ...(await readTexts(yaml, /^application\/yaml/))];
     expect(written.map((text) => parse(text) as unknown)).toEqual([document, document]);
   });
 
@@ -294,38 +294,38 @@ describe('the OpenAPI document', () => {
       'Access-Control-Request-Method': 'GET',
       'Access-Control-Request-Headers': 'authorization',
     };
-    const asked = await fitgraph.anyone.sending(headers).options('/schema.json');
-    expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
-    expect(asked.headers.get('access-control-allow-headers')).toContain('authorization');
+    const preflight = await fitgraph.anonymous.withHeaders(headers).options('/schema.json');
+    expect([preflight.status, preflight.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization');
     expect((await ann.get('/schema.json')).headers.get('access-control-allow-origin')).toBe('*');
   });
 
   test('is shown as a page to browsers, unless the URL names a format', async () => {
-    const browser = fitgraph.anyone.sending({ Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' });
+    const browser = fitgraph.anonymous.withHeaders({ Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' });
     const opened = await browser.get('/schema');
     expect([opened.status, opened.headers.get('location'), opened.headers.get('vary')]).toEqual([303, '/api/v2/schema/docs', 'Accept']);
     expect((await browser.get('/schema/docs')).headers.get('content-type')).toBe('text/html; charset=utf-8');
     for (const path of ['/schema.json', '/schema?format=json'])
       expect((await browser.get(path)).headers.get('content-type')).toMatch(/^application\/json/);
-    expect((await fitgraph.anyone.sending({ Accept: 'application/json, text/html' }).get('/schema')).status).toBe(200);
+    expect((await fitgraph.anonymous.withHeaders({ Accept: 'application/json, text/html' }).get('/schema')).status).toBe(200);
   });
 
   test('is not returned in other formats, for other methods or at similar paths', async () => {
-    const { anyone } = fitgraph;
-    expect(await anyone.sending({ Accept: 'text/csv' }).get('/schema')).toMatchObject({
+    const { anonymous } = fitgraph;
+    expect(await anonymous.withHeaders({ Accept: 'text/csv' }).get('/schema')).toMatchObject({
       status: 406,
       body: { detail: expect.any(String) },
     });
-    expect((await anyone.get('/schema?format=xml')).status).toBe(404);
-    expect((await anyone.post('/schema', {})).status).toBe(405);
-    expect((await anyone.get('/schema/unknown')).status).toBe(404);
-    expect((await anyone.get('/schemata/')).status).toBe(404);
-    expect((await anyone.head('/schema')).status).toBe(200);
+    expect((await anonymous.get('/schema?format=xml')).status).toBe(404);
+    expect((await anonymous.post('/schema', {})).status).toBe(405);
+    expect((await anonymous.get('/schema/unknown')).status).toBe(404);
+    expect((await anonymous.get('/schemata/')).status).toBe(404);
+    expect((await anonymous.head('/schema')).status).toBe(200);
   });
 });
 
 test('describes JSON as the only media type of responses', async () => {
-  const { paths, components } = (await fitgraph.anyone.get('/schema')).body;
+  const { paths, components } = (await fitgraph.anonymous.get('/schema')).body;
   const types = (responses: object) => Object.values(responses).flatMap(({ content }) => Object.keys(content ?? {}));
   const operations = Object.values<Record<string, any>>(paths).flatMap((path) => Object.values(path).filter(({ responses }) => responses));
   expect(operations.length).toBeGreaterThan(100);
@@ -334,7 +334,7 @@ test('describes JSON as the only media type of responses', async () => {
 });
 
 test('returns a reference page that loads only local, immutable assets', async () => {
-  const { status, headers, text } = await fitgraph.anyone.get('/schema/docs');
+  const { status, headers, text } = await fitgraph.anonymous.get('/schema/docs');
   expect(status).toBe(200);
   const policy = headers.get('content-security-policy')!;
   expect(policy).toContain("default-src 'none'");
@@ -343,7 +343,7 @@ test('returns a reference page that loads only local, immutable assets', async (
   const assets = [...text.matchAll(/(?:src|href)="(\/[^"]*\/assets\/[^"]*)"/g)].map(([, address]) => address!);
   expect(assets).toHaveLength(4);
   for (const address of assets) {
-    const asset = await fitgraph.anyone.send('GET', address);
+    const asset = await fitgraph.anonymous.send('GET', address);
     expect(asset.status).toBe(200);
     expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(asset.headers.get('content-type')).toMatch(address.endsWith('.css') ? /^text\/css/ : /javascript/);

@@ -1,17 +1,17 @@
 /** Conditional requests: the version of a row as its ETag, `If-Match` for changes and `If-None-Match` for reads. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { bodyOf } from '../setup/samples';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
+  ownedRowIds = await createOwnedRows(ann);
 });
 
 const tagOf = ({ headers }: Answer) => headers.get('etag');
@@ -27,12 +27,12 @@ async function entry(): Promise<{ path: string; tag: string; body: any }> {
   expect(answer.status).toBe(201);
   return { path: `/weightentry/${answer.body.id}/`, tag: tagOf(answer)!, body: answer.body };
 }
-const withHeaders = (headers: Record<string, string>) => ann.sending(headers);
+const withHeaders = (headers: Record<string, string>) => ann.withHeaders(headers);
 const ifMatch = (tag: string) => withHeaders({ 'If-Match': tag });
 
 describe.each(types)('a row of %s', (rest, entity) => {
   const { metadata } = resourceOf(entity)!;
-  const path = () => `/${rest}/${belongings.get(entity)}/`;
+  const path = () => `/${rest}/${ownedRowIds.get(entity)}/`;
 
   test('has a strong ETag, which is not part of its body', async () => {
     const got = await ann.get(path());
@@ -49,7 +49,7 @@ describe.each(types)('a row of %s', (rest, entity) => {
   });
 
   test('gets a new ETag with a change and rejects changes with the former one', async () => {
-    const body = metadata.create ? bodyOf(entity, 11, parentsIn(belongings)) : { height: 175 };
+    const body = metadata.create ? bodyOf(entity, 11, parentsIn(ownedRowIds)) : { height: 175 };
     const before = tagOf(await ann.get(path()))!;
     const changed = await ifMatch(before).patch(path(), body);
     expect(changed.status).toBe(200);
@@ -111,7 +111,7 @@ describe('If-Match', () => {
     expect([tagOf(got), got.body]).toEqual([tag, body]);
   });
 
-  test('gives way to 404 for a missing row and to 400 for an invalid body', async () => {
+  test('returns 404 for a missing row and 400 for an invalid body instead of 412', async () => {
     for (const tag of ['*', '"a"']) {
       expect((await ifMatch(tag).patch('/weightentry/2000000000/', { weight: '81' })).status).toBe(404);
       expect((await ifMatch(tag).delete('/weightentry/2000000000/')).status).toBe(404);
@@ -120,9 +120,9 @@ describe('If-Match', () => {
     expect((await ifMatch('"a"').patch(path, { weight: 'x' })).status).toBe(400);
   });
 
-  test('gives way to 404 for a row of another user, even with its current ETag', async () => {
+  test('returns 404 for a row of another user, even with its current ETag', async () => {
     const { path, tag } = await entry();
-    const bob = (await fitgraph.user('bob')).sending({ 'If-Match': tag });
+    const bob = (await fitgraph.user('bob')).withHeaders({ 'If-Match': tag });
     expect((await bob.patch(path, { weight: '81' })).status).toBe(404);
     expect((await bob.delete(path)).status).toBe(404);
   });
@@ -136,12 +136,13 @@ describe('If-Match', () => {
 
   test('keeps a 412, and a response with its ETag, for a repeated Idempotency-Key', async () => {
     const { path, tag } = await entry();
-    const keyed = (key: string, match: string) => withHeaders({ 'Idempotency-Key': key, 'If-Match': match }).patch(path, { weight: '81' });
-    expect(await keyed('k1', '"a"')).toMatchObject(REFUSED);
-    expect(await keyed('k1', '"a"')).toMatchObject(REFUSED);
-    const first = await keyed('k2', tag);
-    const again = await keyed('k2', tag);
-    expect([again.status, tagOf(again), again.text]).toEqual([200, tagOf(first), first.text]);
+    const patchWithKey = (key: string, match: string) =>
+      withHeaders({ 'Idempotency-Key': key, 'If-Match': match }).patch(path, { weight: '81' });
+    expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
+    expect(await patchWithKey('k1', '"a"')).toMatchObject(REFUSED);
+    const first = await patchWithKey('k2', tag);
+    const repeated = await patchWithKey('k2', tag);
+    expect([repeated.status, tagOf(repeated), repeated.text]).toEqual([200, tagOf(first), first.text]);
   });
 });
 
@@ -190,7 +191,7 @@ test('returns no ETag for HTML and indented JSON, and the same ETag for .json', 
 });
 
 test('returns no ETag for views of several rows and for public rows requested with a token', async () => {
-  const plan = belongings.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
+  const plan = ownedRowIds.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
   for (const path of [`/nutritionplaninfo/${plan}/`, `/nutritionplan/${plan}/nutritional_values/`, '/exercise/1/', '/exerciseinfo/1/']) {
     const answer = await withHeaders({ 'If-None-Match': '*' }).get(path);
     expect([answer.status, tagOf(answer)]).toEqual([200, null]);

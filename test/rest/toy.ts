@@ -103,7 +103,7 @@ fruit.getFields().peeled!.extensions = { field: fieldMetadata('peeled', 'peeled'
 fruit.getFields().juice!.extensions = { action: { name: 'squeezed_juice' } };
 schema.getQueryType()!.getFields().ripest!.extensions = { endpoint: { paths: ['fruit/ripest'], title: 'Ripest' } };
 
-const missing = () => new GraphQLError('Not found.', { extensions: { code: 'NOT_FOUND' } });
+const notFoundError = () => new GraphQLError('Not found.', { extensions: { code: 'NOT_FOUND' } });
 
 const UNKNOWN = { path: ['id'], code: 'NOT_FOUND', message: 'There is no such fruit.' };
 
@@ -114,7 +114,7 @@ export class Orchard {
 
   private find = (id: string): Fruit => {
     const found = this.fruits.find((one) => one.id === Number(id));
-    if (!found) throw missing();
+    if (!found) throw notFoundError();
     return { ...found, juice: ({ glasses = '1' }) => ({ inMillilitres: 200 * Number(glasses) }) } as Fruit;
   };
 
@@ -186,7 +186,7 @@ export class Orchard {
         resolveNames: () => Promise.resolve(),
         redirectHeaders: () => undefined,
         renderError: () => ({ text: '<h1>Failed</h1>', headers: {} }),
-        render: async (shown) => ({ text: `<h1>${(await views.buildView(shown)).name}</h1>`, headers: {} }),
+        render: async (page) => ({ text: `<h1>${(await views.buildView(page)).name}</h1>`, headers: {} }),
       };
     },
     limitRendering: (work) => work(),
@@ -206,7 +206,7 @@ export class Orchard {
     await new Promise((resolve) => this.server!.close(resolve));
   }
 
-  get anyone(): Person {
+  get anonymous(): Person {
     return new Person(this.url);
   }
 }

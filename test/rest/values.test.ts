@@ -21,13 +21,13 @@ function field(kind: FieldKind, more: Partial<FieldMetadata> = {}): FieldMetadat
 /** Ids of existing rows. */
 const KNOWN = [1, 2, 7];
 
-function read(field: FieldMetadata, value: unknown): unknown {
+function coerce(field: FieldMetadata, value: unknown): unknown {
   const coerced = field.relation ? coerceReference(field, value, KNOWN) : coerceValue(field, value, 'Europe/Berlin');
   return 'messages' in coerced ? coerced.messages : coerced.value;
 }
 
 /** Parses a JSON text as a request body is parsed. */
-const sent = (text: string) => parseJson(() => text);
+const parseValue = (text: string) => parseJson(() => text);
 
 const shownValue = (value: unknown) => {
   if (value instanceof JsonNumber) return value.text;
@@ -43,7 +43,7 @@ function table(what: string, field: FieldMetadata, pairs: [unknown, unknown][]):
     test.each(pairs.map(([value, expected]) => [shownValue(value), outcomeOf(expected), value, expected]))(
       '%s %s',
       (_shown, _outcome, value, expected) => {
-        expect(read(field, value)).toEqual(expected);
+        expect(coerce(field, value)).toEqual(expected);
       },
     );
   });
@@ -67,13 +67,13 @@ table('an integer', field('integer', { min: 0, max: 600 }), [
   ['5.0\u001f', 5],
   ['5.0.0', INTEGER],
   ['\ufeff5', INTEGER],
-  [sent('2.0'), 2],
-  [sent('1e2'), 100],
-  [sent('-0'), 0],
-  [sent('1e20'), INTEGER],
-  [sent('1e16'), INTEGER],
-  [sent('1e15'), ['Ensure this value is less than or equal to 600.']],
-  [sent('100000000000000000000'), ['Ensure this value is less than or equal to 600.']],
+  [parseValue('2.0'), 2],
+  [parseValue('1e2'), 100],
+  [parseValue('-0'), 0],
+  [parseValue('1e20'), INTEGER],
+  [parseValue('1e16'), INTEGER],
+  [parseValue('1e15'), ['Ensure this value is less than or equal to 600.']],
+  [parseValue('100000000000000000000'), ['Ensure this value is less than or equal to 600.']],
   [0, 0],
   [600, 600],
   [601, ['Ensure this value is less than or equal to 600.']],
@@ -116,10 +116,10 @@ table('a decimal with 5 digits, 2 of them decimal places', field('decimal', { di
   ['\u001c80.5\u0085', '80.5'],
   ['\ufeff80.5', NUMBER],
   ['80.', '80.'],
-  [sent('80.0'), '80.0'],
-  [sent('80.500'), '80.5'],
-  [sent('1e2'), '100.0'],
-  [sent('1e400'), NUMBER],
+  [parseValue('80.0'), '80.0'],
+  [parseValue('80.500'), '80.5'],
+  [parseValue('1e2'), '100.0'],
+  [parseValue('1e400'), NUMBER],
   ['1e9999999999999999999', NUMBER],
   ['80.555', PLACES],
   ['80.500', PLACES],
@@ -145,13 +145,47 @@ table('a decimal with 5 digits, 2 of them decimal places', field('decimal', { di
 
 const BOOLEAN = ['Must be a valid boolean.'];
 table('a boolean', field('boolean'), [
-  ...[true, 1, sent('1.0'), sent('1e0'), 't', 'T', 'y', 'Y', 'yes', 'YES', 'Yes', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1'].map(
-    (value): [unknown, unknown] => [value, true],
-  ),
-  ...[false, 0, sent('0.0'), sent('-0'), 'f', 'F', 'n', 'N', 'no', 'NO', 'No', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0'].map(
-    (value): [unknown, unknown] => [value, false],
-  ),
-  ...[2, -1, sent('1.5'), sent('1e20'), 'perhaps', 'tRUE', 'yEs', 'null', 'None', ' true', '1.0', '', ' ', [], {}, [true]].map(
+  ...[
+    true,
+    1,
+    parseValue('1.0'),
+    parseValue('1e0'),
+    't',
+    'T',
+    'y',
+    'Y',
+    'yes',
+    'YES',
+    'Yes',
+    'true',
+    'True',
+    'TRUE',
+    'on',
+    'On',
+    'ON',
+    '1',
+  ].map((value): [unknown, unknown] => [value, true]),
+  ...[
+    false,
+    0,
+    parseValue('0.0'),
+    parseValue('-0'),
+    'f',
+    'F',
+    'n',
+    'N',
+    'no',
+    'NO',
+    'No',
+    'false',
+    'False',
+    'FALSE',
+    'off',
+    'Off',
+    'OFF',
+    '0',
+  ].map((value): [unknown, unknown] => [value, false]),
+  ...[2, -1, parseValue('1.5'), parseValue('1e20'), 'perhaps', 'tRUE', 'yEs', 'null', 'None', ' true', '1.0', '', ' ', [], {}, [true]].map(
     (value): [unknown, unknown] => [value, BOOLEAN],
   ),
 ]);
@@ -163,8 +197,8 @@ table('a text of at most 10 characters', field('string', { maxLength: 10 }), [
   [12, '12'],
   [1.5, '1.5'],
   // Numbers are formatted as in JavaScript.
-  [sent('1.0'), '1'],
-  [sent('1e3'), '1000'],
+  [parseValue('1.0'), '1'],
+  [parseValue('1e3'), '1000'],
   ['\u001c\u0085text\u2003', 'text'],
   ['\ufefftext', '\ufefftext'],
   ['a\ud800b', ['Surrogate characters are not allowed: U+D800.']],
@@ -293,19 +327,19 @@ table('a reference', one, [
   ['\u001f7', pk('str')],
   ['007', 7],
   ['７', pk('str')],
-  [sent('7.0'), 7],
+  [parseValue('7.0'), 7],
   [1.7, 1],
   // The message repeats the value as it was sent.
   [9, unknown('9')],
   [9.5, unknown('9.5')],
   [' 9', unknown(' 9')],
   ['-1', unknown('-1')],
-  [sent('9.0'), unknown('9.0')],
-  [sent('9.50'), unknown('9.5')],
-  [sent('100000000000000000000'), unknown('100000000000000000000')],
-  [sent('12345678901234567890123'), unknown('12345678901234567890123')],
-  [sent('1e20'), unknown('1e+20')],
-  [sent('1e400'), pk('float')],
+  [parseValue('9.0'), unknown('9.0')],
+  [parseValue('9.50'), unknown('9.5')],
+  [parseValue('100000000000000000000'), unknown('100000000000000000000')],
+  [parseValue('12345678901234567890123'), unknown('12345678901234567890123')],
+  [parseValue('1e20'), unknown('1e+20')],
+  [parseValue('1e400'), pk('float')],
   ['x', pk('str')],
   ['1.5', pk('str')],
   [true, pk('bool')],
@@ -321,7 +355,7 @@ table('a list of references', many, [
   ['1', ['Expected a list of items but got type "str".']],
   ['', ['Expected a list of items but got type "str".']],
   [true, ['Expected a list of items but got type "bool".']],
-  [sent('1.0'), ['Expected a list of items but got type "float".']],
+  [parseValue('1.0'), ['Expected a list of items but got type "float".']],
   // An object is treated as the list of its keys.
   [{}, ['This list may not be empty.']],
   [{ 1: 2 }, [1]],
@@ -330,7 +364,7 @@ table('a list of references', many, [
   // The first invalid item is reported.
   [[1, 9, 'x'], unknown('9')],
   [['x', 9], pk('str')],
-  [[sent('9.0'), 8], unknown('9.0')],
+  [[parseValue('9.0'), 8], unknown('9.0')],
   [['x'], pk('str')],
   [[1, true], pk('bool')],
   [[null], ['Invalid pk "None" - object does not exist.']],
@@ -343,9 +377,9 @@ test.each([
   ['', 'str'],
   [1, 'int'],
   [1.5, 'float'],
-  [sent('1.0'), 'float'],
-  [sent('1e2'), 'float'],
-  [sent('100000000000000000000'), 'int'],
+  [parseValue('1.0'), 'float'],
+  [parseValue('1e2'), 'float'],
+  [parseValue('100000000000000000000'), 'int'],
   [true, 'bool'],
 ])('gives %j the Python type name %s', (value, name) => {
   expect(pythonTypeName(value)).toBe(name);
@@ -366,7 +400,7 @@ describe('the JSON parser', () => {
     ['-123456789.250', '-123456789.25'],
     ['100000000000000000000', '100000000000000000000'],
   ])('keeps the number %s so that messages show %s', (number, text) => {
-    expect(read(field('choice', { choices: [] }), sent(number))).toEqual([`"${text}" is not a valid choice.`]);
+    expect(coerce(field('choice', { choices: [] }), parseValue(number))).toEqual([`"${text}" is not a valid choice.`]);
   });
 
   test('returns the values of JSON.parse', () => {
@@ -383,8 +417,8 @@ describe('the JSON parser', () => {
       '1.0',
       '"a 1.0"',
     ])
-      expect(plain(sent(text))).toEqual(JSON.parse(text));
-    expect(Object.keys(sent('{"__proto__":1.0}') as object)).toEqual(['__proto__']);
+      expect(plain(parseValue(text))).toEqual(JSON.parse(text));
+    expect(Object.keys(parseValue('{"__proto__":1.0}') as object)).toEqual(['__proto__']);
   });
 
   test('takes linear time', async () => {
@@ -395,6 +429,6 @@ describe('the JSON parser', () => {
       [300_000, (many) => `["",${'9'.repeat(many)}]`],
       [300_000, (many) => `{"a":${' '.repeat(many)}1.0}`],
     ];
-    for (const [length, textOf] of texts) expect(await growth((share) => sent(textOf(length * share)))).toBeLessThan(LINEAR);
+    for (const [length, textOf] of texts) expect(await growth((share) => parseValue(textOf(length * share)))).toBeLessThan(LINEAR);
   });
 });

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 
 const send = (method: string, body: unknown, type = 'application/json', path = '/api/v2/fruit/') =>
-  orchard.anyone.sending({ 'Content-Type': type }).send(method, path, body);
+  orchard.anonymous.withHeaders({ 'Content-Type': type }).send(method, path, body);
 
 interface Received {
   status: number;
@@ -56,9 +56,9 @@ test('requires required fields in PUT but not in PATCH, and keeps omitted fields
 });
 
 test('returns 204 without a body for DELETE, and 404 when it is repeated', async () => {
-  const gone = await orchard.anyone.delete('/fruit/1/');
+  const gone = await orchard.anonymous.delete('/fruit/1/');
   expect([gone.status, gone.text, gone.headers.get('content-type'), gone.headers.get('content-length')]).toEqual([204, '', null, '0']);
-  expect((await orchard.anyone.delete('/fruit/1/')).status).toBe(404);
+  expect((await orchard.anonymous.delete('/fruit/1/')).status).toBe(404);
 });
 
 test('returns all validation errors at once, in the order of the fields', async () => {
@@ -103,7 +103,7 @@ describe('a JSON body', () => {
     expect(await send('POST', body)).toMatchObject({ status: 400, body: { non_field_errors: [message] } });
   });
 
-  test('counts as an empty object when it is empty, and uses the last of two equal keys', async () => {
+  test('is treated as an empty object when it is empty, and uses the last of two equal keys', async () => {
     expect((await send('POST', '')).body).toEqual({ full_name: ['This field is required.'] });
     expect((await send('POST', '{"full_name": "one", "full_name": "two"}')).body.full_name).toBe('two');
   });
@@ -126,7 +126,7 @@ describe('a form body', () => {
     const parts = new FormData();
     parts.set('full_name', 'Kiwi');
     parts.set('peeled', 'on');
-    expect((await orchard.anyone.send('POST', '/api/v2/fruit/', parts)).body).toMatchObject({ full_name: 'Kiwi', peeled: true });
+    expect((await orchard.anonymous.send('POST', '/api/v2/fruit/', parts)).body).toMatchObject({ full_name: 'Kiwi', peeled: true });
     const boundless = await send('POST', 'x', 'multipart/form-data');
     expect(boundless).toMatchObject({ status: 400, body: { detail: 'Multipart form parse error - Invalid boundary in multipart: None' } });
   });
@@ -148,11 +148,11 @@ describe('a body over the limit', () => {
   test('is rejected with 413 when it is chunked, and so has no Content-Length', async () => {
     const agent = new http.Agent();
     const [start, end] = ['{"full_name": "', '"}'];
-    const sent = (length: number) =>
+    const sendLength = (length: number) =>
       sendPieces(agent, 'POST', '/api/v2/fruit/', [start, ...Array.from({ length: length / 100 }, () => 'x'.repeat(100)), end]);
-    const large = await sent(1_000);
+    const large = await sendLength(1_000);
     expect([large.status, JSON.parse(large.text)]).toEqual([413, TOO_LARGE.body]);
-    const small = await sent(900);
+    const small = await sendLength(900);
     expect([small.status, small.text]).toEqual([400, expect.stringContaining('no more than 10 characters')]);
   });
 

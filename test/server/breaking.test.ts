@@ -24,30 +24,30 @@ const git = (...words: string[]) => execFileSync('git', words, { cwd: folder });
 const write = (file: string, text: string) => fs.writeFileSync(path.join(folder, file), text);
 const version = (name: string) => write('package.json', JSON.stringify({ version: name }));
 const list = (listed: Record<string, string>) => write('schema.breaking.json', JSON.stringify(listed));
-function checked(): { status: number | null; said: string } {
+function runCheck(): { status: number | null; said: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd: folder, encoding: 'utf8' });
   return { status, said: stdout + stderr };
 }
 
 it('passes before the first release', () => {
   write('schema.graphql', 'type Query { other: Int }');
-  expect(checked()).toEqual({ status: 0, said: expect.stringContaining('no release tag') });
+  expect(runCheck()).toEqual({ status: 0, said: expect.stringContaining('no release tag') });
 });
 
 describe('check:breaking with released/*.graphql', () => {
-  const keep = (version: string, text: string) => {
+  const storeReleasedSchema = (version: string, text: string) => {
     fs.mkdirSync(path.join(folder, 'released'), { recursive: true });
     write(`released/${version}.graphql`, text);
   };
 
   it('compares with the newest released schema when there is no release tag', () => {
-    keep('0.9.0', 'type Query { nothing: Int }');
-    keep('0.10.0', RELEASED);
+    storeReleasedSchema('0.9.0', 'type Query { nothing: Int }');
+    storeReleasedSchema('0.10.0', RELEASED);
     version('0.10.1');
     write('schema.graphql', 'type Query { name: String }');
-    expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of 0.10.0: ${REMOVED}`) });
+    expect(runCheck()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of 0.10.0: ${REMOVED}`) });
     list({ [REMOVED]: 'Nobody ever asked for it.' });
-    expect(checked()).toEqual({ status: 0, said: 'schema: 1 changes since 0.10.0, 1 of them breaking\n' });
+    expect(runCheck()).toEqual({ status: 0, said: 'schema: 1 changes since 0.10.0, 1 of them breaking\n' });
   });
 
   it.each([
@@ -57,17 +57,17 @@ describe('check:breaking with released/*.graphql', () => {
     ['1.2.0', '1.3.0', 1],
     ['1.2.0', '2.0.0', 0],
   ])('exits, for a breaking change from version %s to %s, with status %i', (released, next, status) => {
-    keep(released, RELEASED);
+    storeReleasedSchema(released, RELEASED);
     version(next);
     write('schema.graphql', 'type Query { name: String }');
     const said = status ? expect.stringContaining(REMOVED) : `schema: 1 changes since ${released}, 1 of them breaking, as ${next} may\n`;
-    expect(checked()).toEqual({ status, said });
+    expect(runCheck()).toEqual({ status, said });
   });
 
   it('compares with the release tag when there is one', () => {
-    keep('0.10.0', 'type Query { nothing: Int }');
+    storeReleasedSchema('0.10.0', 'type Query { nothing: Int }');
     git('tag', 'v1.0.0');
-    expect(checked()).toEqual({ status: 0, said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n' });
+    expect(runCheck()).toEqual({ status: 0, said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n' });
   });
 });
 
@@ -76,16 +76,16 @@ describe('check:breaking with a release tag', () => {
 
   it('accepts additions to the schema', () => {
     write('schema.graphql', 'type Query { name: String, size: Int, other: Int }');
-    expect(checked()).toEqual({ status: 0, said: 'schema: 1 changes since v1.0.0, 0 of them breaking\n' });
+    expect(runCheck()).toEqual({ status: 0, said: 'schema: 1 changes since v1.0.0, 0 of them breaking\n' });
   });
 
   it('fails for a removed field unless schema.breaking.json lists it with a reason', () => {
     write('schema.graphql', 'type Query { name: String }');
-    expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of v1.0.0: ${REMOVED}`) });
+    expect(runCheck()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of v1.0.0: ${REMOVED}`) });
     list({ [REMOVED]: ' ' });
-    expect(checked().status).toBe(1);
+    expect(runCheck().status).toBe(1);
     list({ [REMOVED]: 'Nobody ever asked for it.' });
-    expect(checked().status).toBe(0);
+    expect(runCheck().status).toBe(0);
   });
 
   it('fails for an argument or an input field that becomes required because its default is removed', () => {
@@ -95,9 +95,9 @@ describe('check:breaking with a release tag', () => {
     git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qam', 'second');
     git('tag', 'v1.0.1');
     write('schema.graphql', schema('= 6'));
-    expect(checked().status).toBe(0);
+    expect(runCheck().status).toBe(0);
     write('schema.graphql', schema(''));
-    const { status, said } = checked();
+    const { status, said } = runCheck();
     expect([status, said.match(/'[\w.]+' became required/g)]).toEqual([
       1,
       ["'Query.rows.first' became required", "'Filter.size' became required"],
@@ -106,6 +106,6 @@ describe('check:breaking with a release tag', () => {
 
   it('fails when schema.breaking.json lists a change that is not breaking', () => {
     list({ [REMOVED]: 'Nobody ever asked for it.' });
-    expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`lists what is no breaking change: ${REMOVED}`) });
+    expect(runCheck()).toEqual({ status: 1, said: expect.stringContaining(`lists what is no breaking change: ${REMOVED}`) });
   });
 });

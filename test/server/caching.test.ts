@@ -24,7 +24,7 @@ describe('the Cache-Control header', () => {
     ['POST', '/api/v2/login/', { username: 'ann', password: PASSWORD }],
   ])('forbids caching of %s %s for all clients', async (method, path, body) => {
     expect(await cacheControl(ann, method, path, body)).toBe(PRIVATE);
-    expect(await cacheControl(fitgraph.anyone, method, path, body)).toBe(PRIVATE);
+    expect(await cacheControl(fitgraph.anonymous, method, path, body)).toBe(PRIVATE);
   });
 
   test.each([['/api/v2/exercise/?limit=1'], ['/api/v2/'], ['/api/v2/nothing/'], ['/api/v2/exercise/search/?term=press']])(
@@ -32,26 +32,26 @@ describe('the Cache-Control header', () => {
     async (path) => {
       expect(await cacheControl(ann, 'GET', path)).toBe(PRIVATE);
       const some: Record<string, string>[] = [{ Authorization: 'Token no' }, { Authorization: 'Bearer no' }, { Cookie: 'fitgraph=no' }];
-      for (const headers of some) expect(await cacheControl(fitgraph.anyone.sending(headers), 'GET', path)).toBe(PRIVATE);
-      const found = (await fitgraph.anyone.get(path.slice('/api/v2'.length))).status === 200;
-      expect(await cacheControl(fitgraph.anyone, 'GET', path)).toBe(found ? 'public, no-cache' : null);
+      for (const headers of some) expect(await cacheControl(fitgraph.anonymous.withHeaders(headers), 'GET', path)).toBe(PRIVATE);
+      const found = (await fitgraph.anonymous.get(path.slice('/api/v2'.length))).status === 200;
+      expect(await cacheControl(fitgraph.anonymous, 'GET', path)).toBe(found ? 'public, no-cache' : null);
     },
   );
 
   test('forbids caching of all GraphQL responses, which vary by credentials', async () => {
     const get = { 'apollo-require-preflight': 'yes' };
     const query = `/graphql?query=${encodeURIComponent('{ viewer { username } }')}`;
-    const asked: [Person, string, string, unknown?][] = [
-      [ann.sending(get), 'GET', query],
-      [fitgraph.anyone.sending(get), 'GET', query],
-      [fitgraph.anyone, 'GET', query],
+    const uncachedRequests: [Person, string, string, unknown?][] = [
+      [ann.withHeaders(get), 'GET', query],
+      [fitgraph.anonymous.withHeaders(get), 'GET', query],
+      [fitgraph.anonymous, 'GET', query],
       [ann, 'POST', '/graphql', { query: '{ viewer { username } }' }],
       [ann, 'POST', '/graphql', { query: '{' }],
       [ann, 'POST', '/graphql', '{'],
-      [ann.sending({ Authorization: 'Token no' }), 'POST', '/graphql', { query: '{ viewer { username } }' }],
+      [ann.withHeaders({ Authorization: 'Token no' }), 'POST', '/graphql', { query: '{ viewer { username } }' }],
       [ann, 'POST', '/graphql/stream', { query: '{ viewer { username } }' }],
     ];
-    for (const [person, method, path, body] of asked) {
+    for (const [person, method, path, body] of uncachedRequests) {
       const { headers } = await person.send(method, path, body);
       expect([path, headers.get('cache-control')]).toEqual([path, PRIVATE]);
       expect(headers.get('vary')!.split(', ')).toEqual(expect.arrayContaining(['Accept', 'Accept-Language', 'Authorization', 'Cookie']));
@@ -79,24 +79,28 @@ describe('the Cache-Control header', () => {
 });
 
 describe('the Strict-Transport-Security header', () => {
-  const hsts = async (headers: Record<string, string>, path: string, { anyone } = fitgraph as Pick<Fitgraph, 'anyone'>) =>
-    (await anyone.sending(headers).send('GET', path)).headers.get('strict-transport-security');
+  const hstsHeader = async (headers: Record<string, string>, path: string, { anonymous } = fitgraph as Pick<Fitgraph, 'anonymous'>) =>
+    (await anonymous.withHeaders(headers).send('GET', path)).headers.get('strict-transport-security');
 
   test('is sent only when a trusted proxy reports HTTPS', async () => {
     for (const path of ['/', '/api/v2/exercise/?limit=1', '/graphql', '/media/none.png', '/health/live']) {
-      expect([path, await hsts({ 'X-Forwarded-Proto': 'https' }, path)]).toEqual([path, 'max-age=31536000']);
-      for (const headers of [{}, { 'X-Forwarded-Proto': 'http' }]) expect(await hsts(headers as Record<string, string>, path)).toBeNull();
+      expect([path, await hstsHeader({ 'X-Forwarded-Proto': 'https' }, path)]).toEqual([path, 'max-age=31536000']);
+      for (const headers of [{}, { 'X-Forwarded-Proto': 'http' }])
+        expect(await hstsHeader(headers as Record<string, string>, path)).toBeNull();
     }
   });
 
   test('is not sent behind an untrusted proxy or when HSTS_DAYS is 0', async () => {
-    const other = await Fitgraph.start({ beside: fitgraph });
-    const without = await Fitgraph.start({ beside: fitgraph, environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' } });
+    const other = await Fitgraph.start({ sameDatabaseAs: fitgraph });
+    const withoutHsts = await Fitgraph.start({
+      sameDatabaseAs: fitgraph,
+      environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' },
+    });
     try {
-      for (const instance of [other, without]) expect(await hsts({ 'X-Forwarded-Proto': 'https' }, '/', instance)).toBeNull();
+      for (const instance of [other, withoutHsts]) expect(await hstsHeader({ 'X-Forwarded-Proto': 'https' }, '/', instance)).toBeNull();
     } finally {
       await other.stop();
-      await without.stop();
+      await withoutHsts.stop();
     }
   });
 });

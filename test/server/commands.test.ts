@@ -19,8 +19,8 @@ afterAll(() => installation.remove());
 const fitgraph = (...args: string[]) => installation.command(...args);
 
 const tokenIn = (stdout: string) => /[0-9a-f]{40}/.exec(stdout)![0];
-const login = (username: string, password: string) => server.anyone.post('/login/', { username, password });
-const mine = (token: string) => server.signedIn(token).get('/workout/');
+const login = (username: string, password: string) => server.anonymous.post('/login/', { username, password });
+const workoutsWith = (token: string) => server.signedIn(token).get('/workout/');
 
 const COMMANDS = [
   [],
@@ -116,26 +116,26 @@ test('creates an account, replaces its password and token, and locks and unlocks
   const created = await fitgraph('user', 'create', 'carla', '--password', 'first password', '--email', 'carla@example.com');
   expect(created).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Created user carla\. Token: [0-9a-f]{40}\n$/), stderr: '' });
   const token = tokenIn(created.stdout);
-  expect((await mine(token)).status).toBe(200);
+  expect((await workoutsWith(token)).status).toBe(200);
   expect(await login('carla', 'first password')).toMatchObject({ status: 200, body: { token } });
 
   const changed = await fitgraph('user', 'password', 'carla', '--password', 'second password');
   expect(changed.status).toBe(0);
   const second = tokenIn(changed.stdout);
-  expect([(await mine(token)).status, (await mine(second)).status]).toEqual([403, 200]);
+  expect([(await workoutsWith(token)).status, (await workoutsWith(second)).status]).toEqual([403, 200]);
   expect((await login('carla', 'first password')).status).toBe(401);
   expect(await login('carla', 'second password')).toMatchObject({ status: 200, body: { token: second } });
 
   expect((await fitgraph('user', 'token', 'carla')).stdout).toBe(`${second}\n`);
   const fresh = tokenIn((await fitgraph('user', 'token', 'carla', '--new')).stdout);
   expect(fresh).not.toBe(token);
-  expect((await mine(token)).body).toEqual({ detail: 'Invalid token.' });
-  expect((await mine(fresh)).status).toBe(200);
+  expect((await workoutsWith(token)).body).toEqual({ detail: 'Invalid token.' });
+  expect((await workoutsWith(fresh)).status).toBe(200);
 
   expect((await fitgraph('user', 'deactivate', 'carla')).status).toBe(0);
-  expect((await mine(fresh)).body).toEqual({ detail: 'User inactive or deleted.' });
+  expect((await workoutsWith(fresh)).body).toEqual({ detail: 'User inactive or deleted.' });
   expect((await fitgraph('user', 'deactivate', 'carla', '--undo')).status).toBe(0);
-  expect((await mine(fresh)).status).toBe(200);
+  expect((await workoutsWith(fresh)).status).toBe(200);
 });
 
 test('deletes a user with all rows and images only after the name is confirmed', async () => {
@@ -152,12 +152,12 @@ test('deletes a user with all rows and images only after the name is confirmed',
 
   const other = await installation.commandReading('dorothy\n', 'user', 'delete', 'dora');
   expect(other).toMatchObject({ status: 1, stderr: expect.stringMatching(/fitgraph: The name does not match\. Nothing was deleted\.\n$/) });
-  expect((await mine(tokenIn(stdout))).body.count).toBe(1);
+  expect((await workoutsWith(tokenIn(stdout))).body.count).toBe(1);
 
   const deleted = await installation.commandReading('dora\n', 'user', 'delete', 'dora');
   expect(deleted).toMatchObject({ status: 0, stdout: 'Deleted user dora with 3 rows and 1 image.\n' });
-  expect((await mine(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
-  expect((await server.anyone.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
+  expect((await workoutsWith(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
+  expect((await server.anonymous.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
   await until('the file is gone', () => !fs.existsSync(file));
   expect((await fitgraph('user', 'delete', 'dora', '--yes')).stderr).toBe('fitgraph: There is no user named dora.\n');
 });
@@ -194,8 +194,8 @@ test.each([
 
 test('doctor passes for a healthy installation and suggests fixes for problems', async () => {
   const { port } = new URL(server.url);
-  const examined = (own: Record<string, string>) => run('command', { DATA_DIR: installation.dataDir, PORT: port, ...own }, ['doctor']);
-  const healthy = await examined({});
+  const runDoctor = (own: Record<string, string>) => run('command', { DATA_DIR: installation.dataDir, PORT: port, ...own }, ['doctor']);
+  const healthy = await runDoctor({});
   expect(healthy).toMatchObject({ status: 0, stderr: '' });
   for (const about of [
     'Versions',
@@ -218,14 +218,14 @@ test('doctor passes for a healthy installation and suggests fixes for problems',
 
   const [key, aside] = [path.join(installation.dataDir, 'secret-key'), path.join(installation.folder, 'aside')];
   fs.renameSync(key, aside);
-  const ill = await examined({ DATABASE_POOL: '1000' });
+  const ill = await runDoctor({ DATABASE_POOL: '1000' });
   fs.renameSync(aside, key);
   expect(ill.status).toBe(1);
   expect(ill.stdout).toMatch(/^FAIL {2}Secret key: \S+ is missing\n {6}→ restore it/m);
   expect(ill.stdout).toMatch(/^WARN {2}Connections: 297 available, up to 2755 needed\n {6}→ lower DATABASE_POOL/m);
   expect(ill.stdout).toMatch(/1 failed, \d warnings?\.\n$/);
 
-  const nowhere = await examined({ DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: 'x'.repeat(32) });
+  const nowhere = await runDoctor({ DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: 'x'.repeat(32) });
   expect(nowhere).toMatchObject({
     status: 1,
     stdout: expect.stringMatching(/^FAIL {2}Configuration: DATABASE_URL: the database cannot be reached/m),
@@ -235,40 +235,42 @@ test('doctor passes for a healthy installation and suggests fixes for problems',
 test('restores a backup into another installation and into the running server', async () => {
   const file = path.join(installation.folder, 'backup.tar.gz');
   const token = tokenIn((await fitgraph('user', 'token', 'demo')).stdout);
-  const taken = await fitgraph('backup', file);
-  expect(taken).toMatchObject({ status: 0, stderr: '' });
-  expect(taken.stdout).toMatch(/^Backed up \d{4} rows of \d+ tables and 12 files to \S+ \(0\.\d MB\), verified\.\n$/);
+  const backup = await fitgraph('backup', file);
+  expect(backup).toMatchObject({ status: 0, stderr: '' });
+  expect(backup.stdout).toMatch(/^Backed up \d{4} rows of \d+ tables and 12 files to \S+ \(0\.\d MB\), verified\.\n$/);
   expect(fs.statSync(file).mode & 0o777).toBe(0o600);
   expect((await fitgraph('backup', file)).stderr).toMatch(/already exists\. Use --replace/);
 
-  const elsewhere = new Installation();
+  const otherInstallation = new Installation();
   try {
-    expect((await elsewhere.command('restore', file)).stdout).toMatch(/^Restored \d{4} rows and 12 files from the backup of \S+Z\.\n/);
+    expect((await otherInstallation.command('restore', file)).stdout).toMatch(
+      /^Restored \d{4} rows and 12 files from the backup of \S+Z\.\n/,
+    );
     // The token can be decrypted because the backup contains the secret key.
-    expect((await elsewhere.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
+    expect((await otherInstallation.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
     expect(
-      (await run('command', { DATA_DIR: elsewhere.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
+      (await run('command', { DATA_DIR: otherInstallation.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
     ).toMatch(/^fitgraph: SECRET_KEY differs from the key of the backup/);
     // `doctor` reports a dropped table, and a restore recreates it.
-    const { connection, release } = await openEmbedded({ dataDir: elsewhere.dataDir });
+    const { connection, release } = await openEmbedded({ dataDir: otherInstallation.dataDir });
     const database = open(connection);
     await database.pool.query('DROP TABLE "workout_log" CASCADE');
     await database.close();
     await release();
-    expect((await elsewhere.command('doctor')).stdout).toMatch(
+    expect((await otherInstallation.command('doctor')).stdout).toMatch(
       /^FAIL {2}Schema: table workout_log is missing\n {6}→ undo the change, or restore a backup: fitgraph restore FILE --replace/m,
     );
-    expect((await elsewhere.command('restore', file, '--replace')).status).toBe(0);
-    expect((await elsewhere.command('doctor')).stdout).toMatch(/^ok {4}Schema: up to date/m);
+    expect((await otherInstallation.command('restore', file, '--replace')).status).toBe(0);
+    expect((await otherInstallation.command('doctor')).stdout).toMatch(/^ok {4}Schema: up to date/m);
   } finally {
-    await elsewhere.remove();
+    await otherInstallation.remove();
   }
 
   const made = await server.signedIn(token).post('/workout/', { comment: 'after the backup' });
   expect((await fitgraph('restore', file)).stderr).toMatch(/^fitgraph: The database is not empty/);
   expect((await fitgraph('restore', file, '--replace')).status).toBe(0);
   expect((await server.signedIn(token).get(`/workout/${made.body.id}/`)).status).toBe(404);
-  expect((await mine(token)).body.count).toBeGreaterThan(0);
+  expect((await workoutsWith(token)).body.count).toBeGreaterThan(0);
 });
 
 describe('import', () => {
@@ -292,9 +294,9 @@ describe('import', () => {
     };
     write([category, base, { model: 'exercises.exercise', pk: 90_000, fields: { ...exercise, ...texts } }]);
     expect(await fitgraph('import', file)).toMatchObject({ status: 0, stdout: '3 rows of 3 models imported.\n', stderr: '' });
-    expect((await server.anyone.get('/exercise/90000/')).body).toMatchObject({ name: 'Imported exercise', category: 900 });
-    await until('the category is in memory', async () => {
-      const { body } = await server.anyone.get('/exerciseinfo/90000/');
+    expect((await server.anonymous.get('/exercise/90000/')).body).toMatchObject({ name: 'Imported exercise', category: 900 });
+    await until('the category is cached', async () => {
+      const { body } = await server.anonymous.get('/exerciseinfo/90000/');
       return body.category?.name === 'Imported';
     });
   });
@@ -309,7 +311,7 @@ describe('import', () => {
     const { status, stderr } = await fitgraph('import', file);
     expect(status).toBe(1);
     expect(stderr).toBe('fitgraph: manager.day 900: training refers to manager.workout 999999, which does not exist.\n');
-    expect((await server.anyone.get('/language/900/')).status).toBe(404);
+    expect((await server.anonymous.get('/language/900/')).status).toBe(404);
   });
 
   test('copies the files of image rows, or nothing when a file is invalid', async () => {
@@ -330,12 +332,12 @@ describe('import', () => {
     fs.writeFileSync(path.join(media, 'one.png'), 'an image');
     write([image(901, 'one.png'), image(902, 'missing.png')]);
     expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/the file missing\.png does not exist in/);
-    expect((await server.anyone.get('/exerciseimage/901/')).status).toBe(404);
+    expect((await server.anonymous.get('/exerciseimage/901/')).status).toBe(404);
     write([image(901, '../secret-key')]);
     expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/image is not a path in the media folder/);
     write([image(901, 'one.png')]);
     expect((await fitgraph('import', file, '--media', media)).status).toBe(0);
-    expect((await server.anyone.send('GET', '/media/one.png')).text).toBe('an image');
+    expect((await server.anonymous.send('GET', '/media/one.png')).text).toBe('an image');
   });
 });
 
@@ -369,7 +371,7 @@ test('schema prints the committed schema.graphql', async () => {
 });
 
 test('leaves the server running and ready after all commands', async () => {
-  expect((await server.anyone.send('GET', '/health/ready')).status).toBe(200);
+  expect((await server.anonymous.send('GET', '/health/ready')).status).toBe(200);
   expect(server.process.exitCode).toBeNull();
 });
 
@@ -380,7 +382,7 @@ test('ends a running command with one line when the server stops, and later runs
   holder.on('error', () => undefined);
   await holder.query('BEGIN; LOCK TABLE "user_account" IN ACCESS EXCLUSIVE MODE');
   const token = run('command', { DATA_DIR: installation.dataDir, LOCK_TIMEOUT: 'off' }, ['user', 'token', 'demo']);
-  await until('it waits for the lock', async () => (await holder.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
+  await until('the command waits for the lock', async () => (await holder.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
   server.process.kill('SIGTERM');
   expect(await token).toMatchObject({
     status: 1,

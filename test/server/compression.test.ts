@@ -13,14 +13,14 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-interface Raw {
+interface RawResponse {
   status: number;
   headers: http.IncomingHttpHeaders;
   body: Buffer;
 }
 
 /** Sends a request and returns the response, whose body is still encoded. */
-function send(path: string, headers: http.OutgoingHttpHeaders = {}, method = 'GET', body?: unknown): Promise<Raw> {
+function send(path: string, headers: http.OutgoingHttpHeaders = {}, method = 'GET', body?: unknown): Promise<RawResponse> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const request = http.request(
@@ -73,12 +73,12 @@ describe.each(Object.keys(DECODE))('the content coding %s', (coding) => {
 });
 
 test('chooses the best content coding that Accept-Encoding allows', async () => {
-  const chosen = async (accepted: string) => (await send(LONG, accepting(accepted))).headers['content-encoding'];
-  expect(await chosen('gzip, deflate, br')).toBe('br');
-  expect(await chosen('gzip, br;q=0')).toBe('gzip');
-  expect(await chosen('gzip;q=0.1')).toBe('gzip');
+  const chosenCoding = async (accepted: string) => (await send(LONG, accepting(accepted))).headers['content-encoding'];
+  expect(await chosenCoding('gzip, deflate, br')).toBe('br');
+  expect(await chosenCoding('gzip, br;q=0')).toBe('gzip');
+  expect(await chosenCoding('gzip;q=0.1')).toBe('gzip');
   for (const none of ['identity', 'br;q=0, gzip;q=0', 'zstd', '', 'nonsense', `gzip, ${'x'.repeat(300)}`])
-    expect(await chosen(none)).toBeUndefined();
+    expect(await chosenCoding(none)).toBeUndefined();
 });
 
 test('does not compress short responses, responses to HEAD and errors', async () => {
@@ -126,7 +126,7 @@ describe('public REST responses', () => {
     const path = '/api/v2/muscle/';
     const { etag } = (await send(path)).headers;
     await fitgraph.sql(`UPDATE "muscle" SET "name" = 'Changed' WHERE "id" = 1`);
-    await until('the change is known', async () => (await send(path, { 'If-None-Match': etag })).status !== 304);
+    await until('the change is visible', async () => (await send(path, { 'If-None-Match': etag })).status !== 304);
     const after = await send(path, { 'If-None-Match': etag });
     expect([after.status, after.body.toString().includes('Changed')]).toEqual([200, true]);
   });

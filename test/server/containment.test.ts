@@ -31,7 +31,7 @@ const stop = async () => {
   await server.ended;
 };
 
-const serving = () => server.workers[0]!;
+const workerPid = () => server.workers[0]!;
 const descriptors = (pid: number): string[] => {
   try {
     return fs.readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
@@ -46,14 +46,14 @@ const descriptors = (pid: number): string[] => {
   }
 };
 const port = () => Number(new URL(server.url).port);
-interface Sent {
+interface RandomRequest {
   path: string;
   headers: Record<string, string>;
   body: Buffer;
 }
 
 /** Sends a body unchanged and resolves with the status, or 0 if the server closed the connection without a response. */
-function send(agent: http.Agent, { path: to, headers, body }: Sent): Promise<number> {
+function send(agent: http.Agent, { path: to, headers, body }: RandomRequest): Promise<number> {
   return new Promise((resolve) => {
     const request = http.request({ port: port(), path: to, method: 'POST', headers, agent, timeout: 60_000 }, (response) => {
       response.on('error', () => undefined).on('close', () => resolve(response.statusCode!));
@@ -119,7 +119,7 @@ const PATHS = [
   '/api/v2/workout/1/',
 ];
 
-function randomForm(random: Random, token: string): Sent {
+function randomForm(random: Random, token: string): RandomRequest {
   const boundary = random.pick(['b', 'boundary', '-', 'a b', 'x'.repeat(70), '', 'ü']);
   const part = (): string => {
     const parameters = [
@@ -164,7 +164,7 @@ describe('a single worker', () => {
   test(seeded('survives random forms without a 500 and leaves no files or descriptors behind'), async () => {
     const random = randomFor('forms');
     const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
-    const worker = serving();
+    const worker = workerPid();
     const { token } = server.demo;
     await send(agent, randomForm(randomFor('warm up'), token));
     const before = descriptors(worker).length;
@@ -182,7 +182,7 @@ describe('a single worker', () => {
       }),
     );
     agent.destroy();
-    expect(serving()).toBe(worker);
+    expect(workerPid()).toBe(worker);
     expect(server.stdout).not.toMatch(/uncaught error|unexpected error/);
     expect([...statuses.keys()]).toEqual(expect.arrayContaining([201, 400]));
     const incoming = path.join(installation.dataDir, 'incoming');
@@ -197,10 +197,10 @@ describe('a single worker', () => {
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const upload = () => send(agent, { path: '/api/v2/exerciseimage/', headers, body });
     await upload();
-    const before = descriptors(serving()).length;
+    const before = descriptors(workerPid()).length;
     for (let count = 0; count < 50; count += 1) expect(await upload()).toBe(400);
     // Checked immediately, because garbage collection would close leaked descriptors.
-    expect(descriptors(serving()).length - before).toBeLessThan(10);
+    expect(descriptors(workerPid()).length - before).toBeLessThan(10);
     agent.destroy();
     const incoming = path.join(installation.dataDir, 'incoming');
     await until('no file is left', () => !fs.existsSync(incoming) || fs.readdirSync(incoming).length === 0);
@@ -237,12 +237,13 @@ describe('a single worker', () => {
 
   test('returns 413 for an oversized form and writes nothing to standard error', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
-    const refused = () => server.stdout.split('\n').filter((line) => line.includes('"/login"') && line.includes('"status":413')).length;
+    const countRejectedLogins = () =>
+      server.stdout.split('\n').filter((line) => line.includes('"/login"') && line.includes('"status":413')).length;
     // Random forms of an earlier test may also have been rejected with 413.
-    const before = refused();
+    const before = countRejectedLogins();
     for (let count = 1; count <= 3; count += 1) {
       expect(await send(new http.Agent(), { path: '/login', headers, body: Buffer.alloc(100_000, 'a') })).toBe(413);
-      await until('it is logged', () => refused() >= before + count);
+      await until('the rejected logins are logged', () => countRejectedLogins() >= before + count);
     }
     expect(server.stderr).toBe('');
   });
@@ -250,7 +251,7 @@ describe('a single worker', () => {
   const socket = () => new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
 
   test('disconnects a client that sends pings or requests without reading the replies', async () => {
-    const worker = serving();
+    const worker = workerPid();
     const residentMb = () => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${worker}/status`, 'utf8'))![1]) / 1024;
     const before = residentMb();
     const client = socket();
@@ -284,7 +285,7 @@ describe('a single worker', () => {
     const request = `GET /api/v2/muscle/ HTTP/1.1\r\nHost: localhost\r\n\r\n`.repeat(1_000);
     for (let sent = 0; sent < 200 && !raw.destroyed; sent += 1) await new Promise((resolve) => raw.write(request, resolve));
     await ended;
-    expect(serving()).toBe(worker);
+    expect(workerPid()).toBe(worker);
     expect(residentMb() - before).toBeLessThan(200);
   });
 
@@ -310,18 +311,18 @@ describe('a single worker', () => {
       (client as unknown as { _socket: Socket })._socket.write(Buffer.from([0xff, 0xff, 0xff, 0xff]));
       await closed;
     }
-    await until('it is logged', () => lines().length > 0);
+    await until('the malformed frames are logged', () => lines().length > 0);
     expect(lines().length).toBeLessThan(10);
     expect(JSON.parse(lines()[0]!)).toMatchObject({ msg: 'WebSocket error', code: expect.stringMatching(/^WS_ERR/) });
     expect(server.stderr).toBe('');
   });
 
   test('ends a subscription with its connection when its id is reused during set-up', async () => {
-    const running = async () => {
+    const runningOperations = async () => {
       const text = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
       return Number(/^fitgraph_subscriptions (\d+)/m.exec(text)![1]);
     };
-    const before = await running();
+    const before = await runningOperations();
     for (let connection = 0; connection < 5; connection += 1) {
       const client = socket();
       client.on('error', () => undefined);
@@ -337,7 +338,7 @@ describe('a single worker', () => {
       underlying.uncork();
       expect(await closed).toBe(4409);
     }
-    await until('nothing is left', async () => (await running()) <= before);
+    await until('all operations have ended', async () => (await runningOperations()) <= before);
   });
 });
 
@@ -373,17 +374,17 @@ test.each([
   // MAX_WAIT is off because waiting for the database is not tested here.
   await start({ NODE_OPTIONS: `--require=${throwingPreload()}`, MAX_WAIT: 'off' });
   try {
-    const worker = serving();
-    const others = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
+    const worker = workerPid();
+    const otherRequests = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
     const failing = await fetch(`${server.url}/api/v2/login/`, {
       method: kind === 'data' ? 'POST' : 'PUT',
       body: '{}',
       headers: { 'X-Throw': kind, 'Content-Type': 'application/json' },
     });
     expect(failing.status).toBe(expected);
-    for (const other of await Promise.all(others)) expect(other.status).toBe(200);
-    expect(serving()).toBe(worker);
-    await until('it is logged', () => server.stdout.includes('uncaught error'));
+    for (const other of await Promise.all(otherRequests)) expect(other.status).toBe(200);
+    expect(workerPid()).toBe(worker);
+    await until('the error is logged', () => server.stdout.includes('uncaught error'));
     expect(server.stdout.match(/uncaught error/g)).toHaveLength(1);
   } finally {
     await stop();
@@ -411,7 +412,7 @@ test('starts a new worker once the supervisor has file descriptors again', async
     // The limit is below the current number of descriptors, because those for the killed workers are freed.
     limit(fs.readdirSync(`/proc/${supervisor}/fd`).length - 8);
     for (const pid of server.workers) process.kill(pid, 'SIGKILL');
-    await until('a start has failed', () => server.stdout.includes('a worker could not be started'));
+    await until('a worker start has failed', () => server.stdout.includes('a worker could not be started'));
     limit(4096);
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200);
     expect(server.process.exitCode).toBeNull();
@@ -423,11 +424,11 @@ test('starts a new worker once the supervisor has file descriptors again', async
 test('keeps serving after its standard output and standard error are closed', async () => {
   await start();
   try {
-    const worker = serving();
+    const worker = workerPid();
     server.process.stdout!.destroy();
     server.process.stderr!.destroy();
     for (let request = 0; request < 20; request += 1) expect((await fetch(`${server.url}/api/v2/muscle/`)).status).toBe(200);
-    expect(serving()).toBe(worker);
+    expect(workerPid()).toBe(worker);
     // The supervisor tries to log that the worker has ended.
     process.kill(worker, 'SIGKILL');
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200);
@@ -451,7 +452,7 @@ test('restarts the database when its socket file has been removed', async () => 
   try {
     const folder = path.join(installation.dataDir, 'socket');
     fs.rmSync(path.join(folder, '.s.PGSQL.5432'));
-    await until('there is a socket again', () => fs.existsSync(path.join(folder, '.s.PGSQL.5432')));
+    await until('the socket file exists again', () => fs.existsSync(path.join(folder, '.s.PGSQL.5432')));
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/exercise/`)).status === 200);
   } finally {
     await stop();

@@ -6,21 +6,21 @@ import { asSuperuser, createDatabase, SECRET_KEY } from '../setup/databases';
 import { build, Installation, run } from './running';
 import { until } from '../setup/waits';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let installation: Installation;
 
 beforeAll(async () => {
   build();
-  made = await createDatabase('catalogue');
-  installation = new Installation({ DATABASE_URL: made.url, SECRET_KEY });
+  testDatabase = await createDatabase('catalogue');
+  installation = new Installation({ DATABASE_URL: testDatabase.url, SECRET_KEY });
 });
 afterAll(async () => {
   await installation.remove();
-  await made.drop();
+  await testDatabase.drop();
 });
 
 const doctor = (own: Record<string, string> = {}, ...args: string[]) =>
-  run('command', { DATA_DIR: installation.dataDir, DATABASE_URL: made.url, SECRET_KEY, ...own }, ['doctor', ...args]);
+  run('command', { DATA_DIR: installation.dataDir, DATABASE_URL: testDatabase.url, SECRET_KEY, ...own }, ['doctor', ...args]);
 
 const FAULTS: [statement: string, finding: string][] = [
   ['ALTER TABLE "workout_log" DISABLE TRIGGER "workout_log_insert_logged"', 'trigger workout_log.workout_log_insert_logged is disabled'],
@@ -68,7 +68,7 @@ const FAULTS: [statement: string, finding: string][] = [
 ];
 
 test('doctor does not compare the objects of a newer version that supports this one', async () => {
-  const client = new Client(made.connection);
+  const client = new Client(testDatabase.connection);
   await client.connect();
   try {
     await client.query(`INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0');
@@ -117,12 +117,12 @@ test('doctor names faulty settings, and a start warns about unknown variables', 
   );
 
   const server = await installation.start({ ...misspelt, WEB_CONCURRENCY: '2', ROW_SECURITY: 'off' });
-  await until('a start has warned', () => server.stdout.includes('DATABSE_POOL is unknown: did you mean DATABASE_POOL?'));
+  await until('the server has logged the warning', () => server.stdout.includes('DATABSE_POOL is unknown: did you mean DATABASE_POOL?'));
   await until('both workers use the database', () => installation.workers.length === 2);
   const environment = path.join(installation.folder, 'fitgraph.env');
   fs.writeFileSync(environment, 'WEB_CONCURRENCY=2\nDATABASE_POOL=20\n');
   const warning = /WARN {2}Connections: 2 workers use the database, but WEB_CONCURRENCY is 1 here/;
-  await until('doctor counts both', async () => warning.test((await doctor()).stdout));
+  await until('doctor counts both workers', async () => warning.test((await doctor()).stdout));
   const informed = (await doctor({}, '--environment', environment)).stdout;
   expect(informed).not.toMatch(warning);
   expect((await doctor({}, '--environment', missingFile)).stdout).toContain('FAIL  Configuration: --environment: ENOENT');
@@ -132,7 +132,7 @@ test('doctor names faulty settings, and a start warns about unknown variables', 
 
 test('doctor names each deliberate fault of the schema, and objects that no migration created', async () => {
   expect((await doctor()).stdout).toMatch(/^ok {4}Schema: up to date/m);
-  const client = new Client(asSuperuser(made.connection));
+  const client = new Client(asSuperuser(testDatabase.connection));
   await client.connect();
   for (const [statement] of FAULTS) await client.query(statement);
   await client.query(

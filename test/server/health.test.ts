@@ -13,20 +13,20 @@ afterAll(() => installation.remove());
 
 test('stays live and reports that it is not ready while the database is frozen, without waiting for it', async () => {
   const { url, workers } = await installation.start();
-  const ready = () => send(url, { path: '/health/ready' });
-  expect((await ready()).status).toBe(200);
+  const checkReadiness = () => send(url, { path: '/health/ready' });
+  expect((await checkReadiness()).status).toBe(200);
 
   const frozen = installation.processes;
   for (const pid of frozen) process.kill(pid, 'SIGSTOP');
   try {
-    await until('it is not ready', async () => (await ready()).status === 503);
+    await until('the server is not ready', async () => (await checkReadiness()).status === 503);
     for (let round = 0; round < 2; round += 1) {
       const delays = delaysOf(...workers);
-      const asked = Array.from({ length: 30 }, ready);
-      const lives = await send(url, { path: '/health/live' });
-      expect(lives.status).toBe(200);
-      expect(lives.ms - delays()).toBeLessThan(500);
-      const answers = await Promise.all(asked);
+      const readinessChecks = Array.from({ length: 30 }, checkReadiness);
+      const liveness = await send(url, { path: '/health/live' });
+      expect(liveness.status).toBe(200);
+      expect(liveness.ms - delays()).toBeLessThan(500);
+      const answers = await Promise.all(readinessChecks);
       const delayMs = delays();
       for (const { status, text, ms } of answers) {
         expect([status, JSON.parse(text)]).toEqual([
@@ -40,5 +40,5 @@ test('stays live and reports that it is not ready while the database is frozen, 
   } finally {
     for (const pid of frozen) process.kill(pid, 'SIGCONT');
   }
-  await until('it is ready again', async () => (await ready()).status === 200);
+  await until('the server is ready again', async () => (await checkReadiness()).status === 200);
 });

@@ -65,8 +65,9 @@ it('serves a renewed certificate without a restart once certificate and key matc
     await read(`${base}/version`, cert);
 
     fs.copyFileSync(renewedCert, files.cert);
-    const renewed = async (): Promise<unknown> => read(`${base}/version`, renewedCert).catch(() => sleep(200).then(renewed));
-    await renewed();
+    const waitUntilRenewed = async (): Promise<unknown> =>
+      read(`${base}/version`, renewedCert).catch(() => sleep(200).then(waitUntilRenewed));
+    await waitUntilRenewed();
     await expect(read(`${base}/version`, cert)).rejects.toThrow(/self-signed certificate/);
   }));
 
@@ -168,10 +169,10 @@ describe('the warning about secrets over plain HTTP', () => {
 });
 
 it.each<[string, (fitgraph: Fitgraph, headers: Record<string, string>) => Promise<unknown>]>([
-  ['a token', async (fitgraph, headers) => (await fitgraph.user('ann')).sending(headers).get('/weightentry/')],
+  ['a token', async (fitgraph, headers) => (await fitgraph.user('ann')).withHeaders(headers).get('/weightentry/')],
   [
     'a password sent over REST',
-    (fitgraph, headers) => fitgraph.anyone.sending(headers).post('/login/', { username: 'ann', password: PASSWORD }),
+    (fitgraph, headers) => fitgraph.anonymous.withHeaders(headers).post('/login/', { username: 'ann', password: PASSWORD }),
   ],
   ['a password sent by the login form', async ({ url }, headers) => new Visitor(url, headers).signIn('ann')],
 ])('logs one warning without the password when %s arrives over plain HTTP', async (_name, send) => {
@@ -179,7 +180,7 @@ it.each<[string, (fitgraph: Fitgraph, headers: Record<string, string>) => Promis
   const warnings = () => fitgraph.logged.filter((line) => line.includes('plain HTTP'));
   try {
     await send(fitgraph, { 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'https' });
-    await fitgraph.anyone.sending({ 'X-Forwarded-For': '192.0.2.7' }).get('/exercise/');
+    await fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': '192.0.2.7' }).get('/exercise/');
     expect(warnings()).toEqual([]);
     await send(fitgraph, { 'X-Forwarded-For': '192.0.2.7' });
     await send(fitgraph, { 'X-Forwarded-For': '192.0.2.7' });

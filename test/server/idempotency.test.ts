@@ -20,18 +20,18 @@ beforeEach(async () => {
   await fitgraph.sql('DELETE FROM "weight_entry"');
 });
 
-const as = (person: Person, name: string = key) => person.sending({ 'Idempotency-Key': name });
+const as = (person: Person, name: string = key) => person.withHeaders({ 'Idempotency-Key': name });
 const ENTRY = { date: '2021-03-10', weight: '80.00' };
 const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id weight } errors { path } } }`;
 const rows = async () => (await fitgraph.sql('SELECT "id" FROM "weight_entry"')).length;
-const said = ({ status, text }: Answer) => ({ status, text });
-const kept = () => fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]);
+const statusAndText = ({ status, text }: Answer) => ({ status, text });
+const storedKeys = () => fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]);
 
 describe('Idempotency-Key over REST', () => {
   test('replays the response of a repeated POST and executes it once', async () => {
     const first = await as(ann).post('/workout/', { comment: 'one' });
     expect(first.status).toBe(201);
-    expect(said(await as(ann).post('/workout/', { comment: 'one' }))).toEqual(said(first));
+    expect(statusAndText(await as(ann).post('/workout/', { comment: 'one' }))).toEqual(statusAndText(first));
     expect((await ann.get('/workout/')).body.count).toBe(1);
     const other = await ann.post('/workout/', { comment: 'one' });
     expect(other.body.id).not.toBe(first.body.id);
@@ -42,12 +42,12 @@ describe('Idempotency-Key over REST', () => {
     const path = `/weightentry/${id}/`;
     const patched = await as(ann, `${key}-patch`).patch(path, { weight: '81.00' });
     await ann.patch(path, { weight: '82.00' });
-    expect(said(await as(ann, `${key}-patch`).patch(path, { weight: '81.00' }))).toEqual(said(patched));
+    expect(statusAndText(await as(ann, `${key}-patch`).patch(path, { weight: '81.00' }))).toEqual(statusAndText(patched));
     expect((await ann.get(path)).body.weight).toBe('82.00');
     const put = await as(ann, `${key}-put`).put(path, ENTRY);
-    expect(said(await as(ann, `${key}-put`).put(path, ENTRY))).toEqual(said(put));
+    expect(statusAndText(await as(ann, `${key}-put`).put(path, ENTRY))).toEqual(statusAndText(put));
     expect((await as(ann, `${key}-delete`).delete(path)).status).toBe(204);
-    expect(said(await as(ann, `${key}-delete`).delete(path))).toEqual({ status: 204, text: '' });
+    expect(statusAndText(await as(ann, `${key}-delete`).delete(path))).toEqual({ status: 204, text: '' });
     expect((await ann.delete(path)).status).toBe(404);
   });
 
@@ -65,7 +65,7 @@ describe('Idempotency-Key over REST', () => {
     const wrong = { ...ENTRY, weight: '1.00' };
     const first = await as(ann).post('/weightentry/', wrong);
     expect(first.status).toBe(400);
-    expect(said(await as(ann).post('/weightentry/', wrong))).toEqual(said(first));
+    expect(statusAndText(await as(ann).post('/weightentry/', wrong))).toEqual(statusAndText(first));
   });
 
   test('recognizes a repeated form by its fields, whatever its boundary', async () => {
@@ -77,7 +77,7 @@ describe('Idempotency-Key over REST', () => {
     const send = (comment: string) => as(ann).send('POST', '/api/v2/workout/', form(comment));
     const first = await send('in a form');
     expect(first.status).toBe(201);
-    expect(said(await send('in a form'))).toEqual(said(first));
+    expect(statusAndText(await send('in a form'))).toEqual(statusAndText(first));
     expect((await send('in another')).status).toBe(422);
   });
 
@@ -86,8 +86,8 @@ describe('Idempotency-Key over REST', () => {
     const [anns, bobs] = [await as(ann).post('/weightentry/', ENTRY), await as(bob).post('/weightentry/', ENTRY)];
     expect(bobs.status).toBe(201);
     expect(bobs.body.id).not.toBe(anns.body.id);
-    expect((await as(fitgraph.anyone).post('/weightentry/', ENTRY)).status).toBe(403);
-    expect(await kept()).toHaveLength(2);
+    expect((await as(fitgraph.anonymous).post('/weightentry/', ENTRY)).status).toBe(403);
+    expect(await storedKeys()).toHaveLength(2);
   });
 
   test.each(['', ' ', 'with blank', 'ä', 'x'.repeat(256), 'a, b'])('rejects the invalid key %j with 400', async (name) => {
@@ -98,7 +98,7 @@ describe('Idempotency-Key over REST', () => {
 
   test('treats a quoted key like the same key without quotes', async () => {
     const first = await as(ann, `"${key}"`).post('/weightentry/', ENTRY);
-    expect(said(await as(ann).post('/weightentry/', ENTRY))).toEqual(said(first));
+    expect(statusAndText(await as(ann).post('/weightentry/', ENTRY))).toEqual(statusAndText(first));
   });
 
   test('returns 400 for an excessively nested body', async () => {
@@ -109,7 +109,7 @@ describe('Idempotency-Key over REST', () => {
   test('ignores the key of a read', async () => {
     expect((await as(ann).get('/weightentry/')).status).toBe(200);
     expect((await as(ann).query('{ viewer { name } }')).data.viewer.name).toBe('ann');
-    expect(await kept()).toEqual([]);
+    expect(await storedKeys()).toEqual([]);
   });
 });
 
@@ -117,7 +117,7 @@ describe('Idempotency-Key over GraphQL', () => {
   test('replays the response of a repeated mutation and executes it once', async () => {
     const first = await as(ann).query(CREATE, { input: ENTRY });
     expect(first.data.createWeightEntry.weightEntry.weight).toBe('80.00');
-    expect(said(await as(ann).query(CREATE, { input: ENTRY }))).toEqual(said(first));
+    expect(statusAndText(await as(ann).query(CREATE, { input: ENTRY }))).toEqual(statusAndText(first));
     expect(await rows()).toBe(1);
   });
 
@@ -128,7 +128,7 @@ describe('Idempotency-Key over GraphQL', () => {
       await as(ann).query(`${CREATE} `, { input: ENTRY }),
     ])
       expect(answer).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED', data: undefined });
-    const older = await as(ann).sending({ Accept: 'application/json' }).query(`${CREATE}  `, { input: ENTRY });
+    const older = await as(ann).withHeaders({ Accept: 'application/json' }).query(`${CREATE}  `, { input: ENTRY });
     expect([older.status, older.headers.get('content-type')]).toEqual([422, 'application/json; charset=utf-8']);
   });
 
@@ -136,11 +136,11 @@ describe('Idempotency-Key over GraphQL', () => {
     const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) { errors { code } } }';
     const first = await as(ann).query(document, { id: '999' });
     expect(first.data.deleteWeightEntry.errors).toEqual([{ code: 'NOT_FOUND' }]);
-    expect(said(await as(ann).query(document, { id: '999' }))).toEqual(said(first));
+    expect(statusAndText(await as(ann).query(document, { id: '999' }))).toEqual(statusAndText(first));
     const unfit = await as(ann, `${key}-b`).query(document, {});
     expect([unfit.status, unfit.code]).toEqual([400, 'BAD_USER_INPUT']);
-    expect(said(await as(ann, `${key}-b`).query(document, {}))).toEqual(said(unfit));
-    expect((await as(ann, `${key}-b`).sending({ Accept: 'application/json' }).query(document, {})).status).toBe(200);
+    expect(statusAndText(await as(ann, `${key}-b`).query(document, {}))).toEqual(statusAndText(unfit));
+    expect((await as(ann, `${key}-b`).withHeaders({ Accept: 'application/json' }).query(document, {})).status).toBe(200);
   });
 
   test('rejects an invalid key with 400', async () => {
@@ -150,7 +150,7 @@ describe('Idempotency-Key over GraphQL', () => {
 
   test('stores no readable response in the database', async () => {
     await as(ann).query(CREATE, { input: ENTRY });
-    expect((await kept())[0]!.body.toString('latin1')).not.toContain('weightEntry');
+    expect((await storedKeys())[0]!.body.toString('latin1')).not.toContain('weightEntry');
   });
 });
 
@@ -161,21 +161,21 @@ describe('concurrent requests with the same Idempotency-Key', () => {
   ])('over %s are executed once and get the same response or 409 with Retry-After', async (_interface, send, status) => {
     const answers = await Promise.all(Array.from({ length: 8 }, send));
     expect(await rows()).toBe(1);
-    const good = answers.filter((answer) => answer.status === status);
-    expect(new Set(good.map(({ text }) => text)).size).toBe(1);
-    for (const answer of answers.filter((other) => !good.includes(other))) {
+    const successful = answers.filter((answer) => answer.status === status);
+    expect(new Set(successful.map(({ text }) => text)).size).toBe(1);
+    for (const answer of answers.filter((other) => !successful.includes(other))) {
       expect(answer.status).toBe(409);
       expect(answer.headers.get('retry-after')).toBe('1');
     }
-    expect(said(await send())).toEqual(said(good[0]!));
+    expect(statusAndText(await send())).toEqual(statusAndText(successful[0]!));
   });
 });
 
 describe('a request with an Idempotency-Key', () => {
-  const age = (seconds: number) =>
+  const ageClaim = (seconds: number) =>
     fitgraph.sql('UPDATE "idempotency_key" SET "at" = now() - make_interval(secs => $2) WHERE "key" = $1', [key, seconds]);
   /** Recreates the state that a server leaves that died during the request, before or after its write. */
-  const died = async (written: boolean) => {
+  const leaveClaimOfDeadServer = async (written: boolean) => {
     await as(ann).post('/weightentry/', ENTRY);
     const set = `"status" = NULL, "headers" = NULL, "body" = NULL, "claim" = gen_random_uuid(), "written" = $2`;
     await fitgraph.sql(`UPDATE "idempotency_key" SET ${set} WHERE "key" = $1`, [key, written]);
@@ -183,7 +183,7 @@ describe('a request with an Idempotency-Key', () => {
   };
 
   test('runs again at once when its server is gone and had not written', async () => {
-    await died(false);
+    await leaveClaimOfDeadServer(false);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
     await fitgraph.sql('UPDATE "idempotency_key" SET "instance" = 0 WHERE "key" = $1', [key]);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(201);
@@ -191,7 +191,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   test('is reported as lost at once when its server is gone after the write', async () => {
-    await died(true);
+    await leaveClaimOfDeadServer(true);
     await fitgraph.sql('UPDATE "idempotency_key" SET "instance" = 0 WHERE "key" = $1', [key]);
     const lost = await as(ann).post('/weightentry/', ENTRY);
     expect([lost.status, lost.headers.get('retry-after')]).toEqual([409, null]);
@@ -199,17 +199,17 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   test('runs again after a minute when its server is alive and had not written', async () => {
-    await died(false);
+    await leaveClaimOfDeadServer(false);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
-    await age(61);
+    await ageClaim(61);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(201);
     expect(await rows()).toBe(1);
   });
 
   test('is reported as lost after a minute when its server is alive after the write', async () => {
-    await died(true);
+    await leaveClaimOfDeadServer(true);
     expect((await as(ann).post('/weightentry/', ENTRY)).headers.get('retry-after')).toBe('1');
-    await age(61);
+    await ageClaim(61);
     const lost = await as(ann).post('/weightentry/', ENTRY);
     expect([lost.status, lost.headers.get('retry-after'), lost.body.detail]).toEqual([
       409,
@@ -221,7 +221,7 @@ describe('a request with an Idempotency-Key', () => {
 
   test('is marked as written after its write', async () => {
     await as(ann).post('/weightentry/', ENTRY);
-    expect((await kept())[0]).toMatchObject({ written: true, status: 201 });
+    expect((await storedKeys())[0]).toMatchObject({ written: true, status: 201 });
   });
 
   test('writes nothing when another request has taken over its claim', async () => {
@@ -248,14 +248,14 @@ describe('a request with an Idempotency-Key', () => {
     } finally {
       await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "heaviness" TO "weight"`);
     }
-    expect(await kept()).toEqual([]);
+    expect(await storedKeys()).toEqual([]);
     expect((await send()).status).toBe(status);
     expect(await rows()).toBe(1);
   });
 
   test('may reuse a key after a day', async () => {
     await as(ann).post('/weightentry/', ENTRY);
-    await age(24 * 60 * 60 + 1);
+    await ageClaim(24 * 60 * 60 + 1);
     await fitgraph.sql('DELETE FROM "weight_entry"');
     expect((await as(ann).post('/weightentry/', { ...ENTRY, weight: '90.00' })).status).toBe(201);
   });
@@ -310,7 +310,7 @@ describe('a response', () => {
     } finally {
       await fitgraph.sql('ALTER TABLE "workout" RENAME COLUMN "remark" TO "comment"');
     }
-    expect([await sessions(), await kept()]).toEqual([0, []]);
+    expect([await sessions(), await storedKeys()]).toEqual([0, []]);
     expect((await send()).data.createWorkoutSession.workoutSession.workout.name).toBe('unreadable');
     expect(await sessions()).toBe(1);
   });
@@ -326,7 +326,7 @@ describe('the storage limit for responses', () => {
     ${times(30, (index) => `b${index}: weightEntry { ...Long }`)} } } ${LONG}`;
   const day = (index: number) => ({ ...ENTRY, date: new Date(Date.UTC(2015, 0, 1 + index)).toISOString().slice(0, 10) });
   const usage = async () => (await fitgraph.sql('SELECT "bytes"::int FROM "idempotency_usage" WHERE "user_id" = $1', [annId]))[0]?.bytes;
-  const stored = async () =>
+  const storedBytes = async () =>
     (await fitgraph.sql('SELECT sum(octet_length("body"))::int AS "bytes" FROM "idempotency_key" WHERE "user_id" = $1', [annId]))[0]!.bytes;
 
   test('excludes a response that is too large, and a repetition gets 409', async () => {
@@ -358,7 +358,7 @@ describe('the storage limit for responses', () => {
       return statuses;
     };
     expect(await sendAll()).toEqual(Array(16).fill(200));
-    expect(await usage()).toBe(await stored());
+    expect(await usage()).toBe(await storedBytes());
     expect(await usage()).toBeGreaterThan(500_000);
     expect(await usage()).toBeLessThanOrEqual(1024 * 1024);
     const [{ kept }] = (await fitgraph.sql(
@@ -378,11 +378,11 @@ describe('the storage limit for responses', () => {
       const before = await usage();
       const answer = as(ann).post('/weightentry/', ENTRY);
       await lockIsAwaited(fitgraph);
-      expect(await kept()).toHaveLength(1);
+      expect(await storedKeys()).toHaveLength(1);
       await fitgraph.sql('DELETE FROM "idempotency_key" WHERE "key" = $1', [key]);
       await locker.query('COMMIT');
       expect((await answer).status).toBe(409);
-      expect([await kept(), await usage()]).toEqual([[], before]);
+      expect([await storedKeys(), await usage()]).toEqual([[], before]);
     } finally {
       locker.release(true);
     }
@@ -392,40 +392,41 @@ describe('the storage limit for responses', () => {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
     expect(await usage()).toBe(0);
     await as(ann).post('/weightentry/', ENTRY);
-    expect(await usage()).toBe(await stored());
+    expect(await usage()).toBe(await storedBytes());
     await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);
     await as(ann).post('/weightentry/', { ...ENTRY, date: '2021-03-12' });
-    expect(await usage()).toBe(await stored());
+    expect(await usage()).toBe(await storedBytes());
   });
 });
 
 test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', async () => {
-  const few = await Fitgraph.start({ beside: fitgraph, environment: { MAX_KEYS: '3' } });
+  const withFewKeys = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_KEYS: '3' } });
   try {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
-    const keyed = (person: Person, name: string) =>
-      person.at(few.url).sending({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
-    const written = async () => Number((await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!.count);
+    const postWithKey = (person: Person, name: string) =>
+      person.atInstance(withFewKeys.url).withHeaders({ 'Idempotency-Key': name }).post('/workout/', { comment: name });
+    const countWritten = async () =>
+      Number((await fitgraph.sql(`SELECT count(*) FROM "workout" WHERE "comment" LIKE 'bounded-%'`))[0]!.count);
     const answers = [];
-    for (const name of ['bounded-1', 'bounded-2', 'bounded-3', 'bounded-4']) answers.push(await keyed(ann, name));
+    for (const name of ['bounded-1', 'bounded-2', 'bounded-3', 'bounded-4']) answers.push(await postWithKey(ann, name));
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429]);
     expect(answers[3]!.headers.get('retry-after')).toBe('600');
     expect(answers[3]!.body.detail).toContain('3 Idempotency-Keys');
-    expect(await written()).toBe(3);
+    expect(await countWritten()).toBe(3);
     const graphql = await ann
-      .at(few.url)
-      .sending({ 'Idempotency-Key': 'bounded-5' })
+      .atInstance(withFewKeys.url)
+      .withHeaders({ 'Idempotency-Key': 'bounded-5' })
       .query('mutation { createWorkout(input: { name: "bounded-5" }) { workout { id } } }');
     expect(graphql.code).toBe('TOO_MANY_REQUESTS');
     expect(graphql.errors![0]!.extensions.retryAfter).toBe(600);
     // Known keys still replay their responses, other users are not affected, and a new key is accepted once an old one has expired.
-    expect((await keyed(ann, 'bounded-1')).body).toEqual(answers[0]!.body);
-    expect((await keyed(await fitgraph.user('somebody'), 'bounded-6')).status).toBe(201);
+    expect((await postWithKey(ann, 'bounded-1')).body).toEqual(answers[0]!.body);
+    expect((await postWithKey(await fitgraph.user('somebody'), 'bounded-6')).status).toBe(201);
     await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours' WHERE "key" = 'bounded-2'`);
-    expect((await keyed(ann, 'bounded-7')).status).toBe(201);
-    expect(await written()).toBe(5);
+    expect((await postWithKey(ann, 'bounded-7')).status).toBe(201);
+    expect(await countWritten()).toBe(5);
   } finally {
-    await few.stop();
+    await withFewKeys.stop();
   }
 });
 
@@ -433,7 +434,7 @@ test('deletes expired keys', async () => {
   await as(ann).post('/weightentry/', ENTRY);
   const idempotency = new IdempotencyKeys(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
   await idempotency.deleteExpiredKeys();
-  expect(await kept()).toHaveLength(1);
+  expect(await storedKeys()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);
   await idempotency.deleteExpiredKeys();
   idempotency.stop();

@@ -18,20 +18,20 @@ test('prints its URLs, and creates a demo account on the first start only', asyn
   await installation.remove();
   installation = new Installation();
   const server = await installation.start();
-  const { url, demo, anyone } = server;
+  const { url, demo, anonymous } = server;
   for (const line of [`GraphQL     ${url}/graphql`, `REST        ${url}/api/v2/`, `Playground  ${url}/playground`])
     expect(server.stdout).toContain(line);
   for (const path of ['/health/live', '/health', '/healthz'])
-    expect(await anyone.send('GET', path)).toMatchObject({ status: 200, body: { status: 'ok' } });
-  expect(await anyone.send('GET', '/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
-  expect((await anyone.send('GET', '/playground')).status).toBe(200);
-  expect((await anyone.get('/exercise/')).body.count).toBeGreaterThan(20);
-  expect((await anyone.get('/exerciseimage/?is_main=True')).body.count).toBe(12);
-  const thumbnails = (await anyone.get('/exerciseimage/1/thumbnails/')).body;
+    expect(await anonymous.send('GET', path)).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect(await anonymous.send('GET', '/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  expect((await anonymous.send('GET', '/playground')).status).toBe(200);
+  expect((await anonymous.get('/exercise/')).body.count).toBeGreaterThan(20);
+  expect((await anonymous.get('/exerciseimage/?is_main=True')).body.count).toBe(12);
+  const thumbnails = (await anonymous.get('/exerciseimage/1/thumbnails/')).body;
   for (const { url: image } of [thumbnails.small, thumbnails.large_cropped])
-    expect((await anyone.send('GET', image)).headers.get('content-type')).toMatch(/^image\//);
+    expect((await anonymous.send('GET', image)).headers.get('content-type')).toMatch(/^image\//);
 
-  const login = await anyone.post('/login/', { username: demo.username, password: demo.password });
+  const login = await anonymous.post('/login/', { username: demo.username, password: demo.password });
   expect(login).toMatchObject({ status: 200, body: { token: demo.token } });
   const person = server.signedIn(demo.token);
   expect((await person.get('/workout/')).body.count).toBeGreaterThan(0);
@@ -39,12 +39,12 @@ test('prints its URLs, and creates a demo account on the first start only', asyn
 
   server.process.kill('SIGTERM');
   expect(await server.ended).toBe(0);
-  const again = await installation.start();
-  expect(again.stdout).not.toMatch(/password/i);
-  expect((await again.signedIn(demo.token).get('/workout/')).status).toBe(200);
-  again.process.kill('SIGINT');
-  expect(await again.ended).toBe(0);
-  await until('the database has ended too', () => installation.processes.length === 0);
+  const restarted = await installation.start();
+  expect(restarted.stdout).not.toMatch(/password/i);
+  expect((await restarted.signedIn(demo.token).get('/workout/')).status).toBe(200);
+  restarted.process.kill('SIGINT');
+  expect(await restarted.ended).toBe(0);
+  await until('the database has ended', () => installation.processes.length === 0);
 });
 
 test('answers a running request before it stops on SIGTERM, but accepts no new ones', async () => {
@@ -57,15 +57,15 @@ test('answers a running request before it stops on SIGTERM, but accepts no new o
   await locker.query('BEGIN');
   await locker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
   const slow = server.signedIn(server.demo.token).get('/weightentry/?limit=1');
-  await until('it waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
+  await until('the request waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
 
   server.process.kill('SIGTERM');
-  const refused = () =>
-    server.anyone.get('/').then(
+  const isConnectionRefused = () =>
+    server.anonymous.get('/').then(
       () => false,
       () => true,
     );
-  await until('nobody new is let in', refused);
+  await until('new connections are rejected', isConnectionRefused);
   await locker.query('COMMIT');
   expect(await slow).toMatchObject({ status: 200, body: { results: [expect.anything()] } });
   expect(await server.ended).toBe(0);
@@ -84,7 +84,7 @@ test('stops on SIGTERM although a request never ends', async () => {
   await locker.query('LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
   const endless = server.signedIn(server.demo.token).get('/weightentry/');
   const failed = expect(endless).rejects.toThrow();
-  await until('it waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
+  await until('the request waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
   const terminatedAt = performance.now();
   server.process.kill('SIGTERM');
   // The request never ends, because the lock is held until the server has ended.
@@ -104,10 +104,10 @@ test('leaves no database running and loses no acknowledged write when it is kill
   expect(made.status).toBe(201);
   server.process.kill('SIGKILL');
   await server.ended;
-  await until('the database has ended too', () => installation.processes.length === 0);
+  await until('the database has ended', () => installation.processes.length === 0);
 
-  const again = await installation.start();
-  expect((await again.signedIn(token).get(`/workout/${made.body.id}/`)).body).toEqual(made.body);
+  const restarted = await installation.start();
+  expect((await restarted.signedIn(token).get(`/workout/${made.body.id}/`)).body).toEqual(made.body);
 });
 
 test('recovers reads, writes and change notifications after the database is killed', async () => {
@@ -118,14 +118,14 @@ test('recovers reads, writes and change notifications after the database is kill
   await until('reads work again', async () => (await person.get('/workout/').catch(() => undefined))?.status === 200);
   await until('writes work again', async () => (await person.post('/workout/', { comment: 'after' })).status === 201);
   expect((await person.get('/workout/?comment=before')).body.count).toBe(1);
-  await until('it is ready again', async () => (await server.anyone.send('GET', '/health/ready')).status === 200);
+  await until('the server is ready again', async () => (await server.anonymous.send('GET', '/health/ready')).status === 200);
   // The server listens to notifications again, which keep its cached tables up to date.
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const client = new Client(connection);
   await client.connect();
   await client.query(`UPDATE "exercise_category" SET "name" = 'Renamed'`);
-  await until('the change is seen', async () => {
-    const { data } = await server.anyone.query('{ exercises(first: 1) { nodes { category { name } } } }');
+  await until('the change is visible', async () => {
+    const { data } = await server.anonymous.query('{ exercises(first: 1) { nodes { category { name } } } }');
     return data.exercises.nodes[0].category.name === 'Renamed';
   });
   await client.end();

@@ -39,10 +39,10 @@ function expectNoSecrets(): void {
 
 test('logs one line per request with method, path, status, user, duration and statements', async () => {
   await server.signedIn(token).get('/workout/?comment=anything');
-  await server.anyone.query('{ viewer { name } }');
-  const requested = () => lines().filter(({ msg }) => msg === 'request');
-  await until('both are logged', () => requested().length === 2);
-  const requests = requested();
+  await server.anonymous.query('{ viewer { name } }');
+  const requestLines = () => lines().filter(({ msg }) => msg === 'request');
+  await until('both requests are logged', () => requestLines().length === 2);
+  const requests = requestLines();
   expect(requests).toEqual([
     expect.objectContaining({
       method: 'GET',
@@ -61,18 +61,18 @@ test('logs one line per request with method, path, status, user, duration and st
 
 test('logs no secret and no body, for successful and failed requests', async () => {
   const ann = server.signedIn(token);
-  expect((await server.anyone.post('/login/', { username: 'ann', password: PASSWORD })).status).toBe(200);
-  expect((await server.anyone.post('/login/', { username: 'ann', password: `${PASSWORD}!` })).status).toBe(401);
+  expect((await server.anonymous.post('/login/', { username: 'ann', password: PASSWORD })).status).toBe(200);
+  expect((await server.anonymous.post('/login/', { username: 'ann', password: `${PASSWORD}!` })).status).toBe(401);
   expect((await ann.post('/workout/', { comment: WRITTEN })).status).toBe(201);
   expect((await ann.get(`/workout/?comment=${WRITTEN}`)).body.count).toBe(1);
   expect((await ann.post('/workout/', `{"comment": "${WRITTEN}"`)).status).toBe(400);
   expect((await ann.post('/weightentry/', { date: WRITTEN, weight: WRITTEN })).status).toBe(400);
   expect((await server.signedIn(`${token} ${token}`).get('/workout/')).status).toBe(403);
   const login = 'mutation ($password: String!) { login(username: "ann", password: $password) { token } }';
-  expect((await server.anyone.query(login, { password: PASSWORD })).data.login.token).toBe(token);
+  expect((await server.anonymous.query(login, { password: PASSWORD })).data.login.token).toBe(token);
   expect((await ann.query(`mutation { createWorkout(input: { name: "${WRITTEN}" }) { errors { path } } }`)).errors).toBeUndefined();
   expect((await ann.query(`mutation { createWorkout(input: { name: ${WRITTEN} }) { errors { path } } }`)).status).toBe(400);
-  await until('all are logged', () => lines().length >= 12);
+  await until('all requests are logged', () => lines().length >= 12);
   expectNoSecrets();
 });
 
@@ -93,7 +93,7 @@ test('logs an unexpected error with its id and stack trace but without user cont
   await client.end();
   await release();
 
-  await until('both are logged', () => lines().filter(({ msg }) => msg === 'unexpected error').length === 2);
+  await until('both errors are logged', () => lines().filter(({ msg }) => msg === 'unexpected error').length === 2);
   const errors = lines().filter(({ msg }) => msg === 'unexpected error');
   for (const { err } of errors) {
     expect(err.message).toContain('unforeseen');

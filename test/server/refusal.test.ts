@@ -34,28 +34,28 @@ test.each([
 });
 
 test('exits with status 1 when PORT is in use, without creating DATA_DIR', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '0.0.0.0', resolve));
-  const { port } = taken.address() as AddressInfo;
+  const portHolder = createServer();
+  await new Promise<void>((resolve) => portHolder.listen(0, '0.0.0.0', resolve));
+  const { port } = portHolder.address() as AddressInfo;
   const { status, stderr } = await start({ PORT: String(port), LOG_LEVEL: 'silent' });
   expect(stderr).toMatch(/^fitgraph: PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
   expect(status).toBe(1);
-  await new Promise((resolve) => taken.close(resolve));
+  await new Promise((resolve) => portHolder.close(resolve));
   // Because DATA_DIR does not exist, the next start counts as the first one and prints the demo account.
   expect(fs.existsSync(installation.dataDir)).toBe(false);
 });
 
 test('exits with status 1 when METRICS_PORT is in use', async () => {
-  const taken = createServer();
-  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-  const { port } = taken.address() as AddressInfo;
+  const portHolder = createServer();
+  await new Promise<void>((resolve) => portHolder.listen(0, '127.0.0.1', resolve));
+  const { port } = portHolder.address() as AddressInfo;
   try {
     const { status, stdout, stderr } = await start({ METRICS_PORT: String(port), LOG_LEVEL: 'silent' });
     expect(stderr).toMatch(/^fitgraph: METRICS_PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
     expect([status, stdout]).toEqual([1, '']);
     expect(installation.processes).toEqual([]);
   } finally {
-    await new Promise((resolve) => taken.close(resolve));
+    await new Promise((resolve) => portHolder.close(resolve));
   }
 });
 
@@ -64,8 +64,12 @@ describe('a DATA_DIR with foreign content', () => {
   afterEach(() => fs.rmSync(place, { recursive: true, force: true }));
 
   async function expectRefused(problem: RegExp): Promise<void> {
-    const look = () => [fs.statSync(place).mode, fs.statSync(place).ctimeMs, fs.readdirSync(fs.statSync(place).isFile() ? '/' : place)];
-    const before = look();
+    const statOfPlace = () => [
+      fs.statSync(place).mode,
+      fs.statSync(place).ctimeMs,
+      fs.readdirSync(fs.statSync(place).isFile() ? '/' : place),
+    ];
+    const before = statOfPlace();
     const database = { DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: KEY };
     const answers = [
       await run('server', { DATA_DIR: place }),
@@ -77,7 +81,7 @@ describe('a DATA_DIR with foreign content', () => {
       expect(stderr).toMatch(problem);
       expect([status, stdout]).toEqual([1, '']);
     }
-    expect(look()).toEqual(before);
+    expect(statOfPlace()).toEqual(before);
   }
 
   test('is rejected and left unchanged when it is a file', async () => {
@@ -218,8 +222,8 @@ test('creates no demo account in production, and prints nothing but log lines', 
     for (const line of server.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
     // Log lines (JSON) are removed because they contain the names of migrations.
     expect(server.stdout.replace(/^\{.*\}$/gm, '')).not.toMatch(/demo|password/i);
-    expect((await server.anyone.get('/exercise/')).body.count).toBeGreaterThan(20);
-    expect((await server.anyone.get('/exercise/')).headers.get('server-timing')).toBeNull();
+    expect((await server.anonymous.get('/exercise/')).body.count).toBeGreaterThan(20);
+    expect((await server.anonymous.get('/exercise/')).headers.get('server-timing')).toBeNull();
     const seed = await production.command('seed', '--demo');
     expect(seed).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^fitgraph: [^\n]*NODE_ENV=production\n$/) });
   } finally {

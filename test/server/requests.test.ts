@@ -15,9 +15,9 @@ const CLIENT = '198.51.100.7';
 /** Waits for the log line of a response, which is written when the connection has accepted the response, and returns it parsed. */
 async function lineOf({ headers }: { headers: Headers }, msg = 'request'): Promise<Record<string, unknown>> {
   const id = headers.get('x-request-id')!;
-  const found = () => fitgraph.logged.map((line) => JSON.parse(line)).find((line) => line.id === id && line.msg === msg);
-  await until('the request is logged', () => found() !== undefined);
-  return found()!;
+  const loggedLine = () => fitgraph.logged.map((line) => JSON.parse(line)).find((line) => line.id === id && line.msg === msg);
+  await until('the request is logged', () => loggedLine() !== undefined);
+  return loggedLine()!;
 }
 
 test.each<{ what: string; method: string; path: string; body?: unknown }>([
@@ -37,8 +37,8 @@ test.each<{ what: string; method: string; path: string; body?: unknown }>([
 });
 
 test('returns an X-Request-Id for a CORS preflight request', async () => {
-  const answer = await fitgraph.anyone
-    .sending({ 'Access-Control-Request-Method': 'GET', Origin: 'https://a.example' })
+  const answer = await fitgraph.anonymous
+    .withHeaders({ 'Access-Control-Request-Method': 'GET', Origin: 'https://a.example' })
     .options('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
 });
@@ -53,7 +53,7 @@ test('returns an X-Request-Id for a WebSocket handshake', async () => {
 const REQUESTED = 'proxy-1/4a58:8a4c+0b7a=@7e.6e_7d';
 
 test('adopts the X-Request-Id of a trusted proxy', async () => {
-  const answer = await ann.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
+  const answer = await ann.withHeaders({ 'X-Request-Id': REQUESTED }).get('/exercise/');
   expect(answer.headers.get('x-request-id')).toBe(REQUESTED);
   expect(await lineOf(answer)).toMatchObject({ path: '/api/v2/exercise/' });
 });
@@ -65,25 +65,25 @@ test.each([
   ['that is empty', ''],
   ['that is too long', 'a'.repeat(129)],
 ])('ignores an X-Request-Id %s', async (_what, id) => {
-  expect((await ann.sending({ 'X-Request-Id': id }).get('/exercise/')).headers.get('x-request-id')).toMatch(UUID);
+  expect((await ann.withHeaders({ 'X-Request-Id': id }).get('/exercise/')).headers.get('x-request-id')).toMatch(UUID);
 });
 
 test('ignores the X-Request-Id of an untrusted client', async () => {
-  const open = await Fitgraph.start({ beside: fitgraph });
-  const answer = await open.anyone.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
+  const withoutTrustedProxy = await Fitgraph.start({ sameDatabaseAs: fitgraph });
+  const answer = await withoutTrustedProxy.anonymous.withHeaders({ 'X-Request-Id': REQUESTED }).get('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
-  await open.stop();
+  await withoutTrustedProxy.stop();
 });
 
 test('logs the client address and the operation name but no variables', async () => {
-  const from = ann.sending({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
-  const answer = await from.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', {
+  const fromClient = ann.withHeaders({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
+  const answer = await fromClient.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', {
     comment: 'xyzzyx',
   });
   const line = await lineOf(answer);
   expect(line).toMatchObject({ operation: 'Mine', address: CLIENT, user: ann.id });
   expect(JSON.stringify(line)).not.toContain('xyzzyx');
-  const other = await lineOf(await from.query('{ viewer { name } }'));
+  const other = await lineOf(await fromClient.query('{ viewer { name } }'));
   expect(other).not.toHaveProperty('operation');
 });
 
@@ -93,21 +93,21 @@ test('truncates operation names, paths and client addresses in the log', async (
   expect(query.operation).toBe('a'.repeat(200));
   const path = await lineOf(await ann.send('GET', `/${long}`));
   expect(path.path).toHaveLength(200);
-  const zone = await lineOf(await ann.sending({ 'X-Forwarded-For': `fe80::1%${long}` }).get('/exercise/'));
+  const zone = await lineOf(await ann.withHeaders({ 'X-Forwarded-For': `fe80::1%${long}` }).get('/exercise/'));
   expect(zone.address).toHaveLength(45);
 });
 
 test('logs failed and rate-limited logins as warnings with the client address but no password', async () => {
-  const from = fitgraph.anyone.sending({ 'X-Forwarded-For': CLIENT });
+  const fromClient = fitgraph.anonymous.withHeaders({ 'X-Forwarded-For': CLIENT });
   const wrong = { username: 'ann', password: 'not the password' };
-  const rest = await from.post('/login/', wrong);
+  const rest = await fromClient.post('/login/', wrong);
   expect(await lineOf(rest, 'login failed')).toMatchObject({ level: 40, address: CLIENT, code: 'UNAUTHENTICATED' });
-  const graphql = await from.query(`mutation { login(username: "ann", password: "${wrong.password}") { token } }`);
+  const graphql = await fromClient.query(`mutation { login(username: "ann", password: "${wrong.password}") { token } }`);
   expect(await lineOf(graphql, 'login failed')).toMatchObject({ level: 40, address: CLIENT });
-  expect((await from.post('/login/', wrong)).status).toBe(401);
-  const refused = await from.post('/login/', wrong);
-  expect(refused.status).toBe(429);
-  expect(await lineOf(refused, 'too many logins')).toMatchObject({ level: 40, address: CLIENT, code: 'TOO_MANY_REQUESTS' });
+  expect((await fromClient.post('/login/', wrong)).status).toBe(401);
+  const rejected = await fromClient.post('/login/', wrong);
+  expect(rejected.status).toBe(429);
+  expect(await lineOf(rejected, 'too many logins')).toMatchObject({ level: 40, address: CLIENT, code: 'TOO_MANY_REQUESTS' });
   const change = 'mutation { changePassword(oldPassword: "wrong wrong", newPassword: "quite another") { token } }';
   const changed = await ann.query(change);
   expect(await lineOf(changed, 'login failed')).toMatchObject({ level: 40, user: ann.id, code: 'WRONG_PASSWORD' });

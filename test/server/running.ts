@@ -141,7 +141,7 @@ async function firstStart(): Promise<{ data: string; demo: Account }> {
     fs.mkdirSync(place);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    await until('there are data to copy', () => fs.existsSync(account));
+    await until('there is a demo account to copy', () => fs.existsSync(account));
     return { data, demo: JSON.parse(fs.readFileSync(account, 'utf8')) as Account };
   }
   const installation = new Installation();
@@ -150,7 +150,7 @@ async function firstStart(): Promise<{ data: string; demo: Account }> {
     const { demo } = server;
     server.process.kill('SIGTERM');
     await server.ended;
-    await until('the database has ended too', () => installation.processes.length === 0);
+    await until('the database has ended', () => installation.processes.length === 0);
     fs.mkdirSync(data);
     for (const name of ['postgres', 'secret-key', 'media']) execFileSync('cp', ['-a', path.join(installation.dataDir, name), data]);
     // Renamed last, so that the file is complete when it appears.
@@ -202,7 +202,7 @@ export class Server {
     return { username: username!, password: password!, token: token! };
   }
 
-  get anyone(): Person {
+  get anonymous(): Person {
     return new Person(this.url);
   }
 

@@ -14,11 +14,16 @@ beforeAll(build);
 
 describe('a database with API keys', () => {
   const installation = new Installation();
-  let made: Awaited<ReturnType<typeof createDatabase>>;
+  let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
   let client: Client;
   const tokens = new Map<string, string>();
 
-  const environment = (key: string) => ({ DATABASE_URL: made.url, SECRET_KEY: key, DATA_DIR: installation.dataDir, LOG_LEVEL: 'silent' });
+  const environment = (key: string) => ({
+    DATABASE_URL: testDatabase.url,
+    SECRET_KEY: key,
+    DATA_DIR: installation.dataDir,
+    LOG_LEVEL: 'silent',
+  });
   const command = (key: string, ...args: string[]) => run('command', environment(key), args);
   const decryptedTokens = async (key: string) => {
     const { rows } = await client.query('SELECT "username", "sealed" FROM "token" JOIN "user_account" u ON u."id" = "user_id"');
@@ -27,10 +32,10 @@ describe('a database with API keys', () => {
   const fingerprints = async () => (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows;
 
   beforeAll(async () => {
-    made = await createDatabase('catalogue');
-    client = new Client(made.connection);
+    testDatabase = await createDatabase('catalogue');
+    client = new Client(testDatabase.connection);
     await client.connect();
-    const database = open(made.connection);
+    const database = open(testDatabase.connection);
     for (const username of ['ann', 'bob']) {
       const id = await createUser({ username, password: 'a good password' }, database.session());
       tokens.set(username, await getOrCreateApiKey(id, database.session(), new TokenVault(SECRET_KEY)));
@@ -39,12 +44,12 @@ describe('a database with API keys', () => {
   });
   afterAll(async () => {
     await client.end();
-    await made.drop();
+    await testDatabase.drop();
     await installation.remove();
   });
 
   test('accepts only the key that decrypts them, before and after its fingerprint is stored', async () => {
-    const refused = async () => {
+    const expectKeyRejected = async () => {
       for (const answer of [await run('server', environment(OTHER_KEY)), await command(OTHER_KEY, 'user', 'token', 'ann')]) {
         expect(answer).toMatchObject({ status: 1, stdout: '' });
         expect(answer.stderr).toMatch(REFUSAL);
@@ -54,14 +59,14 @@ describe('a database with API keys', () => {
       expect(examined.stdout).toMatch(/^FAIL {2}Secret key: it is not the key of this database/m);
     };
     expect(await fingerprints()).toEqual([]);
-    await refused();
+    await expectKeyRejected();
     expect(await fingerprints()).toEqual([]);
     expect((await command(SECRET_KEY, 'doctor')).stdout).not.toMatch(/^FAIL {2}Secret key/m);
     expect((await command(SECRET_KEY, 'user', 'token', 'ann')).stdout).toBe(`${tokens.get('ann')}\n`);
     expect(await fingerprints()).toHaveLength(1);
     await client.query('CREATE TABLE "aside" AS TABLE "token"');
     await client.query('DELETE FROM "token"');
-    await refused();
+    await expectKeyRejected();
     await client.query('INSERT INTO "token" TABLE "aside"');
     await client.query('DROP TABLE "aside"');
   });
@@ -74,7 +79,7 @@ describe('a database with API keys', () => {
       /^fitgraph: SECRET_KEY: the file \S+ has 5 characters instead of/,
     );
     fs.writeFileSync(file, `${OTHER_KEY}\n`);
-    const listener = new Client({ ...made.connection, application_name: 'fitgraph listener' });
+    const listener = new Client({ ...testDatabase.connection, application_name: 'fitgraph listener' });
     await listener.connect();
     expect((await command(SECRET_KEY, 'rotate-key', file)).stderr).toMatch(/A running server uses this database and would use the old key/);
     await listener.end();
@@ -113,19 +118,19 @@ test('replaces the key file of the embedded database, also when the command was 
   try {
     const { stdout: token } = await installation.command('user', 'token', 'demo');
     expect(token).toMatch(/^[0-9a-f]{40}\n$/);
-    const [file, kept] = [path.join(installation.folder, 'new-key'), path.join(installation.dataDir, 'secret-key')];
-    const oldKey = fs.readFileSync(kept, 'utf8');
+    const [file, keyFile] = [path.join(installation.folder, 'new-key'), path.join(installation.dataDir, 'secret-key')];
+    const oldKey = fs.readFileSync(keyFile, 'utf8');
     fs.writeFileSync(file, OTHER_KEY);
     expect((await installation.command('rotate-key', file)).stdout).toMatch(
       /^Re-encrypted 1 API key\.\nThe new key is in \S+secret-key\.\n$/,
     );
-    expect(fs.readFileSync(kept, 'utf8')).toBe(`${OTHER_KEY}\n`);
+    expect(fs.readFileSync(keyFile, 'utf8')).toBe(`${OTHER_KEY}\n`);
     expect((await installation.command('user', 'token', 'demo')).stdout).toBe(token);
     // Recreates the state that a killed command leaves: the file of the new key still has its temporary name.
-    fs.renameSync(kept, path.join(installation.dataDir, 'secret-key.restored-5d0d3f5e-0a0c-4c3b-9a55-0a3f1f0f9d11'));
-    fs.writeFileSync(kept, oldKey);
+    fs.renameSync(keyFile, path.join(installation.dataDir, 'secret-key.restored-5d0d3f5e-0a0c-4c3b-9a55-0a3f1f0f9d11'));
+    fs.writeFileSync(keyFile, oldKey);
     expect((await installation.command('user', 'token', 'demo')).stdout).toBe(token);
-    expect(fs.readFileSync(kept, 'utf8')).toBe(`${OTHER_KEY}\n`);
+    expect(fs.readFileSync(keyFile, 'utf8')).toBe(`${OTHER_KEY}\n`);
   } finally {
     await installation.remove();
   }

@@ -19,21 +19,21 @@ async function overloadServer() {
 }
 
 test('sheds no request after a single long pause', async () => {
-  const patient = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, beside: fitgraph });
+  const withHighMaxLag = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, sameDatabaseAs: fitgraph });
   try {
-    expect((await patient.anyone.get('/muscle/')).status).toBe(200);
+    expect((await withHighMaxLag.anonymous.get('/muscle/')).status).toBe(200);
     blockEventLoop(3_000);
-    const answers = await Promise.all(Array.from({ length: 50 }, () => patient.anyone.get('/muscle/')));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => withHighMaxLag.anonymous.get('/muscle/')));
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
   } finally {
-    await patient.stop();
+    await withHighMaxLag.stop();
   }
 });
 
 test('sheds no request of a few sequential clients, whatever the event-loop lag', async () => {
   const statuses: number[] = [];
   const client = async () => {
-    for (let requests = 0; requests < 20; requests += 1) statuses.push((await fitgraph.anyone.get('/muscle/')).status);
+    for (let requests = 0; requests < 20; requests += 1) statuses.push((await fitgraph.anonymous.get('/muscle/')).status);
   };
   let isOver = false;
   const clients = Promise.all(Array.from({ length: 4 }, client)).then(() => (isOver = true));
@@ -54,19 +54,19 @@ interface Line {
 }
 
 test('logs shed requests under their X-Request-Id and without the query string', async () => {
-  const refused = new Map<string, number>();
-  await until('some are refused', async () => {
+  const shedStatusById = new Map<string, number>();
+  await until('some requests are shed', async () => {
     await overloadServer();
-    const asked = Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`));
-    const answers = await Promise.all(asked);
+    const requests = Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`));
+    const answers = await Promise.all(requests);
     for (const answer of answers) {
       await answer.arrayBuffer();
-      if (answer.status === 503) refused.set(answer.headers.get('x-request-id')!, answer.status);
+      if (answer.status === 503) shedStatusById.set(answer.headers.get('x-request-id')!, answer.status);
     }
-    return refused.size > 10;
+    return shedStatusById.size > 10;
   });
   const rejected = fitgraph.logged.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'rejected');
-  expect(new Set(rejected.map(({ id }) => id))).toEqual(new Set(refused.keys()));
+  expect(new Set(rejected.map(({ id }) => id))).toEqual(new Set(shedStatusById.keys()));
   for (const { method, path, status, address, reason } of rejected) {
     expect({ method, path, status }).toEqual({ method: 'GET', path: '/api/v2/muscle/', status: 503 });
     expect(address).toMatch(/^(127\.0\.0\.1|::1)$/);
@@ -77,7 +77,7 @@ test('logs shed requests under their X-Request-Id and without the query string',
 });
 
 test('counts each shed request once in the metrics', async () => {
-  const { status, text } = await fitgraph.anyone.sending({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
+  const { status, text } = await fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
   expect(status).toBe(200);
   const counted = [...text.matchAll(/^fitgraph_rejections_total\{reason="(?:overload|queue_timeout)"\} (\d+)$/gm)].map(([, count]) =>
     Number(count),
@@ -89,26 +89,26 @@ test('counts each shed request once in the metrics', async () => {
 
 /** Waits until requests are no longer shed. */
 const waitUntilIdle = () =>
-  until('nobody is refused any more', async () => {
+  until('no requests are shed', async () => {
     await sleep(200);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anyone.get('/muscle/')));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anonymous.get('/muscle/')));
     return answers.every(({ status }) => status === 200);
   });
 
 test('closes the connection of a shed request without waiting for its body', async () => {
   const port = Number(new URL(fitgraph.url).port);
-  const refused: Dripping[] = [];
-  await until('some are refused', async () => {
+  const shedConnections: Dripping[] = [];
+  await until('some requests are shed', async () => {
     await overloadServer();
-    const asked = Array.from({ length: 50 }, () => dripping(port));
+    const connections = Array.from({ length: 50 }, () => dripping(port));
     await sleep(200);
-    for (const one of asked)
-      if (one.answer().startsWith('HTTP/1.1 503')) refused.push(one);
+    for (const one of connections)
+      if (one.answer().startsWith('HTTP/1.1 503')) shedConnections.push(one);
       else one.leave();
-    return refused.length > 10;
+    return shedConnections.length > 10;
   });
   // The server must close these connections, because the clients would never stop sending.
-  await until('the server has ended them', () => refused.every((one) => one.isOver()));
-  for (const one of refused) one.leave();
+  await until('the server has closed the connections', () => shedConnections.every((one) => one.isOver()));
+  for (const one of shedConnections) one.leave();
   await waitUntilIdle();
 });

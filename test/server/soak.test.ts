@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation.remove());
 
-const serving = () => server.workers[0]!;
+const workerPid = () => server.workers[0]!;
 const port = () => Number(new URL(server.url).port);
 
 /** Opens a connection and discards all data that it receives. */
@@ -101,7 +101,7 @@ function request(random: Random): Buffer {
 }
 
 /** Generates a valid request and replaces some of its bytes; sometimes returns it twice in a row. */
-function mangled(random: Random): Buffer {
+function mangledRequest(random: Random): Buffer {
   const bytes = request(random);
   for (let change = random.int(1, 6); change > 0 && bytes.length > 0; change -= 1) {
     const at = random.below(Math.min(bytes.length, 400));
@@ -144,7 +144,7 @@ function webSocket(random: Random): Buffer {
   return Buffer.concat([Buffer.from(handshake), ...Array.from({ length: random.int(0, 12) }, () => frame(random))]);
 }
 
-const KINDS: Record<string, (random: Random) => Buffer> = { leaving: request, mangled, webSocket };
+const KINDS: Record<string, (random: Random) => Buffer> = { leaving: request, mangled: mangledRequest, webSocket };
 
 interface HeldResources {
   descriptors: number;
@@ -160,10 +160,10 @@ async function heldResources(): Promise<HeldResources> {
   const text = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
   const incoming = path.join(installation.dataDir, 'incoming');
   return {
-    descriptors: fs.readdirSync(`/proc/${serving()}/fd`).length,
+    descriptors: fs.readdirSync(`/proc/${workerPid()}/fd`).length,
     incoming: fs.existsSync(incoming) ? fs.readdirSync(incoming).length : 0,
     counts: Object.fromEntries([...text.matchAll(COUNTED)].map(([, name, value]) => [name!, Number(value)])),
-    residentMb: Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${serving()}/status`, 'utf8'))![1]) / 1024,
+    residentMb: Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${workerPid()}/status`, 'utf8'))![1]) / 1024,
   };
 }
 
@@ -183,14 +183,14 @@ async function attack(random: Random, kind: (random: Random) => Buffer, seconds:
 
 test.each(Object.entries(KINDS))(seeded('releases all resources after traffic of the kind "%s"'), async (name, kind) => {
   const random = randomFor(`soak ${name}`);
-  const worker = serving();
+  const worker = workerPid();
   // Warms the server up, because loading code and filling pools takes resources once.
   await attack(random, kind, 1);
   await sleep(500);
   const before = await heldResources();
   expect(await attack(random, kind, SECONDS)).toBeGreaterThan(10);
-  expect(serving()).toBe(worker);
-  await until('nothing is left behind', async () => {
+  expect(workerPid()).toBe(worker);
+  await until('all resources are released', async () => {
     const after = await heldResources();
     const isBack = Object.entries(after.counts).every(([metric, value]) => value <= (before.counts[metric] ?? 0));
     return isBack && after.incoming === 0 && after.descriptors <= before.descriptors + 5;

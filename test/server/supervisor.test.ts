@@ -20,41 +20,41 @@ afterEach(() => installation.remove());
 /** Starts a server and waits for its worker to report `ready`; a worker that exits earlier counts as a failed start. */
 async function startReady(environment?: Record<string, string>): Promise<Server> {
   const server = await installation.start(environment);
-  await until('it is ready', () => server.stdout.includes('"ready"'));
+  await until('the server is ready', () => server.stdout.includes('"ready"'));
   return server;
 }
 
 /** Whether a request was rejected with Retry-After, without being processed, because no worker had started within 3 s. */
-const postponed = ({ status, headers }: Reply) => status === 503 && Boolean(headers['retry-after']);
+const isPostponed = ({ status, headers }: Reply) => status === 503 && Boolean(headers['retry-after']);
 
 /** Sends a request every 100 ms on a new connection and repeats it after Retry-After. Returns the status and duration of each. */
 function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
-  const asked: Promise<{ status: number; ms: number }>[] = [];
+  const sentRequests: Promise<{ status: number; ms: number }>[] = [];
   const { workers } = server;
   const ask = async () => {
     const [began, delays] = [performance.now(), delaysOf(...workers)];
     for (;;) {
       const reply = await send(server.url, { path: requestPath });
-      if (!postponed(reply)) return { status: reply.status, ms: performance.now() - began - delays() };
+      if (!isPostponed(reply)) return { status: reply.status, ms: performance.now() - began - delays() };
       await sleep(Number(reply.headers['retry-after']) * 1_000);
     }
   };
-  const timer = setInterval(() => asked.push(ask()), 100);
+  const timer = setInterval(() => sentRequests.push(ask()), 100);
   return {
     end() {
       clearInterval(timer);
-      return Promise.all(asked);
+      return Promise.all(sentRequests);
     },
   };
 }
 
 /** Writes until it is ended and repeats each write until its outcome is known. Returns the comments of all completed writes. */
 function writeContinuously(server: Server, token: string, writers: number): { acknowledged: string[]; end(): Promise<string[]> } {
-  let over = false;
+  let isStopped = false;
   const acknowledged: string[] = [];
   /** Comments of writes that succeeded but whose response was lost. */
   const lost: string[] = [];
-  const settle = async (comment: string) => {
+  const writeUntilKnown = async (comment: string) => {
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
     // The claim of a worker that died expires after a minute.
     for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(200)) {
@@ -63,17 +63,17 @@ function writeContinuously(server: Server, token: string, writers: number): { ac
       const { status } = reply;
       if (status === 201) return void acknowledged.push(comment);
       if (status === 409 && !reply.headers['retry-after']) return void lost.push(comment);
-      if (status !== 0 && status !== 409 && !postponed(reply)) throw new Error(`unexpected status ${status}`);
+      if (status !== 0 && status !== 409 && !isPostponed(reply)) throw new Error(`unexpected status ${status}`);
     }
     throw new Error(`it was never said what became of ${comment}`);
   };
   const working = Array.from({ length: writers }, async (_, writer) => {
-    for (let number = 0; !over; number += 1) await settle(`hang ${writers} ${writer} ${number}`);
+    for (let number = 0; !isStopped; number += 1) await writeUntilKnown(`hang ${writers} ${writer} ${number}`);
   });
   return {
     acknowledged,
     async end() {
-      over = true;
+      isStopped = true;
       await Promise.all(working);
       return [...acknowledged, ...lost];
     },
@@ -92,8 +92,8 @@ test('replaces a worker that hangs, answers every request and applies each write
   const { token } = server.demo;
   const [hung] = server.workers;
   const writes = writeContinuously(server, token, 4);
-  await until('some is written', () => writes.acknowledged.length > 50);
-  const asked = sendContinuously(server);
+  await until('writes are acknowledged', () => writes.acknowledged.length > 50);
+  const traffic = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
   const delays = delaysOf(server.process.pid!);
   const stopped = performance.now();
@@ -105,11 +105,11 @@ test('replaces a worker that hangs, answers every request and applies each write
   expect(isRunning(hung!)).toBe(false);
   expect(server.workers).toHaveLength(1);
 
-  const answers = await asked.end();
+  const answers = await traffic.end();
   // No connection was reset: each request waited for the replacement or succeeded after Retry-After.
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-  const made = [...(await next.end()), ...(await writes.end())];
-  expect((await comments(server, token)).sort()).toEqual(made.sort());
+  const writtenComments = [...(await next.end()), ...(await writes.end())];
+  expect((await comments(server, token)).sort()).toEqual(writtenComments.sort());
   expect(server.stdout.match(/Playground/g)).toHaveLength(1);
   expect(server.stdout).toContain('a worker hangs');
 });
@@ -117,16 +117,16 @@ test('replaces a worker that hangs, answers every request and applies each write
 test('answers every request when the replacement of a hung worker starts slowly', async () => {
   const server = await startReady();
   const [hung] = server.workers;
-  const asked = sendContinuously(server);
+  const traffic = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
-  await until('another one gets ready', () => server.spares.length === 1);
+  await until('a spare worker is ready', () => server.spares.length === 1);
   const [next] = server.spares as [number];
   process.kill(next, 'SIGSTOP');
-  await until('the first one is given up', () => server.stdout.includes('a worker hangs'));
+  await until('the hung worker is terminated', () => server.stdout.includes('a worker hangs'));
   await sleep(6_000);
   process.kill(next, 'SIGCONT');
-  await until('another one serves', () => server.stdout.match(/"ready"/g)?.length === 2);
-  const answers = await asked.end();
+  await until('the replacement is ready', () => server.stdout.match(/"ready"/g)?.length === 2);
+  const answers = await traffic.end();
   expect(answers.length).toBeGreaterThan(60);
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   expect(server.workers).toEqual([next]);
@@ -134,12 +134,12 @@ test('answers every request when the replacement of a hung worker starts slowly'
 
 test('answers within 2 s through the other workers while one hangs', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2' });
-  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  await until('both workers are ready', () => server.stdout.match(/"ready"/g)?.length === 2);
   const [hung, well] = server.workers;
-  const asked = sendContinuously(server);
+  const traffic = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
-  await until('it is replaced', () => !isRunning(hung!) && server.stdout.match(/"ready"/g)?.length === 3);
-  const answers = await asked.end();
+  await until('the hung worker is replaced', () => !isRunning(hung!) && server.stdout.match(/"ready"/g)?.length === 3);
+  const answers = await traffic.end();
   expect(answers.length).toBeGreaterThan(20);
   expect(answers.filter(({ status, ms }) => status !== 200 || ms > 2_000)).toEqual([]);
   expect(server.workers).toContain(well);
@@ -152,8 +152,8 @@ test('replaces a worker that crashes, on the same port and with the same databas
   for (let crash = 0; crash < 2; crash += 1) {
     const [worker] = server.workers;
     process.kill(worker!, 'SIGKILL');
-    await until('it is gone', () => !server.workers.includes(worker!));
-    await until('another one answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+    await until('the crashed worker is gone', () => !server.workers.includes(worker!));
+    await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
   }
   expect(serverPid(path.join(installation.dataDir, 'postgres'))).toBe(database);
   expect(server.process.exitCode).toBeNull();
@@ -161,10 +161,10 @@ test('replaces a worker that crashes, on the same port and with the same databas
 
 test('refuses no connection while all workers are dead', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2' });
-  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  await until('both workers are ready', () => server.stdout.match(/"ready"/g)?.length === 2);
   const dead = server.workers;
   for (const worker of dead) process.kill(worker, 'SIGKILL');
-  await until('both are gone', () => !dead.some(isRunning));
+  await until('both workers are gone', () => !dead.some(isRunning));
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(server.url, { path: '/health/live' })));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
 });
@@ -183,14 +183,14 @@ async function isAtRest(pid: number): Promise<boolean> {
 
 test('switches to the spare worker within a second when the only worker crashes', async () => {
   const server = await startReady();
-  await until('there is a spare one', () => server.spares.length === 1);
+  await until('a spare worker is ready', () => server.spares.length === 1);
   const [spare] = server.spares;
-  await until('it has loaded its code', () => isAtRest(spare!));
+  await until('the spare worker has loaded its code', () => isAtRest(spare!));
   // These processes and those of PostgreSQL, to which the spare worker connects, work in sequence, so their scheduling delays add up.
   const delays = () => schedulingDelay(process.pid, server.process.pid!, spare!, ...installation.processes);
   const began = performance.now() - delays();
   process.kill(server.workers[0]!, 'SIGKILL');
-  await until('it answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+  await until('the spare worker answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
   expect(performance.now() - delays() - began).toBeLessThan(1_000);
   expect(server.workers).toEqual([spare]);
 });
@@ -199,21 +199,21 @@ test('replaces a worker that ends on SIGTERM', async () => {
   const server = await startReady();
   const [worker] = server.workers;
   process.kill(worker!, 'SIGTERM');
-  await until('another one serves', () => server.workers.length === 1 && server.workers[0] !== worker);
-  await until('it answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+  await until('the replacement is running', () => server.workers.length === 1 && server.workers[0] !== worker);
+  await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
 });
 
 test('keeps a worker that resumes within WORKER_TIMEOUT and ends its replacement', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2', WORKER_TIMEOUT: '15s' });
-  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  await until('both workers are ready', () => server.stdout.match(/"ready"/g)?.length === 2);
   const { workers } = server;
   const [worker] = workers;
   process.kill(worker!, 'SIGSTOP');
-  await until('another one gets ready', () => server.spares.length === 1);
+  await until('a spare worker is ready', () => server.spares.length === 1);
   process.kill(worker!, 'SIGCONT');
-  await until('it is not needed', () => server.spares.length === 0);
+  await until('the spare worker is removed', () => server.spares.length === 0);
   expect(server.workers).toEqual(workers);
-  expect((await server.anyone.get('/language/')).status).toBe(200);
+  expect((await server.anonymous.get('/language/')).status).toBe(200);
 });
 
 test('retries failed worker starts and exits with an error after six in a row', async () => {
@@ -222,21 +222,21 @@ test('retries failed worker starts and exits with an error after six in a row', 
   const key = fs.readFileSync(file);
   fs.writeFileSync(file, '');
   process.kill(server.workers[0]!, 'SIGKILL');
-  await until('a start has failed', () => server.stderr.includes('secret-key'));
+  await until('a worker start has failed', () => server.stderr.includes('secret-key'));
   // A start succeeds once the key is restored.
   fs.writeFileSync(file, key);
-  await until('another one answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
+  await until('the replacement answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
 
   fs.writeFileSync(file, '');
   process.kill(server.workers[0]!, 'SIGKILL');
   expect(await server.ended).toBe(1);
   expect(server.stderr).toMatch(/^fitgraph: no worker could be started in 6 attempts$/m);
-  await until('the database has ended too', () => installation.processes.length === 0);
+  await until('the database has ended', () => installation.processes.length === 0);
 });
 
 test('stops within 12 s although a worker hangs', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2', WORKER_TIMEOUT: 'off' });
-  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  await until('both workers are ready', () => server.stdout.match(/"ready"/g)?.length === 2);
   const { workers } = server;
   process.kill(workers[0]!, 'SIGSTOP');
   const end = async () => {
@@ -245,17 +245,17 @@ test('stops within 12 s although a worker hangs', async () => {
   };
   expect(await timeOf(end, server.process.pid!, ...workers)).toBeLessThan(12_000);
   expect(workers.filter(isRunning)).toEqual([]);
-  await until('the database has ended too', () => installation.processes.length === 0);
+  await until('the database has ended', () => installation.processes.length === 0);
 });
 
 test('leaves neither workers nor a database running when the supervisor is killed', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2' });
-  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  await until('both workers are ready', () => server.stdout.match(/"ready"/g)?.length === 2);
   const { workers } = server;
   process.kill(workers[1]!, 'SIGSTOP');
   server.process.kill('SIGKILL');
   await until('the workers have ended', () => !workers.some(isRunning));
-  await until('the database has ended too', () => installation.processes.length === 0);
+  await until('the database has ended', () => installation.processes.length === 0);
 });
 
 test('keeps its workers when all processes were suspended for longer than WORKER_TIMEOUT', async () => {
@@ -265,7 +265,7 @@ test('keeps its workers when all processes were suspended for longer than WORKER
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGSTOP');
   await sleep(6_000);
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGCONT');
-  expect((await server.anyone.get('/language/')).status).toBe(200);
+  expect((await server.anonymous.get('/language/')).status).toBe(200);
   await sleep(500);
   expect(server.workers).toEqual(workers);
 });
@@ -279,7 +279,7 @@ test('keeps the resident memory of the supervisor below 100 MB', async () => {
 test('serves in a single process when WEB_CONCURRENCY is 0', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '0' });
   expect(server.workers).toEqual([]);
-  expect((await server.anyone.get('/language/')).status).toBe(200);
+  expect((await server.anonymous.get('/language/')).status).toBe(200);
   server.process.kill('SIGTERM');
   expect(await server.ended).toBe(0);
 });
@@ -302,10 +302,10 @@ test.each([
   const npm = spawn('npm', ['--silent', ...args], { cwd: path.join(__dirname, '../..'), env: environment });
   let printed = '';
   npm.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  await until('it is ready', () => printed.includes('Playground') || npm.exitCode !== null);
+  await until('the server is ready', () => printed.includes('Playground') || npm.exitCode !== null);
   const ended = new Promise((resolve) => npm.once('close', (status, by) => resolve(status ?? by)));
   npm.kill(signal);
   expect(await ended).toBe(0);
   expect(childrenOf(npm.pid!, 'index.js')).toEqual([]);
-  await until('the database has ended too', () => installation.processes.length === 0);
+  await until('the database has ended', () => installation.processes.length === 0);
 });

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /** Runs a command in a pseudo-terminal and types each answer when its prompt appears. */
-function runInTerminal(args: string[], answers: [question: string, typed: string][]): Promise<{ status: number | null; shown: string }> {
+function runInTerminal(args: string[], answers: [question: string, typed: string][]): Promise<{ status: number | null; output: string }> {
   const child = spawn('script', ['--quiet', '--return', '--command', `${process.execPath} ${COMMANDS} ${args.join(' ')}`, '/dev/null'], {
     env: {
       PATH: process.env.PATH!,
@@ -32,20 +32,20 @@ function runInTerminal(args: string[], answers: [question: string, typed: string
       DATA_DIR: installation.dataDir,
     },
   });
-  let [shown, read] = ['', 0];
+  let [output, read] = ['', 0];
   const left = [...answers];
   child.stdout.on('data', (chunk: Buffer) => {
-    shown += chunk.toString();
+    output += chunk.toString();
     const [next] = left;
-    if (!next || !shown.slice(read).includes(next[0])) return;
-    read = shown.length;
+    if (!next || !output.slice(read).includes(next[0])) return;
+    read = output.length;
     left.shift();
     child.stdin.write(next[1]);
   });
   return new Promise((resolve) =>
     child.once('close', (status) => {
       child.stdin.destroy();
-      resolve({ status, shown: shown.replace(/\r/g, '') });
+      resolve({ status, output: output.replace(/\r/g, '') });
     }),
   );
 }
@@ -76,8 +76,8 @@ test('prints in production how to create the catalogue and accounts while they a
 });
 
 test('prompts twice for a password without echoing it', async () => {
-  const { status, shown } = await runInTerminal(['user', 'create', 'thea'], twice('hidden and long'));
-  expect(shown).toMatch(/^Password: \nRepeat password: \nCreated user thea\. Token: [0-9a-f]{40}\n$/);
+  const { status, output } = await runInTerminal(['user', 'create', 'thea'], twice('hidden and long'));
+  expect(output).toMatch(/^Password: \nRepeat password: \nCreated user thea\. Token: [0-9a-f]{40}\n$/);
   expect(status).toBe(0);
 });
 
@@ -86,9 +86,9 @@ test.each<[string, [string, string][], string]>([
   ['an invalid first password', [['Password: ', '12345678\n']], 'The password must not consist of digits alone.'],
   ['Ctrl-C', [['Password: ', '\x03']], 'No input was given. Nothing was changed.'],
 ])('exits with an error on %s at the password prompt', async (_name, answers, message) => {
-  const { status, shown } = await runInTerminal(['user', 'password', 'root'], answers);
-  expect(shown).toContain(`fitgraph: ${message}\n`);
-  expect(shown).not.toMatch(/hidden|12345678/);
+  const { status, output } = await runInTerminal(['user', 'password', 'root'], answers);
+  expect(output).toContain(`fitgraph: ${message}\n`);
+  expect(output).not.toMatch(/hidden|12345678/);
   expect(status).toBe(1);
 });
 
@@ -118,11 +118,11 @@ test('lists accounts as text and as JSON lines', async () => {
 });
 
 test('reverts a migration only after its name is typed, and applies it again', async () => {
-  const refused = await runInTerminal(['migrate', '--down'], [['Type its name to continue: ', 'yes\n']]);
-  expect(refused.shown).toContain('fitgraph: The name does not match. Nothing was changed.');
-  const name = /^The migration (\S+) will be reverted/.exec(refused.shown)![1]!;
+  const rejected = await runInTerminal(['migrate', '--down'], [['Type its name to continue: ', 'yes\n']]);
+  expect(rejected.output).toContain('fitgraph: The name does not match. Nothing was changed.');
+  const name = /^The migration (\S+) will be reverted/.exec(rejected.output)![1]!;
   const done = await runInTerminal(['migrate', '--down'], [['Type its name to continue: ', `${name}\n`]]);
-  expect([done.status, done.shown]).toEqual([0, expect.stringMatching(new RegExp(`\nReverted: ${name}\n$`))]);
+  expect([done.status, done.output]).toEqual([0, expect.stringMatching(new RegExp(`\nReverted: ${name}\n$`))]);
   expect((await installation.command('migrate')).stdout).toBe(`Applied: ${name}\n`);
 });
 

@@ -20,19 +20,19 @@ async function withExercisesLocked(work: () => Promise<void>): Promise<void> {
 test('returns the GraphQL error code TIMEOUT and releases the connections', async () => {
   const count = '{ exercises { totalCount } }';
   await withExercisesLocked(async () => {
-    const answers = await Promise.all(Array.from({ length: 8 }, () => fitgraph.anyone.query(count)));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => fitgraph.anonymous.query(count)));
     for (const { code, errors } of answers) {
       expect(code).toBe('TIMEOUT');
       expect(errors![0]!.message).toContain('takes too long');
     }
   });
-  expect((await fitgraph.anyone.query(count)).data.exercises.totalCount).toBeGreaterThan(0);
+  expect((await fitgraph.anonymous.query(count)).data.exercises.totalCount).toBeGreaterThan(0);
 });
 
 test('returns 503 over REST, and 200 once the lock is released', async () => {
   await withExercisesLocked(async () => {
-    const { status, body } = await fitgraph.anyone.get('/exercise/');
+    const { status, body } = await fitgraph.anonymous.get('/exercise/');
     expect([status, Object.keys(body)]).toEqual([503, ['detail']]);
   });
-  expect((await fitgraph.anyone.get('/exercise/')).status).toBe(200);
+  expect((await fitgraph.anonymous.get('/exercise/')).status).toBe(200);
 });

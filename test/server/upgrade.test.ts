@@ -44,8 +44,8 @@ async function createOldDataFolder(): Promise<string> {
 
 installed?.('moves rows, tokens and the secret key to the new version and keeps the old database', async () => {
   const token = await createOldDataFolder();
-  const refused = await installation.command('user', 'token', 'demo');
-  expect(refused.stderr).toMatch(/^fitgraph: DATA_DIR: [^\n]* of PostgreSQL 15, [^\n]*run `fitgraph upgrade`\n$/);
+  const rejected = await installation.command('user', 'token', 'demo');
+  expect(rejected.stderr).toMatch(/^fitgraph: DATA_DIR: [^\n]* of PostgreSQL 15, [^\n]*run `fitgraph upgrade`\n$/);
   const wrong = await installation.command('upgrade', '--binaries', '/usr/bin');
   expect(wrong).toMatchObject({ status: 1, stderr: expect.stringMatching(/The programs of PostgreSQL 15 are required for the upgrade/) });
 

@@ -6,7 +6,7 @@ import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
 import { inputOf, type Parents } from './samples';
 
-export type Belongings = ReadonlyMap<Entity, number>;
+export type OwnedRowIds = ReadonlyMap<Entity, number>;
 
 /** Returns the owned types except the user, parents first. */
 export const ownedTypes = (): Entity[] =>
@@ -30,27 +30,27 @@ export async function spreadIds(fitgraph: Fitgraph): Promise<void> {
 
 /** Returns the id for a relation: the user's own row or, for a public type, its first row. */
 export const parentsIn =
-  (belongings: Belongings): Parents =>
+  (ownedRowIds: OwnedRowIds): Parents =>
   (field) => {
-    const id = belongings.get(field.target!()) ?? 1;
+    const id = ownedRowIds.get(field.target!()) ?? 1;
     return field.relation!.many ? [id] : id;
   };
 
-export async function furnish(person: Person): Promise<Belongings> {
-  const belongings = new Map<Entity, number>();
+export async function createOwnedRows(person: Person): Promise<OwnedRowIds> {
+  const ownedRowIds = new Map<Entity, number>();
   for (const entity of ownedTypes()) {
     const { create, one } = resourceOf(entity)!.metadata;
     if (create) {
       const document = `mutation ($input: ${entity.name}Input!) { made: ${create}(input: $input) { row: ${one} { id } } }`;
-      const { made } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(belongings)) });
-      belongings.set(entity, Number(made.row.id));
+      const { made } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(ownedRowIds)) });
+      ownedRowIds.set(entity, Number(made.row.id));
     } else {
       // A profile is created together with its user.
       const { viewer } = await person.ask(`{ viewer { row: profile { id } } }`);
-      belongings.set(entity, Number(viewer.row.id));
+      ownedRowIds.set(entity, Number(viewer.row.id));
     }
   }
-  return belongings;
+  return ownedRowIds;
 }
 
 /** Returns the fields that refer to another owned row and that clients may set. */

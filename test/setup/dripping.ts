@@ -7,7 +7,7 @@ export interface Dripping {
   /** Returns the response so far. */
   answer(): string;
   isOver(): boolean;
-  readonly over: Promise<void>;
+  readonly closed: Promise<void>;
   leave(): void;
 }
 
@@ -17,11 +17,11 @@ export function dripping(port: number): Dripping {
   socket.on('data', (chunk: Buffer) => (answer += chunk.toString())).on('error', () => undefined);
   socket.write('POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{');
   const drips = setInterval(() => socket.write(' '), DRIP_MS);
-  const over = new Promise<void>((resolve) =>
+  const closed = new Promise<void>((resolve) =>
     socket.on('close', () => {
       clearInterval(drips);
       resolve();
     }),
   );
-  return { answer: () => answer, isOver: () => socket.destroyed, over, leave: () => void socket.destroy() };
+  return { answer: () => answer, isOver: () => socket.destroyed, closed, leave: () => void socket.destroy() };
 }

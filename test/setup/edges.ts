@@ -24,9 +24,9 @@ export interface Edge {
 
 const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
 
-function targetOf(type: GraphQLObjectType, field: Field, shown: RegExp): string | undefined {
+function targetOf(type: GraphQLObjectType, field: Field, typeNamePattern: RegExp): string | undefined {
   if (!isPublic(type) || isNonNullType(field.type)) return undefined;
-  const entity = findEntity(shown.exec(getNamedType(field.type).name)?.[1] ?? '');
+  const entity = findEntity(typeNamePattern.exec(getNamedType(field.type).name)?.[1] ?? '');
   return entity && resourceOf(entity)!.owned ? entity.name : undefined;
 }
 
@@ -38,7 +38,7 @@ const isFormula = (type: GraphQLObjectType, field: Field): boolean =>
   isPublic(type) && isListType(field.type) && field.args.some(({ name }) => name === 'last');
 
 export const isEdgeToOwn = (type: GraphQLObjectType, field: Field): boolean =>
-  isFormula(type, field) || [ROWS, GROUPS].some((shown) => targetOf(type, field, shown) !== undefined);
+  isFormula(type, field) || [ROWS, GROUPS].some((typeNamePattern) => targetOf(type, field, typeNamePattern) !== undefined);
 
 /** Returns the names of fields computed from rows of the viewer. */
 export const formulasOfOwn = (schema: GraphQLSchema): string[] =>
@@ -51,12 +51,12 @@ export const formulasOfOwn = (schema: GraphQLSchema): string[] =>
 export const groupsOfOwn = (schema: GraphQLSchema): Edge[] => edgesTo(schema, GROUPS);
 export const edgesToOwn = (schema: GraphQLSchema): Edge[] => edgesTo(schema, ROWS);
 
-const edgesTo = (schema: GraphQLSchema, shown: RegExp): Edge[] =>
+const edgesTo = (schema: GraphQLSchema, typeNamePattern: RegExp): Edge[] =>
   Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) =>
       Object.values(type.getFields()).flatMap((field) => {
-        const target = targetOf(type, field, shown);
+        const target = targetOf(type, field, typeNamePattern);
         return target === undefined ? [] : [{ type, field, target }];
       }),
     )

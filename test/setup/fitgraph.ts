@@ -16,7 +16,7 @@ import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { startServices, type Services } from '../../src/request/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
-import { Witness } from './witness';
+import { ResponseRecorder } from './witness';
 
 export const PASSWORD = 'a good password';
 
@@ -24,7 +24,7 @@ export interface Options {
   content?: Content;
   environment?: Record<string, string>;
   /** A database that already exists, e.g. that of another instance. */
-  beside?: { readonly database: Pick<Database, 'options'> };
+  sameDatabaseAs?: { readonly database: Pick<Database, 'options'> };
 }
 
 export class Fitgraph {
@@ -40,16 +40,16 @@ export class Fitgraph {
     readonly logged: string[],
     readonly mediaFolder: string,
     secretKey: string,
-    private readonly witness: Witness,
+    private readonly responseRecorder: ResponseRecorder,
     readonly services: Services,
     private readonly end: () => Promise<void>,
   ) {
     this.vault = new TokenVault(secretKey);
   }
 
-  static async start({ content = 'catalogue', environment = {}, beside }: Options = {}): Promise<Fitgraph> {
+  static async start({ content = 'catalogue', environment = {}, sameDatabaseAs }: Options = {}): Promise<Fitgraph> {
     const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-app-'));
-    const own = beside ? undefined : await createDatabase(content);
+    const ownDatabase = sameDatabaseAs ? undefined : await createDatabase(content);
     const config = readConfig({
       DATA_DIR: dataDir,
       TIME_ZONE,
@@ -61,26 +61,36 @@ export class Fitgraph {
       MAX_LAG: 'off',
       ...environment,
     });
-    const database = open(own?.connection ?? beside!.database.options.connection, config);
+    const database = open(ownDatabase?.connection ?? sameDatabaseAs!.database.options.connection, config);
     const logged: string[] = [];
     const log = createLog('info', { write: (line) => void logged.push(line) });
     const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new ClientOrigin(config), log);
     const app = await createApp(services);
-    const witness = new Witness();
-    const server = await listening(app, witness);
+    const responseRecorder = new ResponseRecorder();
+    const server = await startListening(app, responseRecorder);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-    return new Fitgraph(database, services.catalogue, url, logged, config.mediaDir, config.secretKey!, witness, services, async () => {
-      app.startDraining();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
-      await app.stop();
-      await stop();
-      await database.close();
-      await own?.drop();
-      fs.rmSync(dataDir, { recursive: true, force: true });
-    });
+    return new Fitgraph(
+      database,
+      services.catalogue,
+      url,
+      logged,
+      config.mediaDir,
+      config.secretKey!,
+      responseRecorder,
+      services,
+      async () => {
+        app.startDraining();
+        await new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        });
+        await app.stop();
+        await stop();
+        await database.close();
+        await ownDatabase?.drop();
+        fs.rmSync(dataDir, { recursive: true, force: true });
+      },
+    );
   }
 
   /** Returns a user who sends requests with an access token. The first call for a name creates the account. */
@@ -94,7 +104,7 @@ export class Fitgraph {
     return person;
   }
 
-  get anyone(): Person {
+  get anonymous(): Person {
     return new Person(this.url);
   }
 
@@ -104,21 +114,24 @@ export class Fitgraph {
   }
 
   /** Returns how REST responses differed from the OpenAPI document. */
-  differences(): Promise<string[]> {
-    return this.witness.differences(async () => (await this.anyone.get('/schema')).body as OpenApiDocument);
+  schemaViolations(): Promise<string[]> {
+    return this.responseRecorder.schemaViolations(async () => (await this.anonymous.get('/schema')).body as OpenApiDocument);
   }
 
   async stop(): Promise<void> {
     try {
-      expect(await this.differences()).toEqual([]);
+      expect(await this.schemaViolations()).toEqual([]);
     } finally {
       await this.end();
     }
   }
 }
 
-function listening(app: App, witness: Witness): Promise<Server> {
-  const server = createServer({ keepAliveTimeout: 65_000, ...app.containment.messageClasses }, witness.hearing(app.listener))
+function startListening(app: App, responseRecorder: ResponseRecorder): Promise<Server> {
+  const server = createServer(
+    { keepAliveTimeout: 65_000, ...app.containment.messageClasses },
+    responseRecorder.recordingResponsesOf(app.listener),
+  )
     .on('upgrade', app.onUpgrade)
     .on('connection', app.onConnection);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
@@ -130,7 +143,7 @@ export function fitgraphForThisFile(options?: Options | (() => Promise<Options>)
   beforeAll(async () => {
     started = await Fitgraph.start(typeof options === 'function' ? await options() : options);
   });
-  afterEach(async () => expect(await started?.differences()).toEqual([]));
+  afterEach(async () => expect(await started?.schemaViolations()).toEqual([]));
   afterAll(() => started?.stop());
   return new Proxy({} as Fitgraph, {
     get(_target, name) {

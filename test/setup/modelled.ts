@@ -5,14 +5,14 @@ import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { models } from '../../src/graphql/schema';
 import { createDatabase, open } from './databases';
 import { declareIndexes } from './declaredindexes';
-import { describeTables, type Said } from './tables';
+import { describeTables, type ModelledTable } from './tables';
 
 // Must precede opening a database, which registers the models with their options.
 declareIndexes(allEntities());
 
 export const TABLES = models.map((model) => getOptions(model.prototype)!.tableName!).sort();
 
-export async function describeModels(): Promise<Record<string, Said>> {
+export async function describeModels(): Promise<Record<string, ModelledTable>> {
   const { connection, drop } = await createDatabase('nothing');
   const client = new Client(connection);
   await client.connect();

@@ -36,15 +36,15 @@ export class Person {
   }
 
   /** Adds an Accept header unless the person has one. */
-  private accepting = (Accept: string) => new Person(this.url, this.account, { Accept, ...this.headers });
+  private withAccept = (Accept: string) => new Person(this.url, this.account, { Accept, ...this.headers });
 
   /** Returns the same person as a client of another instance. */
-  at(url: string): Person {
+  atInstance(url: string): Person {
     return new Person(url, this.account, this.headers);
   }
 
   /** Returns the same person with further headers. */
-  sending(headers: Record<string, string>): Person {
+  withHeaders(headers: Record<string, string>): Person {
     return new Person(this.url, this.account, { ...this.headers, ...headers });
   }
 
@@ -58,7 +58,7 @@ export class Person {
   patch = (path: string, body: unknown) => this.send('PATCH', `/api/v2${path}`, body);
 
   async query(query: string, variables?: Record<string, unknown>): Promise<GraphQLAnswer> {
-    const answer = await this.accepting(GRAPHQL).send('POST', '/graphql', { query, variables });
+    const answer = await this.withAccept(GRAPHQL).send('POST', '/graphql', { query, variables });
     const errors = answer.body?.errors;
     return { ...answer, data: answer.body?.data, errors, code: errors?.[0]?.extensions?.code };
   }

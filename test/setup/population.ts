@@ -16,7 +16,7 @@ export const SIZE = 14;
 const isAccount = (entity: Entity) => entity === findEntity('User') || entity === findEntity('UserProfile');
 
 /** Returns the types that have a population. */
-export const populated = (): Entity[] => sortByDependency(entitiesByModel()).filter((entity) => !isAccount(entity));
+export const populatedEntities = (): Entity[] => sortByDependency(entitiesByModel()).filter((entity) => !isAccount(entity));
 
 const TEXTS = [
   'Squat',
@@ -41,8 +41,8 @@ const isAccepted = (index: number) => index % 7 !== 6;
 function value(entity: Entity, field: FieldMeta, index: number, random: Random): unknown {
   if (resourceOf(entity)!.unique?.includes(field.name)) return undefined;
   if (field.null && random.chance(0.35)) return null;
-  const shown = resourceOf(entity)!.publishedValues?.[field.column!];
-  if (shown) return isAccepted(index) ? shown : '1';
+  const published = resourceOf(entity)!.publishedValues?.[field.column!];
+  if (published) return isAccepted(index) ? published : '1';
   const low = Math.max(field.min ?? 1, 1);
   switch (field.kind) {
     case 'integer':
@@ -85,7 +85,7 @@ async function twoPeople(fitgraph: Fitgraph): Promise<[Person, Person]> {
  */
 export async function populate(fitgraph: Fitgraph, name: string): Promise<[Person, Person]> {
   const people = await twoPeople(fitgraph);
-  const rows: DumpRow[] = populated().flatMap((entity) => {
+  const rows: DumpRow[] = populatedEntities().flatMap((entity) => {
     const random = randomFor(`${name}: rows of ${entity.name}`);
     // Each row references a different parent, so that few rows are hidden together with their parents.
     const wholes = random.shuffled(Array.from({ length: SIZE }, (_, index) => 1 + index));
@@ -103,11 +103,11 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
           return field.null && random.chance(0.35) ? null : any();
         });
         for (const field of fieldsOf(entity)) {
-          const given =
+          const fieldValue =
             field.stored && !field.setByDatabase && !field.relation && field.name !== 'id'
               ? value(entity, field, index, random)
               : undefined;
-          if (given !== undefined) row.fields[field.rest] = given;
+          if (fieldValue !== undefined) row.fields[field.rest] = fieldValue;
         }
         return row;
       }),
@@ -130,8 +130,9 @@ export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
 /** Whether a row is visible to everyone: it has passed the review, and so have its parents. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {
   const { publishedValues = {}, visibilityParent } = resourceOf(entity)!;
-  const holds = ([column, value]: [string, string]) => row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;
-  if (!Object.entries(publishedValues).every(holds)) return false;
+  const hasPublishedValue = ([column, value]: [string, string]) =>
+    row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;
+  if (!Object.entries(publishedValues).every(hasPublishedValue)) return false;
   if (!visibilityParent) return true;
   const target = fieldOf(entity, visibilityParent).target!();
   return [...rowsOf(target)].some((whole) => whole.id === row[visibilityParent] && isPublished(target, whole, rowsOf));

@@ -58,8 +58,8 @@ export class Random {
 
   /** Returns the items in random order. */
   shuffled<T>(items: readonly T[]): T[] {
-    const left = [...items];
-    return items.map(() => left.splice(this.below(left.length), 1)[0]!);
+    const remaining = [...items];
+    return items.map(() => remaining.splice(this.below(remaining.length), 1)[0]!);
   }
 
   /** Returns from one to `most` different items. */

@@ -13,8 +13,8 @@ const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString(
 const isUnique = (entity: Entity, { name }: FieldMeta) => resourceOf(entity)!.unique?.includes(name);
 
 function value(entity: Entity, field: FieldMeta, number: number): unknown {
-  const shown = field.column && resourceOf(entity)!.publishedValues?.[field.column];
-  if (shown) return shown;
+  const published = field.column && resourceOf(entity)!.publishedValues?.[field.column];
+  if (published) return published;
   switch (field.kind) {
     case 'integer': {
       const lowest = Math.max(field.min ?? 1, 1);
@@ -47,24 +47,24 @@ function value(entity: Entity, field: FieldMeta, number: number): unknown {
 }
 
 /** Returns values by GraphQL name. Samples with different numbers differ in fields that must be unique. */
-export function sample(entity: Entity, number: number, parents: Parents, wanted: (field: FieldMeta) => boolean): Values {
+export function sample(entity: Entity, number: number, parents: Parents, isIncluded: (field: FieldMeta) => boolean): Values {
   const fields = fieldsOf(entity).filter(
-    (field) => field.name !== 'id' && !field.setByDatabase && (field.stored || field.link) && wanted(field),
+    (field) => field.name !== 'id' && !field.setByDatabase && (field.stored || field.link) && isIncluded(field),
   );
   return Object.fromEntries(fields.map((field) => [field.name, field.relation ? parents(field) : value(entity, field, number)]));
 }
 
 /** Replaces a stored value, or each of several, by its GraphQL enum name. */
-export function named(field: Pick<FieldMeta, 'enum'>, value: unknown): unknown {
+export function toEnumName(field: Pick<FieldMeta, 'enum'>, value: unknown): unknown {
   if (!field.enum) return value;
-  if (Array.isArray(value)) return value.map((one) => named(field, one));
+  if (Array.isArray(value)) return value.map((one) => toEnumName(field, one));
   return Object.entries(field.enum.type).find(([, stored]) => stored === value)?.[0] ?? null;
 }
 
 /** Returns the input of a creation over GraphQL. */
 export function inputOf(entity: Entity, number: number, parents: Parents): Values {
   const values = sample(entity, number, parents, (field) => !field.readOnly && field.only !== 'rest');
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, named(fieldOf(entity, name), value)]));
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, toEnumName(fieldOf(entity, name), value)]));
 }
 
 /**
@@ -78,7 +78,7 @@ export function inputBelow(entity: Entity, by: string, number: number, parents: 
 
 /** Returns the body of a POST, with the keys of REST. */
 export const bodyOf = (entity: Entity, number: number, parents: Parents): Values =>
-  renamed(
+  byRestName(
     entity,
     sample(entity, number, parents, (field) => !field.restReadOnly),
   );
@@ -87,11 +87,11 @@ export const bodyOf = (entity: Entity, number: number, parents: Parents): Values
 export const dumpRowOf = (entity: Entity, number: number, parents: Parents): DumpRow => ({
   model: resourceOf(entity)!.dumpModel!,
   pk: number,
-  fields: renamed(
+  fields: byRestName(
     entity,
     sample(entity, number, parents, (field) => field.stored || !field.link?.keyColumn),
   ),
 });
 
-const renamed = (entity: Entity, values: Values): Values =>
+const byRestName = (entity: Entity, values: Values): Values =>
   Object.fromEntries(fieldsOf(entity).flatMap(({ name, rest }) => (name in values ? [[rest, values[name]]] : [])));

@@ -14,8 +14,8 @@ export async function createStandby(primary: PoolConfig, primaryDir: string, dat
   await client.query(`SELECT pg_backup_start('standby', true)`);
   const [from, to] = [path.join(primaryDir, 'postgres'), path.join(dataDir, 'postgres')];
   fs.mkdirSync(dataDir);
-  const isLeft = (name: string) => /\/(?:postmaster\.(?:pid|opts)|pg_wal\/[^/]*[0-9A-F]{24}[^/]*)$/.test(name);
-  fs.cpSync(from, to, { recursive: true, filter: (name) => !isLeft(name) });
+  const isExcluded = (name: string) => /\/(?:postmaster\.(?:pid|opts)|pg_wal\/[^/]*[0-9A-F]{24}[^/]*)$/.test(name);
+  fs.cpSync(from, to, { recursive: true, filter: (name) => !isExcluded(name) });
   const [{ labelfile }] = (await client.query('SELECT "labelfile" FROM pg_backup_stop(false)')).rows;
   await client.end();
   const { user, host, port } = asSuperuser(primary);
@@ -23,10 +23,10 @@ export async function createStandby(primary: PoolConfig, primaryDir: string, dat
   fs.writeFileSync(path.join(to, 'standby.signal'), '');
   fs.appendFileSync(path.join(to, 'postgresql.auto.conf'), `primary_conninfo = 'user=${user} host=${host} port=${port}'\n`);
   const { uid, gid, mode } = fs.statSync(from);
-  const own = (place: string): void => {
+  const changeOwner = (place: string): void => {
     fs.chownSync(place, uid, gid);
-    if (fs.statSync(place).isDirectory()) for (const name of fs.readdirSync(place)) own(path.join(place, name));
+    if (fs.statSync(place).isDirectory()) for (const name of fs.readdirSync(place)) changeOwner(path.join(place, name));
   };
-  own(to);
+  changeOwner(to);
   fs.chmodSync(to, mode);
 }

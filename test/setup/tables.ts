@@ -1,14 +1,14 @@
 /** Describes tables as PostgreSQL's system catalogue lists them, in a form that can be compared. */
 import type { Client } from 'pg';
 
-export interface Said {
+export interface ModelledTable {
   columns: Record<string, string>;
   constraints: string[];
   /** Indexes over columns only. */
   indexes: string[];
 }
 
-export interface Table extends Said {
+export interface Table extends ModelledTable {
   triggers: string[];
   policies: string[];
 }

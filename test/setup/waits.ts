@@ -118,13 +118,13 @@ export async function timeOf(task: () => Promise<unknown>, ...pids: number[]): P
   const delays = delaysOf(...pids);
   const began = performance.now();
   let isOver = false;
-  const over = task().finally(() => (isOver = true));
+  const finished = task().finally(() => (isOver = true));
   // Reads repeatedly, because processes may end meanwhile.
   while (!isOver) {
     delays();
-    await Promise.race([over, sleep(POLL_MS)]);
+    await Promise.race([finished, sleep(POLL_MS)]);
   }
-  await over;
+  await finished;
   return performance.now() - began - delays();
 }
 

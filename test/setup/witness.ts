@@ -5,7 +5,7 @@ import { API_BASE_PATH } from '../../src/rest/routes';
 import { normalizeTarget } from '../../src/server/requesttarget';
 import { Conformance } from '../rest/conformance';
 
-interface Heard {
+interface RecordedResponse {
   method: string;
   url: string;
   status: number;
@@ -15,35 +15,36 @@ interface Heard {
 /** Responses with the document itself are not checked: they have a format of their own. */
 const DOCUMENT = /^\/schema(?:[./?]|$)/;
 
-export class Witness {
-  private heard: Heard[] = [];
+export class ResponseRecorder {
+  private recorded: RecordedResponse[] = [];
   private conformance?: Conformance;
 
   /** Wraps a listener so that its responses are recorded. */
-  hearing(listener: RequestListener): RequestListener {
+  recordingResponsesOf(listener: RequestListener): RequestListener {
     return (request, response) => {
       const url = normalizeTarget(request.url!);
-      if (url.startsWith(`${API_BASE_PATH}/`) && !DOCUMENT.test(url.slice(API_BASE_PATH.length))) this.hear(request.method!, url, response);
+      if (url.startsWith(`${API_BASE_PATH}/`) && !DOCUMENT.test(url.slice(API_BASE_PATH.length)))
+        this.record(request.method!, url, response);
       listener(request, response);
     };
   }
 
-  private hear(method: string, url: string, response: ServerResponse): void {
+  private record(method: string, url: string, response: ServerResponse): void {
     const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
     response.end = ((...parts: unknown[]) => {
       const [text] = parts;
       // HTML pages are not JSON.
-      if (typeof text === 'string' && !text.startsWith('<')) this.heard.push({ method, url, status: response.statusCode, text });
+      if (typeof text === 'string' && !text.startsWith('<')) this.recorded.push({ method, url, status: response.statusCode, text });
       return end(...parts);
     }) as typeof response.end;
   }
 
   /** Returns how the responses since the last call differ from the document. */
-  async differences(read: () => Promise<OpenApiDocument>): Promise<string[]> {
-    if (this.heard.length === 0) return [];
+  async schemaViolations(read: () => Promise<OpenApiDocument>): Promise<string[]> {
+    if (this.recorded.length === 0) return [];
     this.conformance ??= Conformance.with(await read());
-    const heard = this.heard.splice(0);
-    const found = heard.flatMap(({ method, url, status, text }) =>
+    const responses = this.recorded.splice(0);
+    const found = responses.flatMap(({ method, url, status, text }) =>
       this.conformance!.problemsAt(method, url.slice(API_BASE_PATH.length), status, JSON.parse(text)).map(
         (problem) => `${method} ${url}: ${problem}`,
       ),

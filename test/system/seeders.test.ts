@@ -67,7 +67,7 @@ function number(row: SeedRow, field: string): number {
 }
 
 /** Returns references to rows that do not precede the referencing row. */
-function unresolved(rows: SeedRow[]): string[] {
+function unresolvedReferences(rows: SeedRow[]): string[] {
   const seen = new Set([`${EXTERNAL_USER} ${USER}`]);
   const missing: string[] = [];
   for (const { model, pk, fields } of rows) {
@@ -101,7 +101,7 @@ describe('all seeds', () => {
   });
 
   test('refer only to preceding rows', () => {
-    expect(unresolved([...catalogue, ...owned])).toEqual([]);
+    expect(unresolvedReferences([...catalogue, ...owned])).toEqual([]);
   });
 
   test('are unchanged by JSON serialization', () => {
@@ -298,7 +298,7 @@ describe.each(DAYS)('demo data loaded on %s', (today) => {
         ),
       ),
     ).toEqual(new Set([USER]));
-    expect(unresolved([...catalogue, ...rows])).toEqual([]);
+    expect(unresolvedReferences([...catalogue, ...rows])).toEqual([]);
   });
 
   test('has a year of weights, at most one per day', () => {

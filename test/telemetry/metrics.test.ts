@@ -7,7 +7,7 @@ import { until } from '../setup/waits';
 
 const TOKEN = 'a token of the metrics';
 const fitgraph = fitgraphForThisFile({ environment: { METRICS_TOKEN: TOKEN, LOGIN_RATE: '2/min' } });
-const reader = () => fitgraph.anyone.sending({ Authorization: `Bearer ${TOKEN}` });
+const reader = () => fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${TOKEN}` });
 let ann: Person;
 beforeAll(async () => (ann = await fitgraph.user('ann')));
 
@@ -19,20 +19,20 @@ const valuesOf = (text: string): Map<string, number> =>
       .filter((line) => line && !line.startsWith('#'))
       .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
   );
-const read = async () => valuesOf((await reader().send('GET', '/metrics')).text);
+const readMetrics = async () => valuesOf((await reader().send('GET', '/metrics')).text);
 const sum = (values: Map<string, number>, start: string) =>
   [...values].filter(([name]) => name.startsWith(start)).reduce((total, [, value]) => total + value, 0);
 
 /** Waits until a metric has a value, because a response is counted only after its connection has accepted it. */
-async function counted(what: string, wanted: number): Promise<void> {
-  await until(`${what} is ${wanted}`, async () => (await read()).get(what) === wanted);
+async function waitUntilCounted(what: string, expected: number): Promise<void> {
+  await until(`${what} is ${expected}`, async () => (await readMetrics()).get(what) === expected);
 }
 
 describe('/metrics', () => {
   test('returns 404 when METRICS_TOKEN is not set', async () => {
-    const closed = await Fitgraph.start({ beside: fitgraph });
-    expect((await closed.anyone.send('GET', '/metrics')).status).toBe(404);
-    await closed.stop();
+    const withoutToken = await Fitgraph.start({ sameDatabaseAs: fitgraph });
+    expect((await withoutToken.anonymous.send('GET', '/metrics')).status).toBe(404);
+    await withoutToken.stop();
   });
 
   test.each([
@@ -41,7 +41,7 @@ describe('/metrics', () => {
     ['with the token of a user', 'ann'],
     ['with a very long token', { Authorization: `Bearer ${TOKEN.repeat(400)}` }],
   ])('returns 401 %s', async (_what, headers) => {
-    const person = typeof headers === 'string' ? ann : fitgraph.anyone.sending(headers);
+    const person = typeof headers === 'string' ? ann : fitgraph.anonymous.withHeaders(headers);
     const answer = await person.send('GET', '/metrics');
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toContain('Bearer');
@@ -65,13 +65,13 @@ test('reports why an instance is degraded, which stays ready', async () => {
   const holder = await fitgraph.database.pool.connect();
   try {
     await holder.query('BEGIN; LOCK TABLE "weight_entry" IN EXCLUSIVE MODE');
-    await counted('fitgraph_degraded{reason="table_locked"}', 1);
-    expect((await read()).get('fitgraph_ready')).toBe(1);
+    await waitUntilCounted('fitgraph_degraded{reason="table_locked"}', 1);
+    expect((await readMetrics()).get('fitgraph_ready')).toBe(1);
   } finally {
     await holder.query('ROLLBACK');
     holder.release();
   }
-  await counted('fitgraph_degraded{reason="table_locked"}', 0);
+  await waitUntilCounted('fitgraph_degraded{reason="table_locked"}', 0);
 });
 
 test('counts requests by route pattern, without ids and query strings', async () => {
@@ -80,9 +80,9 @@ test('counts requests by route pattern, without ids and query strings', async ()
   await ann.send('GET', '/nothing/here');
   await ann.send('GET', '/nothing/there');
   const rest = 'fitgraph_http_requests_total{method="GET",status="200",route="/api/v2/';
-  await counted(`${rest}workout/"}`, 1);
-  await counted('fitgraph_http_requests_total{method="GET",status="404",route="other"}', 2);
-  const values = await read();
+  await waitUntilCounted(`${rest}workout/"}`, 1);
+  await waitUntilCounted('fitgraph_http_requests_total{method="GET",status="404",route="other"}', 2);
+  const values = await readMetrics();
   expect(sum(values, 'fitgraph_http_request_duration_seconds_count{route="/api/v2/exercise/{id}/"}')).toBe(3);
   expect([...values.keys()].filter((name) => /xyzzyx|nothing/.test(name))).toEqual([]);
 });
@@ -90,28 +90,28 @@ test('counts requests by route pattern, without ids and query strings', async ()
 test('counts operations by name, and excess names of anonymous clients as "other"', async () => {
   await ann.query('query Mine { workouts { totalCount } }');
   await ann.query('{ workouts { totalCount } }');
-  for (let number = 0; number < 60; number += 1) await fitgraph.anyone.query(`query Stranger${number} { __typename }`);
+  for (let number = 0; number < 60; number += 1) await fitgraph.anonymous.query(`query Stranger${number} { __typename }`);
   await ann.query('query Mine { workouts { totalCount } }');
   const of = (name: string) => `fitgraph_graphql_operation_duration_seconds_count{operation="${name}"}`;
-  await counted(of('Mine'), 2);
-  await counted(of('other'), 10);
-  const values = await read();
+  await waitUntilCounted(of('Mine'), 2);
+  await waitUntilCounted(of('other'), 10);
+  const values = await readMetrics();
   expect(values.get(of('(none)'))).toBeGreaterThan(0);
   expect([...values.keys()].filter((name) => name.startsWith(of('Stranger').slice(0, -2)))).toHaveLength(50);
 });
 
 test('counts statements, costs, errors and rejections', async () => {
-  const before = await read();
+  const before = await readMetrics();
   await ann.get('/weightentry/');
   await ann.query('{ exercise(id: "999999") { id } }');
-  for (let tries = 0; tries < 3; tries += 1) await fitgraph.anyone.post('/login/', { username: 'nobody', password: 'wrong password' });
-  await counted('fitgraph_rejections_total{reason="login"}', 1);
-  const after = await read();
-  const grown = (name: string) => sum(after, name) - sum(before, name);
-  expect(grown('fitgraph_statements_total')).toBeGreaterThan(2);
-  expect(grown('fitgraph_statement_seconds_total')).toBeGreaterThan(0);
-  expect(grown('fitgraph_operation_cost_count{api="rest"}')).toBeGreaterThan(0);
-  expect(grown('fitgraph_errors_total{api="graphql",code="NOT_FOUND"}')).toBe(1);
+  for (let tries = 0; tries < 3; tries += 1) await fitgraph.anonymous.post('/login/', { username: 'nobody', password: 'wrong password' });
+  await waitUntilCounted('fitgraph_rejections_total{reason="login"}', 1);
+  const after = await readMetrics();
+  const growthOf = (name: string) => sum(after, name) - sum(before, name);
+  expect(growthOf('fitgraph_statements_total')).toBeGreaterThan(2);
+  expect(growthOf('fitgraph_statement_seconds_total')).toBeGreaterThan(0);
+  expect(growthOf('fitgraph_operation_cost_count{api="rest"}')).toBeGreaterThan(0);
+  expect(growthOf('fitgraph_errors_total{api="graphql",code="NOT_FOUND"}')).toBe(1);
   expect(after.get('fitgraph_limiter_slots{limiter="users"}')).toBe(10);
   expect(after.get('fitgraph_listener_connected')).toBe(1);
   expect(after.get('fitgraph_cache_entries{cache="reference_rows"}')).toBeGreaterThan(0);
@@ -126,10 +126,10 @@ test('counts open subscriptions and their connections', async () => {
     signal: stop.signal,
   });
   expect(stream.status).toBe(200);
-  await counted('fitgraph_subscriptions', 1);
-  expect((await read()).get('fitgraph_subscription_connections{transport="sse"}')).toBe(1);
+  await waitUntilCounted('fitgraph_subscriptions', 1);
+  expect((await readMetrics()).get('fitgraph_subscription_connections{transport="sse"}')).toBe(1);
   stop.abort();
-  await counted('fitgraph_subscriptions', 0);
+  await waitUntilCounted('fitgraph_subscriptions', 0);
 });
 
 async function freePort(): Promise<number> {
@@ -151,8 +151,8 @@ test('sums all workers, including a crashed one', async () => {
       until(`${count} workers serve`, async () => valuesOf(await scrape()).get('fitgraph_workers') === count);
     await workers(2);
     const requests = 'fitgraph_http_requests_total{method="GET",status="200",route="/api/v2/language/"}';
-    for (let number = 0; number < 20; number += 1) await server.anyone.sending({ Connection: 'close' }).get('/language/');
-    await until('all are counted', async () => valuesOf(await scrape()).get(requests) === 20);
+    for (let number = 0; number < 20; number += 1) await server.anonymous.withHeaders({ Connection: 'close' }).get('/language/');
+    await until('all requests are counted', async () => valuesOf(await scrape()).get(requests) === 20);
     expect(valuesOf(await scrape()).get('fitgraph_listener_connected')).toBe(2);
 
     process.kill(server.workers[0]!, 'SIGKILL');
@@ -162,11 +162,11 @@ test('sums all workers, including a crashed one', async () => {
     expect(valuesOf(text).get(requests)).toBe(20);
     // Scraping has not started a server: each of the three workers has logged `ready` once, and only the first start has printed the URLs.
     const ready = () => server.stdout.match(/"msg":"ready"/g)?.length;
-    await until('the replacement has said that it is ready', () => (ready() ?? 0) >= 3);
+    await until('the replacement has reported that it is ready', () => (ready() ?? 0) >= 3);
     expect(ready()).toBe(3);
     expect(server.stdout.match(/Playground/g)).toHaveLength(1);
     // Without METRICS_TOKEN, the service port returns no metrics. The metrics port returns nothing else.
-    expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
+    expect((await server.anonymous.send('GET', '/metrics')).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/api/v2/language/`)).status).toBe(404);
   } finally {
     await installation.remove();
@@ -177,9 +177,9 @@ test('serves the metrics of all workers on the service port with METRICS_TOKEN',
   const installation = await Installation.started({ METRICS_TOKEN: TOKEN, WEB_CONCURRENCY: '2' });
   try {
     const server = await installation.start();
-    const page = () => server.anyone.sending({ Authorization: `Bearer ${TOKEN}` }).send('GET', '/metrics');
-    await until('both workers are told of', async () => valuesOf((await page()).text).get('fitgraph_workers') === 2);
-    expect((await server.anyone.send('GET', '/metrics')).status).toBe(401);
+    const page = () => server.anonymous.withHeaders({ Authorization: `Bearer ${TOKEN}` }).send('GET', '/metrics');
+    await until('the metrics include both workers', async () => valuesOf((await page()).text).get('fitgraph_workers') === 2);
+    expect((await server.anonymous.send('GET', '/metrics')).status).toBe(401);
   } finally {
     await installation.remove();
   }

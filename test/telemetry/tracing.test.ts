@@ -47,14 +47,14 @@ beforeAll(async () => {
   const demo = server.signedIn(token);
   for (const [name, ask] of Object.entries(REQUESTS)) {
     TRACES[name] = (Object.keys(TRACES).length + 1).toString(16).padStart(32, '0');
-    await ask(demo.sending({ traceparent: `00-${TRACES[name]}-00f067aa0ba902b7-01` }));
+    await ask(demo.withHeaders({ traceparent: `00-${TRACES[name]}-00f067aa0ba902b7-01` }));
   }
-  await demo.sending({ traceparent: `00-${NOT_SAMPLED}-00f067aa0ba902b7-00` }).get('/workout/');
-  await demo.sending({ traceparent: 'nonsense' }).get('/day/');
+  await demo.withHeaders({ traceparent: `00-${NOT_SAMPLED}-00f067aa0ba902b7-00` }).get('/workout/');
+  await demo.withHeaders({ traceparent: 'nonsense' }).get('/day/');
   // The server exports pending spans when it stops.
   server.process.kill('SIGTERM');
   await server.ended;
-  await until('the last trace has come', () => received.some(({ name }) => name === 'GET /api/v2/day/'));
+  await until('the last trace is received', () => received.some(({ name }) => name === 'GET /api/v2/day/'));
 });
 afterAll(async () => {
   await installation.remove();

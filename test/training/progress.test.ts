@@ -18,8 +18,8 @@ const table: [rule: string, given: string[], lines: string[][]][] = [
   ['one point for a day of zero weights', ['05 10 0.00', '05 10 0.00'], [['05 10 0.00']]],
 ];
 
-test.each(table)('draws chart lines: %s', (_rule, given, lines) => {
-  expect(chartLines(given.map(entry))).toEqual(lines.map((line) => line.map(entry)));
+test.each(table)('draws chart lines: %s', (_rule, logTexts, lines) => {
+  expect(chartLines(logTexts.map(entry))).toEqual(lines.map((line) => line.map(entry)));
 });
 
 test('groups logs by day in the given order', () => {

@@ -17,8 +17,8 @@ const table: [rule: string, sets: number, given: string, expected: string][] = [
   ['no round of other exercises for zero sets', 0, 'a1 b1 b2', ''],
 ];
 
-test.each(table)('arranges settings in rounds: %s', (_rule, sets, given, expected) => {
-  expect(names(arrangeInRounds(sets, settings(given)))).toBe(expected);
+test.each(table)('arranges settings in rounds: %s', (_rule, sets, dayText, expected) => {
+  expect(names(arrangeInRounds(sets, settings(dayText)))).toBe(expected);
 });
 
 test('groups settings by exercise in order of first appearance', () => {

@@ -4,14 +4,14 @@
  */
 import { isWeighted, setSummary, type SummarizedSet } from '../../src/training/summary';
 
-const effort = (given: Partial<SummarizedSet> = {}): SummarizedSet => ({
+const effort = (fields: Partial<SummarizedSet> = {}): SummarizedSet => ({
   reps: 10,
   repetitionUnitId: 1,
   repetitionUnit: 'Repetitions',
   weight: null,
   weightUnit: 'kg',
   rir: null,
-  ...given,
+  ...fields,
 });
 const failure = { repetitionUnitId: 2, repetitionUnit: 'Until Failure' };
 const minutes = { repetitionUnitId: 4, repetitionUnit: 'Minutes' };

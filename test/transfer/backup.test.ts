@@ -13,7 +13,7 @@ import { ArchiveWriter, KEY_ENTRY, verifyArchive } from '../../src/transfer/back
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { plain } from '../files/pictures';
-import { furnish } from '../setup/belongings';
+import { createOwnedRows } from '../setup/belongings';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { createSchema02 } from '../setup/former';
@@ -68,14 +68,14 @@ async function upload(person: Person): Promise<{ id: number; image: string }> {
 }
 
 const cursor = async (person: Person) => (await person.ask('{ changes { cursor } }')).changes.cursor as string;
-const since = (person: Person, from: string) =>
+const changesSince = (person: Person, from: string) =>
   person.query('query ($since: String) { changes(since: $since) { changes { operation } } }', { since: from });
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   const bob = await fitgraph.user('bob');
-  await furnish(ann);
-  await furnish(bob);
+  await createOwnedRows(ann);
+  await createOwnedRows(bob);
   await fitgraph.sql(`UPDATE "workout" SET "comment" = E'tab\\there, line\\nthere, \\\\N and \\\\. too, Möhre'`);
   image = await upload(ann);
 });
@@ -117,27 +117,27 @@ describe('a backup of a running server', () => {
     await fitgraph.sql('TRUNCATE "weight_entry"');
     fs.writeFileSync(path.join(fitgraph.mediaFolder, image.image), 'wrecked');
     for (const name of Object.keys(files(fitgraph))) if (/200x200/.test(name)) fs.rmSync(path.join(fitgraph.mediaFolder, name));
-    await until('it is seen', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name === 'Wrecked');
+    await until('the changed name is visible', async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name === 'Wrecked');
     expect((await ann.get('/workout/')).status).toBe(403);
 
     await restore(fitgraph);
 
     expect(await rows(fitgraph)).toEqual(before.rows);
-    await until('the orphan is gone', async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
+    await until('the orphaned file is deleted', async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
     expect(files(fitgraph)).toEqual(before.files);
     // Tokens, passwords and cached tables are those of the backup.
     expect((await ann.get('/workout/')).body.count).toBe(1);
     expect((await other.get('/workout/')).body).toEqual({ detail: 'Invalid token.' });
-    const login = await fitgraph.anyone.post('/login/', { username: 'ann', password: 'a good password' });
+    const login = await fitgraph.anonymous.post('/login/', { username: 'ann', password: 'a good password' });
     expect(login.body).toEqual({ token: ann.token });
-    await until('it is restored', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
+    await until('the original name is visible', async () => (await fitgraph.anonymous.get('/language/1/')).body.full_name !== 'Wrecked');
     expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
     // All earlier cursors have expired; new ones work.
-    for (const old of [early, late]) expect((await since(ann, old)).code).toBe('CURSOR_EXPIRED');
+    for (const old of [early, late]) expect((await changesSince(ann, old)).code).toBe('CURSOR_EXPIRED');
     const now = await cursor(ann);
     const made = await ann.post('/workout/', { comment: 'new' });
     expect(made.status).toBe(201);
-    expect((await since(ann, now)).data.changes.changes).toEqual([{ operation: 'CREATED' }]);
+    expect((await changesSince(ann, now)).data.changes.changes).toEqual([{ operation: 'CREATED' }]);
     // The new workout may have the id of one that was added after the backup, but not that of a restored one.
     expect((await ann.get('/workout/')).body.count).toBe(2);
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${made.body.id}`);
@@ -146,10 +146,10 @@ describe('a backup of a running server', () => {
   test.each([
     ['tables', 'DROP TABLE "exercise_image", "workout_log" CASCADE; DROP TABLE "change"'],
     ['columns', 'ALTER TABLE "workout" DROP COLUMN "comment" CASCADE'],
-  ])('restores dropped %s while the server is running', async (_what, wreck) => {
+  ])('restores dropped %s while the server is running', async (_what, destroy) => {
     const { pool } = fitgraph.database;
     const shape = await shapeOf(pool);
-    await fitgraph.sql(wreck);
+    await fitgraph.sql(destroy);
     await restore(fitgraph);
     expect(await shapeOf(pool)).toEqual(shape);
     expect(await rows(fitgraph)).toEqual(before.rows);
@@ -190,7 +190,7 @@ test('restores a backup of an older version and migrates it', async () => {
     ])) as [{ newer: number }];
     expect(newer).toBe(2);
     expect(await migrateUp(second.database)).toEqual([]);
-    expect((await second.anyone.get('/exercise/')).body.count).toBeGreaterThan(0);
+    expect((await second.anonymous.get('/exercise/')).body.count).toBeGreaterThan(0);
   } finally {
     await second.stop();
     await database.close();
@@ -234,7 +234,7 @@ describe('a backup of an old schema', () => {
         false,
         true,
       ]);
-      expect((await second.anyone.get('/language/')).body.results).toMatchObject([{ full_name: 'English' }]);
+      expect((await second.anonymous.get('/language/')).body.results).toMatchObject([{ full_name: 'English' }]);
       expect(await shapeOf(second.database.pool)).toEqual(await shapeOf(fitgraph.database.pool));
     } finally {
       await second.stop();
@@ -295,7 +295,7 @@ describe('a failed backup or restore', () => {
     await expect(failing).rejects.toThrow(/workout has \d+ rows instead of/);
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);
-    expect((await since(ann, log)).data.changes.changes).toEqual([]);
+    expect((await changesSince(ann, log)).data.changes.changes).toEqual([]);
   });
 
   test('reports that the archive cannot be written', async () => {
@@ -335,11 +335,11 @@ test('publishes the files of a killed restore at start if its rows are committed
     fs.writeFileSync(path.join(fitgraph.mediaFolder, `.restore-${id}`, 'some', `${id}.png`), id);
   }
   await fitgraph.sql(`INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, now(), '')`, [done]);
-  const beside = await Fitgraph.start({ beside: fitgraph, environment: { DATA_DIR: dataDir } });
+  const otherServer = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { DATA_DIR: dataDir } });
   try {
     expect(fs.readdirSync(path.join(fitgraph.mediaFolder, 'some'))).toEqual([`${done}.png`]);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);
   } finally {
-    await beside.stop();
+    await otherServer.stop();
   }
 });

@@ -60,7 +60,7 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
 
 const restore = async (file: string) => restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
 
-async function contents(): Promise<unknown> {
+async function databaseContents(): Promise<unknown> {
   const { rows } = await database.pool.query(
     `SELECT "relname" AS "name" FROM pg_class WHERE "relkind" = 'r' AND "relnamespace" = 'public'::regnamespace ORDER BY 1`,
   );
@@ -77,12 +77,12 @@ beforeAll(async () => {
   own = await createDatabase('catalogue');
   database = open(own.connection);
   await takeBackup({ file: genuine, database, media, secretKey: SECRET_KEY });
-  const former = await createDatabase('catalogue');
-  const before = open(former.connection);
+  const formerDatabase = await createDatabase('catalogue');
+  const before = open(formerDatabase.connection);
   await migrateDown(before);
   await takeBackup({ file: older, database: before, media, secretKey: SECRET_KEY });
   await before.close();
-  await former.drop();
+  await formerDatabase.drop();
 });
 afterAll(async () => {
   await database.close();
@@ -196,23 +196,23 @@ describe.each([
   ['of an older version', () => older],
 ])('an archive %s', (_version, from) => {
   test.each(ATTACKS)('is rejected when it has %s', async (_what, change, message) => {
-    const before = await contents();
-    const refused = await restore(await rewrite(change, from())).catch((error: Error) => error);
-    expect(refused).toBeInstanceOf(ClientError);
-    const said = (refused as Error).message;
-    expect(said).toMatch(message);
-    expect(said).toMatch(/^\S+ is not a usable backup: [^\n\r]+$/);
-    expect(said.length).toBeLessThan(700);
-    expect(await contents()).toEqual(before);
+    const before = await databaseContents();
+    const rejection = await restore(await rewrite(change, from())).catch((error: Error) => error);
+    expect(rejection).toBeInstanceOf(ClientError);
+    const rejectionMessage = (rejection as Error).message;
+    expect(rejectionMessage).toMatch(message);
+    expect(rejectionMessage).toMatch(/^\S+ is not a usable backup: [^\n\r]+$/);
+    expect(rejectionMessage.length).toBeLessThan(700);
+    expect(await databaseContents()).toEqual(before);
     expect(fs.existsSync(proof)).toBe(false);
   });
 });
 
 test('restores an archive that was rewritten without changes to what a restore uses', async () => {
-  const before = await contents();
+  const before = await databaseContents();
   // The summary contains a digest, as in archives of earlier versions, which a restore ignores.
   await restore(await rewrite(({ summary }) => void Object.assign(summary, { digest: '0'.repeat(64) })));
-  const [tables] = (await contents()) as [Record<string, unknown>];
+  const [tables] = (await databaseContents()) as [Record<string, unknown>];
   expect(tables.language).toEqual((before as [Record<string, unknown>])[0].language);
 });
 

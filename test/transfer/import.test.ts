@@ -43,16 +43,16 @@ const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
 const tableOf = (entity: Entity) => resourceOf(entity)!.table;
 
 /** Reads all imported tables. */
-async function everything(): Promise<Record<string, unknown>> {
-  const held: Record<string, unknown> = {};
+async function readEverything(): Promise<Record<string, unknown>> {
+  const rowsByTable: Record<string, unknown> = {};
   for (const table of [...[...entitiesByModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
-    held[table] = await fitgraph.sql(`SELECT * FROM "${table}" t ORDER BY t`);
-  return held;
+    rowsByTable[table] = await fitgraph.sql(`SELECT * FROM "${table}" t ORDER BY t`);
+  return rowsByTable;
 }
 
 /** Removes what differs between two imports of the same rows: tokens, which are encrypted anew, timestamps and row versions. */
-function comparable(held: Record<string, unknown>): Record<string, unknown> {
-  const tables = Object.entries(held as Record<string, Record<string, unknown>[]>).map(([table, rows]) => [
+function comparable(rowsByTable: Record<string, unknown>): Record<string, unknown> {
+  const tables = Object.entries(rowsByTable as Record<string, Record<string, unknown>[]>).map(([table, rows]) => [
     table,
     rows.map(({ created_at: _created, updated_at: _updated, version: _version, ...row }) => row),
   ]);
@@ -62,7 +62,7 @@ function comparable(held: Record<string, unknown>): Record<string, unknown> {
 const model = (name: string) => dump().filter((row) => row.model === name);
 
 /** Returns the dump with one row changed. */
-function changed(name: string, change: (row: DumpRow) => void): DumpRow[] {
+function dumpWithChange(name: string, change: (row: DumpRow) => void): DumpRow[] {
   const rows = dump();
   change(rows.find((row) => row.model === name)!);
   return rows;
@@ -79,7 +79,7 @@ describe('a dump of every model', () => {
     await load(dump());
     await fitgraph.reference.reload();
   });
-  const owner = () => fitgraph.anyone.sending({ Authorization: `Token ${TOKEN}` });
+  const owner = () => fitgraph.anonymous.withHeaders({ Authorization: `Token ${TOKEN}` });
 
   test('keeps its ids and all its values', async () => {
     for (const entity of entitiesByModel().values()) {
@@ -119,7 +119,7 @@ describe('a dump of every model', () => {
   });
 
   test('imports passwords that work and are rehashed at the first login', async () => {
-    const login = (password: string) => fitgraph.anyone.post('/login/', { username: 'user31', password });
+    const login = (password: string) => fitgraph.anonymous.post('/login/', { username: 'user31', password });
     const hash = async () => (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = 31'))[0]!.password;
     expect((await login('something else')).status).toBe(401);
     expect(await hash()).toBe(HASH);
@@ -130,23 +130,23 @@ describe('a dump of every model', () => {
   });
 
   test('has the same result when its rows are in reverse order', async () => {
-    const before = await everything();
+    const before = await readEverything();
     await load(dump().reverse(), { replace: true });
-    expect(comparable(await everything())).toEqual(comparable(before));
+    expect(comparable(await readEverything())).toEqual(comparable(before));
   });
 
   test('is rejected without changes when it is imported twice', async () => {
-    const before = await everything();
+    const before = await readEverything();
     await expect(load(dump())).rejects.toThrow(/^[a-z]+\.[a-z]+ 31: Key \(id\)=\(31\) already exists/);
-    expect(await everything()).toEqual(before);
+    expect(await readEverything()).toEqual(before);
   });
 
   test('replaces all rows when it is imported again with replace', async () => {
-    const before = await everything();
+    const before = await readEverything();
     await owner().post('/workout/', { comment: 'to be replaced' });
     const counts = await load(dump(), { replace: true });
     expect(counts.get('manager.workout')).toBe(2);
-    expect(comparable(await everything())).toEqual(comparable(before));
+    expect(comparable(await readEverything())).toEqual(comparable(before));
   });
 
   test('keeps only the newest of several active schedules of a user active', async () => {
@@ -165,7 +165,7 @@ describe('a dump of every model', () => {
       row.model === 'exercises.exerciseimage' ? { ...row, fields: { ...row.fields, exercise: 31, is_main: true, status: '2' } } : row,
     );
     await load(rows, { replace: true });
-    expect((await fitgraph.anyone.get('/exerciseimage/?is_main=True')).body.results).toMatchObject([{ id: 32 }]);
+    expect((await fitgraph.anonymous.get('/exerciseimage/?is_main=True')).body.results).toMatchObject([{ id: 32 }]);
   });
 
   test('can be followed by an import of rows that refer to it', async () => {
@@ -182,94 +182,110 @@ describe('an invalid dump', () => {
     ['a row that is not an object', () => [3], /Row 1 is not of the form/],
     ['a row without fields', () => [{ model: 'core.language', pk: 1 }], /Row 1 is not of the form/],
     ['an unknown model', () => [...dump(), { model: 'gym.gym', pk: 1, fields: {} }], /unknown model "gym\.gym"/],
-    ['an invalid primary key', () => changed('core.language', (row) => (row.pk = 'x')), /core\.language.*"x" is not a primary key/],
-    ['a primary key that is too large', () => changed('core.language', (row) => (row.pk = 2 ** 31)), /2147483648 is not a primary key/],
+    ['an invalid primary key', () => dumpWithChange('core.language', (row) => (row.pk = 'x')), /core\.language.*"x" is not a primary key/],
+    [
+      'a primary key that is too large',
+      () => dumpWithChange('core.language', (row) => (row.pk = 2 ** 31)),
+      /2147483648 is not a primary key/,
+    ],
     ['a duplicate primary key', () => [...dump(), model('core.language')[0]], /core\.language 31 occurs twice/],
     [
       'an unknown field',
-      () => changed('manager.workout', (row) => (row.fields.colour = 'red')),
+      () => dumpWithChange('manager.workout', (row) => (row.fields.colour = 'red')),
       /manager\.workout 31: unknown field "colour"/,
     ],
     [
       'a missing value',
-      () => changed('manager.workout', (row) => delete row.fields.creation_date),
+      () => dumpWithChange('manager.workout', (row) => delete row.fields.creation_date),
       /manager\.workout 31: creation_date is missing/,
     ],
     [
       'a missing reference',
-      () => changed('manager.workoutlog', (row) => delete row.fields.exercise),
+      () => dumpWithChange('manager.workoutlog', (row) => delete row.fields.exercise),
       /manager\.workoutlog 31: exercise is missing/,
     ],
     [
       'a reference to a missing row',
-      () => changed('manager.workoutlog', (row) => (row.fields.exercise = 99)),
+      () => dumpWithChange('manager.workoutlog', (row) => (row.fields.exercise = 99)),
       /manager\.workoutlog 31: exercise refers to exercises\.exercise 99, which does not exist/,
     ],
     [
       'a link to a missing row',
-      () => changed('manager.day', (row) => (row.fields.day = [99])),
+      () => dumpWithChange('manager.day', (row) => (row.fields.day = [99])),
       /manager\.day 31: day refers to core\.daysofweek 99/,
     ],
-    ['links that are not a list', () => changed('manager.day', (row) => (row.fields.day = 31)), /manager\.day 31: day must be a list/],
-    ['a user without a password', () => changed('auth.user', (row) => delete row.fields.password), /auth\.user 31: password is missing/],
+    [
+      'links that are not a list',
+      () => dumpWithChange('manager.day', (row) => (row.fields.day = 31)),
+      /manager\.day 31: day must be a list/,
+    ],
+    [
+      'a user without a password',
+      () => dumpWithChange('auth.user', (row) => delete row.fields.password),
+      /auth\.user 31: password is missing/,
+    ],
     [
       'an invalid date',
-      () => changed('manager.workout', (row) => (row.fields.creation_date = 'today')),
+      () => dumpWithChange('manager.workout', (row) => (row.fields.creation_date = 'today')),
       /31: creation_date is not a valid date: "today"/,
     ],
     [
       'a nonexistent date',
-      () => changed('manager.workout', (row) => (row.fields.creation_date = '2021-02-30')),
+      () => dumpWithChange('manager.workout', (row) => (row.fields.creation_date = '2021-02-30')),
       /manager\.workout 31: .*date/,
     ],
     [
       'an invalid number',
-      () => changed('weight.weightentry', (row) => (row.fields.weight = 'NaN')),
+      () => dumpWithChange('weight.weightentry', (row) => (row.fields.weight = 'NaN')),
       /31: weight is not a valid decimal: "NaN"/,
     ],
     [
       'a text that is too long',
-      () => changed('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
+      () => dumpWithChange('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
       /manager\.workout 31: .*too long/,
     ],
     [
       'a number that is too large',
-      () => changed('weight.weightentry', (row) => (row.fields.weight = '12345.00')),
+      () => dumpWithChange('weight.weightentry', (row) => (row.fields.weight = '12345.00')),
       /weight\.weightentry 31: /,
     ],
     [
       'a reference that is not a number',
-      () => changed('manager.day', (row) => (row.fields.training = 'first')),
+      () => dumpWithChange('manager.day', (row) => (row.fields.training = 'first')),
       /manager\.day 31: training refers to .*"first"/,
     ],
-    ['two users with the same name', () => changed('auth.user', (row) => (row.fields.username = 'user32')), /auth\.user 32: .*username/],
+    [
+      'two users with the same name',
+      () => dumpWithChange('auth.user', (row) => (row.fields.username = 'user32')),
+      /auth\.user 32: .*username/,
+    ],
     [
       'a token of a missing user',
-      () => changed(TOKEN_MODEL, (row) => (row.fields.user = 99)),
+      () => dumpWithChange(TOKEN_MODEL, (row) => (row.fields.user = 99)),
       /authtoken\.token 0123…: user refers to auth\.user 99/,
     ],
   ];
 
   test.each(cases)('is rejected without changes when it has %s', async (_what, rows, message) => {
     await load([{ model: 'core.language', pk: 7, fields: { short_name: 'fr', full_name: 'Français' } }]);
-    const before = await everything();
+    const before = await readEverything();
     const error = await Promise.resolve()
       .then(() => load(rows()))
       .catch((caught: Error) => caught);
     expect(error).toBeInstanceOf(Error);
     expect((error as Error).message).toMatch(message);
     expect((error as Error).message).not.toContain(TOKEN);
-    expect(await everything()).toEqual(before);
+    expect(await readEverything()).toEqual(before);
   });
 });
 
 test('rejects a row whose parents belong to different users', async () => {
   await load(dump());
-  const before = await everything();
+  const before = await readEverything();
   const workout = { model: 'manager.workout', pk: 50, fields: { creation_date: '2021-01-01', comment: '', user: 32 } };
   const step = { model: 'manager.schedulestep', pk: 50, fields: { schedule: 31, workout: 50, duration: 4, order: 1 } };
   await expect(load([workout, step])).rejects.toThrow(/manager\.schedulestep 50: workout refers to a row of another user/);
-  expect(await everything()).toEqual(before);
+  expect(await readEverything()).toEqual(before);
 });
 
 describe('a dump of many thousands of rows', () => {
@@ -295,11 +311,11 @@ describe('a dump of many thousands of rows', () => {
   ];
   test.each(bad)('is rejected without changes, naming the row that has %s', async (_how, fields, message) => {
     await load(dump());
-    const before = await everything();
+    const before = await readEverything();
     const rows = workouts();
     Object.assign(rows[11_234]!.fields, fields);
     await expect(load(rows)).rejects.toThrow(message);
-    expect(await everything()).toEqual(before);
+    expect(await readEverything()).toEqual(before);
     // The connection can still be used.
     await load(workouts().slice(0, 1));
   });

@@ -63,10 +63,10 @@ async function summaryOf(of: Side): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const table of [...TABLES, 'workout', 'user_account']) {
     const row = `to_jsonb(t) - '{created_at,updated_at,version,date_joined}'::text[]`;
-    const noted = `SELECT count(DISTINCT "row_id")::int FROM "change" WHERE "table" = '${table}'`;
+    const recordedRows = `SELECT count(DISTINCT "row_id")::int FROM "change" WHERE "table" = '${table}'`;
     const [found] = await ask(
       of,
-      `SELECT count(*)::int AS "rows", md5(string_agg((${row})::text, ';' ORDER BY "id")) AS "digest", (${noted}) AS "noted" FROM "${table}" t`,
+      `SELECT count(*)::int AS "rows", md5(string_agg((${row})::text, ';' ORDER BY "id")) AS "digest", (${recordedRows}) AS "noted" FROM "${table}" t`,
     );
     all[table] = found;
   }
@@ -113,22 +113,22 @@ function foods(random: Random, count: number): DumpRow[] {
 test(seeded('imports the same rows, keys and indexes whether or not it drops keys and indexes'), async () => {
   const fitgraph = await Fitgraph.start();
   closing.push(() => fitgraph.stop());
-  const [by, beside] = [await createSide(), await sideOf(fitgraph.database)];
-  for (const one of [by, beside]) await ask(one, 'DELETE FROM "change"');
-  const shape = await shapeOf(by.client);
-  const [before, besideBefore] = [await oidsOf(by), await oidsOf(beside)];
+  const [alone, withServer] = [await createSide(), await sideOf(fitgraph.database)];
+  for (const one of [alone, withServer]) await ask(one, 'DELETE FROM "change"');
+  const shape = await shapeOf(alone.client);
+  const [before, withServerBefore] = [await oidsOf(alone), await oidsOf(withServer)];
   const random = randomFor('imported rows');
   const rows = [...owners(), ...logs(random, MIN_ROWS_TO_DROP_KEYS + 1_234), ...foods(random, MIN_ROWS_TO_DROP_KEYS)];
-  await load(rows, by);
+  await load(rows, alone);
   // Sends requests until the import is over. In this database keys and indexes are kept, so that the server can answer meanwhile.
-  const asked = load(rows, beside).then(() => 'over');
-  while ((await Promise.race([asked, fitgraph.anyone.get('/ingredient/1/')])) !== 'over');
-  expect(await recreatedTables(by, before)).toEqual(TABLES);
-  expect(await recreatedTables(beside, besideBefore)).toEqual([]);
-  for (const one of [by, beside]) expect(await shapeOf(one.client)).toEqual(shape);
-  const those = await summaryOf(by);
+  const loading = load(rows, withServer).then(() => 'over');
+  while ((await Promise.race([loading, fitgraph.anonymous.get('/ingredient/1/')])) !== 'over');
+  expect(await recreatedTables(alone, before)).toEqual(TABLES);
+  expect(await recreatedTables(withServer, withServerBefore)).toEqual([]);
+  for (const one of [alone, withServer]) expect(await shapeOf(one.client)).toEqual(shape);
+  const those = await summaryOf(alone);
   expect(those.workout_log).toMatchObject({ rows: MIN_ROWS_TO_DROP_KEYS + 1_234, noted: MIN_ROWS_TO_DROP_KEYS + 1_234 });
-  expect(those).toEqual(await summaryOf(beside));
+  expect(those).toEqual(await summaryOf(withServer));
 });
 
 test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
@@ -143,12 +143,12 @@ test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
     /workoutlog 4996: workout refers to/,
   ],
   ['has the id of another row', (rows) => void rows.splice(7, 0, { ...rows.at(-1)!, pk: 20_000 }), /workoutlog 20000: Key \(id\)/],
-])(seeded('restores rows, keys and indexes when a row %s'), async (_what, spoil, message) => {
+])(seeded('restores rows, keys and indexes when a row %s'), async (_what, corrupt, message) => {
   const one = await createSide();
   await load([...owners(), ...logs(randomFor('a log before the import'), 1, 20_000)], one);
   const [before, shape, rows] = [await oidsOf(one), await shapeOf(one.client), await summaryOf(one)];
   const those = logs(randomFor('refused logs'), MIN_ROWS_TO_DROP_KEYS);
-  spoil(those);
+  corrupt(those);
   await expect(load(those, one)).rejects.toThrow(message);
   expect(await recreatedTables(one, before)).toEqual([]);
   expect(await shapeOf(one.client)).toEqual(shape);
@@ -206,15 +206,15 @@ describe(seeded('the import of workout logs'), () => {
 
 test(seeded('makes migrations of a starting server wait until the import has ended'), async () => {
   const one = await createSide();
-  const said: string[] = [];
+  const messages: string[] = [];
   let started: Promise<string> | undefined;
   await load([...owners(), ...logs(randomFor('logs during the start'), MIN_ROWS_TO_DROP_KEYS)], one, {
     beforeCommit: async () => {
-      started = migrateUp(one.database, { report: (message) => said.push(message) }).then(() => 'started');
+      started = migrateUp(one.database, { report: (message) => messages.push(message) }).then(() => 'started');
       const wait = new Promise((resolve) => setTimeout(resolve, 500, 'waits'));
       expect(await Promise.race([started, wait])).toBe('waits');
     },
   });
   expect(await started).toBe('started');
-  expect(said).toEqual([expect.stringMatching(/^waiting for another process that migrates or fills the database/)]);
+  expect(messages).toEqual([expect.stringMatching(/^waiting for another process that migrates or fills the database/)]);
 });

@@ -28,7 +28,7 @@ interface Side {
   media: string;
 }
 
-async function side(name: string, content: Content): Promise<Side> {
+async function createSide(name: string, content: Content): Promise<Side> {
   const own = await createDatabase(content);
   const database = open(own.connection);
   const media = path.join(folder, name);
@@ -44,7 +44,7 @@ const put = ({ media }: Side, content: string) => fs.writeFileSync(path.join(med
 
 beforeAll(async () => {
   build();
-  source = await side('source', 'catalogue');
+  source = await createSide('source', 'catalogue');
   put(source, 'the picture of the backup');
   const id = await createUser({ username: 'ann', password: 'a good password' }, source.database.session());
   await source.database.pool.query(
@@ -93,7 +93,7 @@ function restore({ url, media }: Side, ...options: string[]): ChildProcess {
   });
 }
 
-const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('close', resolve));
+const waitForExit = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('close', resolve));
 
 /** Whether the command is running a statement that matches the pattern. */
 const isRunningStatement = async ({ database }: Side, like: string): Promise<boolean> =>
@@ -114,10 +114,10 @@ const POINTS: [string, (into: Side) => Promise<boolean>][] = [
 async function killedAt(into: Side, point: (into: Side) => Promise<boolean>, ...options: string[]): Promise<void> {
   for (let tries = 0; tries < 5; tries += 1) {
     const child = restore(into, ...options);
-    const over = ended(child);
+    const exit = waitForExit(child);
     while (child.exitCode === null && !(await point(into))) await sleep(2);
     child.kill('SIGKILL');
-    if ((await over) === null) break;
+    if ((await exit) === null) break;
     // The restore ended before the moment was observed.
     expect(tries).toBeLessThan(4);
   }
@@ -125,7 +125,7 @@ async function killedAt(into: Side, point: (into: Side) => Promise<boolean>, ...
 }
 
 test('keeps the old data at whatever moment a restore is killed, and completes a repeated restore', async () => {
-  const into = await side('into', 'catalogue');
+  const into = await createSide('into', 'catalogue');
   put(into, 'the old picture');
   await createUser({ username: 'bob', password: 'a good password' }, into.database.session());
   const before = await digest(into);
@@ -133,7 +133,7 @@ test('keeps the old data at whatever moment a restore is killed, and completes a
     await killedAt(into, point, '--replace');
     expect({ what, ...(await digest(into)) }).toEqual({ what, ...before });
   }
-  expect(await ended(restore(into, '--replace'))).toBe(0);
+  expect(await waitForExit(restore(into, '--replace'))).toBe(0);
   expect(await digest(into)).toEqual(await digest(source));
   // A starting server deletes the staged files of killed restores.
   await finishInterruptedRestores(into.database, new Media(new FolderStore(into.media)));
@@ -141,10 +141,10 @@ test('keeps the old data at whatever moment a restore is killed, and completes a
 });
 
 test('keeps an empty database empty when a restore is killed, and completes a repeated restore', async () => {
-  const into = await side('empty', 'tables');
+  const into = await createSide('empty', 'tables');
   const before = await digest(into);
   await killedAt(into, POINTS[1]![1]);
   expect(await digest(into)).toEqual(before);
-  expect(await ended(restore(into))).toBe(0);
+  expect(await waitForExit(restore(into))).toBe(0);
   expect(await digest(into)).toEqual(await digest(source));
 });

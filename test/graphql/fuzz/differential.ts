@@ -15,7 +15,7 @@ import type { Request } from './documents';
 
 /** A session whose statements run in one transaction, which is rolled back. */
 class RolledBackSession extends Session {
-  private former: Promise<unknown> = Promise.resolve();
+  private previousStatement: Promise<unknown> = Promise.resolve();
 
   constructor(
     fitgraph: Fitgraph,
@@ -28,9 +28,9 @@ class RolledBackSession extends Session {
   override query(text: string, values: unknown[] = []): Promise<Row[]> {
     const { connection } = this.outer as unknown as { connection: { query(query: object): Promise<{ rows: Row[] }> } };
     const { types } = this.database.pool.options;
-    const asked = this.former.then(() => connection.query({ text, values, types }));
-    this.former = asked.catch(() => undefined);
-    return asked.then(({ rows }) => rows);
+    const result = this.previousStatement.then(() => connection.query({ text, values, types }));
+    this.previousStatement = result.catch(() => undefined);
+    return result.then(({ rows }) => rows);
   }
 
   override queryMaybeStale(text: string, values?: unknown[]): Promise<Row[]> {
@@ -109,7 +109,7 @@ function shownMessage({ message, originalError }: GraphQLError): string {
 
 interface ReportedError {
   path: string;
-  said: string;
+  description: string;
 }
 
 /** Returns the place that an error sets to null: the path of the error, or that of an ancestor if non-null fields propagate the null. */
@@ -125,7 +125,7 @@ function errorsByPlace({ data, errors }: ExecutionResult, message: (error: Graph
   const places = new Map<string, ReportedError[]>();
   for (const error of errors ?? []) {
     const place = nulledPlace(data, error.path ?? []);
-    const one = { path: plain(error.path), said: plain({ path: error.path, locations: error.locations, message: message(error) }) };
+    const one = { path: plain(error.path), description: plain({ path: error.path, locations: error.locations, message: message(error) }) };
     places.set(place, [...(places.get(place) ?? []), one]);
   }
   return places;
@@ -135,46 +135,46 @@ function errorsByPlace({ data, errors }: ExecutionResult, message: (error: Graph
  * Describes the first difference between the errors; undefined if there is none. If several errors below a place set it to null, the specification
  * requires only one, which depends on chance. Errors of a place may therefore differ if both have a longer path; errors of the same path may not.
  */
-function differentErrors(meant: ExecutionResult, found: ExecutionResult): string | undefined {
-  const one = errorsByPlace(meant, shownMessage);
+function differentErrors(reference: ExecutionResult, found: ExecutionResult): string | undefined {
+  const one = errorsByPlace(reference, shownMessage);
   const two = errorsByPlace(found, ({ message }) => message);
   for (const place of new Set([...one.keys(), ...two.keys()])) {
     const [here, there] = [one.get(place) ?? [], two.get(place) ?? []];
     const show = () => `${place}: ${plain(here)} ${plain(there)}`;
     if (!here.length || !there.length) return `an error on one side only, at ${show()}`;
-    for (const { path, said } of here) {
+    for (const { path, description } of here) {
       const same = there.filter((other) => other.path === path);
       if (path === place && !same.length) return `another error at ${show()}`;
-      if (same.some((other) => other.said !== said)) return `other words at ${show()}`;
+      if (same.some((other) => other.description !== description)) return `other words at ${show()}`;
     }
-    if (new Set(there.map(({ said }) => said)).size !== there.length) return `an error twice at ${show()}`;
+    if (new Set(there.map(({ description }) => description)).size !== there.length) return `an error twice at ${show()}`;
   }
   return undefined;
 }
 
 /** Describes the first difference; undefined if the results are equal. */
-function difference(meant: ExecutionResult, found: ExecutionResult): string | undefined {
+function difference(reference: ExecutionResult, found: ExecutionResult): string | undefined {
   const unexpected = found.errors?.find(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR');
-  if (unexpected) return `an unexpected error: ${plain(meant.errors?.map(shownMessage))}`;
-  if (!('data' in meant)) {
+  if (unexpected) return `an unexpected error: ${plain(reference.errors?.map(shownMessage))}`;
+  if (!('data' in reference)) {
     // The request failed before execution. Our executor has different messages for variables, one for each, at the same locations.
     const places = ({ errors }: ExecutionResult) => [...new Set(errors?.map(({ locations }) => plain(locations)))].sort().join();
-    if ('data' in found || !found.errors?.length) return `should have been refused: ${plain(meant.errors?.map(shownMessage))}`;
-    return places(meant) === places(found) ? undefined : `refused at other places: ${places(meant)} ${places(found)}`;
+    if ('data' in found || !found.errors?.length) return `should have been refused: ${plain(reference.errors?.map(shownMessage))}`;
+    return places(reference) === places(found) ? undefined : `refused at other places: ${places(reference)} ${places(found)}`;
   }
-  if (withoutRowVersions(plain(meant.data)) !== withoutRowVersions(plain(found.data)))
-    return `other data:\n${plain(meant.data)}\n${plain(found.data)}`;
-  return differentErrors(meant, found);
+  if (withoutRowVersions(plain(reference.data)) !== withoutRowVersions(plain(found.data)))
+    return `other data:\n${plain(reference.data)}\n${plain(found.data)}`;
+  return differentErrors(reference, found);
 }
 
 export interface Outcome {
   /** Whether the document is invalid, so that nothing was compared. */
   invalid?: boolean;
-  refused?: boolean;
+  isRejected?: boolean;
   difference?: string;
 }
 
-export async function compared(
+export async function compareWithReference(
   request: Request,
   executor: Executor,
   fitgraph: Fitgraph,
@@ -185,13 +185,13 @@ export async function compared(
   const document: DocumentNode = parse(request.text);
   if (validate(schema, document).length) return { invalid: true };
   const { operationName, variables: variableValues } = request;
-  const meaning: Run = (contextValue) => execute({ schema, document, operationName, variableValues, contextValue });
-  const ours: Run = (context) => executor.execute(document, operationName, context, variableValues);
-  const runs = [meaning, ours];
+  const referenceRun: Run = (contextValue) => execute({ schema, document, operationName, variableValues, contextValue });
+  const ownRun: Run = (context) => executor.execute(document, operationName, context, variableValues);
+  const runs = [referenceRun, ownRun];
   const results =
     request.kind === 'mutation'
       ? await executeInTurn(fitgraph, contexts, token, runs)
       : await Promise.all(runs.map(async (run) => run(await contexts.of(token))));
-  const [meant, found] = results as [ExecutionResult, ExecutionResult];
-  return { refused: !('data' in meant), difference: difference(meant, found) };
+  const [reference, found] = results as [ExecutionResult, ExecutionResult];
+  return { isRejected: !('data' in reference), difference: difference(reference, found) };
 }

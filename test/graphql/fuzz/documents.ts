@@ -52,26 +52,26 @@ export class Documents {
     const operations = Array.from({ length: count }, () => this.selection(root, 0, values, fragments, started));
     const names = count > 1 || random.chance(0.3) ? operations.map((_, index) => `O${index}`) : [''];
     const chosen = random.below(count);
-    const all = (part: Part, seen = new Set<string>()): Set<string> => {
+    const allFragments = (part: Part, seen = new Set<string>()): Set<string> => {
       const used = new Set(part.used);
       for (const name of part.spreads) {
         if (seen.has(name)) continue;
         seen.add(name);
-        for (const one of all(fragments.get(name)!, seen)) used.add(one);
+        for (const one of allFragments(fragments.get(name)!, seen)) used.add(one);
       }
       return used;
     };
     const texts = operations.map((operation, index) => {
-      const used = all(operation);
+      const used = allFragments(operation);
       const declared = values.variables.filter(({ name }) => used.has(name)).map((variable) => variable.declared);
       return `${kind} ${names[index] ?? ''}${declared.length ? `(${declared.join(', ')})` : ''} ${operation.text}`;
     });
-    const given = values.variables.filter((variable) => 'value' in variable);
+    const passedVariables = values.variables.filter((variable) => 'value' in variable);
     return {
       kind,
       text: [...texts, ...[...fragments].map(([name, { type, text }]) => `fragment ${name} on ${type.name} ${text}`)].join('\n'),
       ...(names[chosen] && { operationName: names[chosen] }),
-      variables: Object.fromEntries(given.map(({ name, value }) => [name, value])),
+      variables: Object.fromEntries(passedVariables.map(({ name, value }) => [name, value])),
     };
   }
 
@@ -90,10 +90,10 @@ export class Documents {
       for (const name of inner.used) part.used.add(name);
       return inner.text;
     };
-    const below = (inner: Composite) => add(this.selection(inner, depth + 1, values, fragments, writing));
+    const nestedSelection = (inner: Composite) => add(this.selection(inner, depth + 1, values, fragments, writing));
     const fields = Object.values(type.getFields()).filter((field) => this.offers(field, depth));
     const most = depth === 0 ? 3 : 5;
-    const texts = (fields.length ? random.some(fields, most) : []).map((field) => this.field(field, type, part, values, below));
+    const texts = (fields.length ? random.some(fields, most) : []).map((field) => this.field(field, type, part, values, nestedSelection));
     if (random.chance(0.1)) texts.push(`__typename${this.directives(values, part)}`);
     if (depth === 0 && this.schema.getQueryType() === type && random.chance(0.03)) texts.push('__type(name: "Exercise") { name kind }');
     if (isAbstractType(type))
@@ -104,7 +104,7 @@ export class Documents {
     else if (depth < MAX_DEPTH) {
       // Selects from the same type again, so that the executor has to merge selections.
       if (random.chance(0.12))
-        texts.push(`...${random.chance(0.5) ? ` on ${type.name}` : ''}${this.directives(values, part)} ${below(type)}`);
+        texts.push(`...${random.chance(0.5) ? ` on ${type.name}` : ''}${this.directives(values, part)} ${nestedSelection(type)}`);
       if (random.chance(0.2) && !writing.includes(type)) {
         const name = `F${type.name}`;
         if (!fragments.has(name)) {
@@ -132,7 +132,7 @@ export class Documents {
     parent: Composite,
     part: Part,
     values: Values,
-    below: (type: Composite) => string,
+    nestedSelection: (type: Composite) => string,
   ): string {
     const { random } = this;
     const texts = field.args
@@ -149,7 +149,7 @@ export class Documents {
     // Avoids conflicts: the alias of a field with arguments is unique, and an alias of one without always refers to the same field.
     const alias = args ? `a${(this.aliases += 1)}: ` : random.chance(0.15) ? `x_${parent.name}_${field.name}: ` : '';
     const named = getNamedType(field.type);
-    const set = isLeafType(named) ? '' : ` ${below(named as Composite)}`;
+    const set = isLeafType(named) ? '' : ` ${nestedSelection(named as Composite)}`;
     return `${alias}${field.name}${args}${this.directives(values, part)}${set}`;
   }
 

@@ -85,8 +85,8 @@ export class Values {
   private fieldsOf(type: GraphQLInputObjectType, depth: number) {
     const { random } = this;
     const fields = Object.values(type.getFields()).filter((field) => hasValue(field.type));
-    const leaves = fields.filter((field) => !isInputObjectType(getNamedType(field.type)));
-    const offered = depth >= MAX_DEPTH ? leaves : fields;
+    const leafFields = fields.filter((field) => !isInputObjectType(getNamedType(field.type)));
+    const offered = depth >= MAX_DEPTH ? leafFields : fields;
     if (type.isOneOf) return [random.pick(offered.length ? offered : fields)];
     const required = fields.filter(isRequiredInputField);
     const optional = offered.filter((field) => !isRequiredInputField(field));
@@ -106,7 +106,7 @@ export class Values {
     this.variables.push({
       name,
       declared: `$${name}: ${nullable}${strict ? '!' : ''}${fallback}`,
-      ...this.given(type, withDefault || !strict),
+      ...this.randomVariableValue(type, withDefault || !strict),
     });
     return `$${name}`;
   }
@@ -115,7 +115,7 @@ export class Values {
     return this.present(type, new Set(), 1, true);
   }
 
-  private given(type: GraphQLInputType, optional: boolean): { value?: unknown } {
+  private randomVariableValue(type: GraphQLInputType, optional: boolean): { value?: unknown } {
     const { random } = this;
     if (random.chance(optional ? 0.3 : 0.01)) return {};
     if (random.chance(optional ? 0.1 : 0.01)) return { value: null };

@@ -36,12 +36,12 @@ test('closes the 101st anonymous WebSocket of an IPv4 address or IPv6 /64 networ
 
 test('accepts anonymous WebSockets again after others were closed', async () => {
   for (let time = 0; time < 3; time += 1) {
-    const all = () => Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.3')));
+    const openAll = () => Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.3')));
     const close = () => {
       while (opened.length) opened.pop()!();
     };
-    await until('there is room for all', async () => {
-      const answers = await all();
+    await until('new WebSockets are accepted', async () => {
+      const answers = await openAll();
       if (answers.every((answer) => answer === 'connection_ack')) return true;
       close();
       return false;
@@ -53,7 +53,7 @@ test('accepts anonymous WebSockets again after others were closed', async () => 
 
 test('releases the slots of WebSockets that disconnect while their session is looked up', async () => {
   const network = '203.0.113.4';
-  const leave = () =>
+  const disconnectDuringLookup = () =>
     new Promise<void>((resolve, reject) => {
       const headers = { ...from(network), Cookie: `fitgraph=${'A'.repeat(43)}` };
       const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
@@ -61,7 +61,7 @@ test('releases the slots of WebSockets that disconnect while their session is lo
       client.on('close', () => resolve());
       client.on('error', reject);
     });
-  for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 50 }, leave));
+  for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 50 }, disconnectDuringLookup));
   const answers = await Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket(network)));
   expect(new Set(answers)).toEqual(new Set(['connection_ack']));
 });

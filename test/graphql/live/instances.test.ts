@@ -12,30 +12,30 @@ const SUBSCRIBERS = 6;
 const WRITERS = 4;
 const CHANGED = 'subscription ($since: String) { changed(since: $since) { cursor changes { type rowId operation } } }';
 
-let made: Awaited<ReturnType<typeof createDatabase>>;
+let testDatabase: Awaited<ReturnType<typeof createDatabase>>;
 let installation: Installation;
 let token: string;
 
 beforeAll(async () => {
   build();
-  made = await createDatabase('catalogue');
-  const database = open(made.connection);
+  testDatabase = await createDatabase('catalogue');
+  const database = open(testDatabase.connection);
   const session = database.session();
   const id = await createUser({ username: 'ann', password: 'a good password' }, session);
   token = await getOrCreateApiKey(id, session, new TokenVault(SECRET_KEY));
   await database.close();
-  installation = new Installation({ DATABASE_URL: made.url, SECRET_KEY });
+  installation = new Installation({ DATABASE_URL: testDatabase.url, SECRET_KEY });
 });
 afterAll(async () => {
   await installation.remove();
-  await made.drop();
+  await testDatabase.drop();
 });
 
 type Change = { type: string; rowId: string; operation: string };
 
 /** A subscriber that reconnects with its cursor to the other instance whenever the connection breaks. */
 class Subscriber {
-  readonly heard: Change[] = [];
+  readonly received: Change[] = [];
   cursor: string | undefined;
   reconnections = 0;
   private ended = false;
@@ -55,7 +55,7 @@ class Subscriber {
         for await (const { data, errors } of client.iterate({ query: CHANGED, variables: { since: this.cursor } })) {
           if (errors) throw new Error(errors[0]!.message);
           const { changed } = data as { changed: { cursor: string; changes: Change[] } };
-          this.heard.push(...changed.changes);
+          this.received.push(...changed.changes);
           this.cursor = changed.cursor;
         }
       } catch {
@@ -77,7 +77,7 @@ test('delivers every change to each subscriber once when one of two instances is
   const urls = [one!.url, two!.url];
   const subscribers = Array.from({ length: SUBSCRIBERS }, (_, index) => new Subscriber(index % 2 ? [...urls] : [...urls].reverse()));
   const following = subscribers.map((subscriber) => subscriber.follow());
-  await until('all have a cursor', () => subscribers.every(({ cursor }) => cursor !== undefined));
+  await until('all subscribers have a cursor', () => subscribers.every(({ cursor }) => cursor !== undefined));
   const start = subscribers[0]!.cursor!;
 
   let writing = true;
@@ -95,10 +95,10 @@ test('delivers every change to each subscriber once when one of two instances is
     }
   };
   const writers = Array.from({ length: WRITERS }, (_, index) => write(index));
-  await until('some is written', () => written > 60);
+  await until('some rows are written', () => written > 60);
   one!.process.kill('SIGKILL');
   const before = written;
-  await until('more is written', () => written > before + 60);
+  await until('more rows are written after the kill', () => written > before + 60);
   writing = false;
   await Promise.all(writers);
 
@@ -114,15 +114,15 @@ test('delivers every change to each subscriber once when one of two instances is
     more = changes.hasMore;
   }
   expect(all.length).toBeGreaterThan(150);
-  await until('all are told', () => subscribers.every(({ heard }) => heard.length >= all.length));
+  await until('all subscribers have received all changes', () => subscribers.every(({ received }) => received.length >= all.length));
   for (const subscriber of subscribers) subscriber.end();
   await Promise.all(following);
   // Sorted, because changes of different rows arrive in the order of the commits, which may differ from that of their numbers in the log.
   const sorted = (received: Change[]) => received.map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`).sort();
-  for (const { heard } of subscribers) expect(sorted(heard)).toEqual(sorted(all));
+  for (const { received } of subscribers) expect(sorted(received)).toEqual(sorted(all));
   expect(subscribers.filter(({ reconnections }) => reconnections > 0)).toHaveLength(SUBSCRIBERS / 2);
   // Subscribers receive the creation of a row before its other changes.
-  for (const { heard } of subscribers)
-    for (const [index, { rowId, operation }] of heard.entries())
-      if (operation !== 'CREATED') expect(heard.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });
+  for (const { received } of subscribers)
+    for (const [index, { rowId, operation }] of received.entries())
+      if (operation !== 'CREATED') expect(received.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });
 });

@@ -14,7 +14,7 @@ let ann: Person;
 let annElsewhere: Person;
 
 beforeAll(async () => {
-  two = await Fitgraph.start({ beside: one });
+  two = await Fitgraph.start({ sameDatabaseAs: one });
   ann = await one.user('ann');
   annElsewhere = new Person(two.url, { id: ann.id, token: ann.token });
 });
@@ -67,7 +67,7 @@ const TRANSPORTS: [string, (fitgraph: Fitgraph, person: Person) => (request: Req
 ];
 
 /** Subscribes and reads the first event, which contains the cursor of the start. */
-async function subscribed(open: (request: Request) => Stream, variables: Record<string, unknown> = {}) {
+async function subscribe(open: (request: Request) => Stream, variables: Record<string, unknown> = {}) {
   const stream = open({ query: CHANGED, variables });
   const first = (await stream.next()).value as Event;
   expect(first.errors).toBeUndefined();
@@ -83,24 +83,24 @@ async function nextChanges(stream: Stream, number: number) {
   return all;
 }
 
-const short = (changes: { type: string; rowId: string; operation: string }[]) =>
+const summarize = (changes: { type: string; rowId: string; operation: string }[]) =>
   changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 
 let day = 0;
-const weigh = async (person: Person) =>
+const createEntry = async (person: Person) =>
   (await person.post('/weightentry/', { date: new Date(Date.UTC(1990, 0, (day += 1))).toISOString().slice(0, 10), weight: '80' })).body.id;
 
 describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, transport) => {
   test('delivers every change of both interfaces and instances once and in order', async () => {
     const eve = await one.user('eve');
-    const { stream } = await subscribed(transport(one, ann));
-    const first = await weigh(ann);
-    const second = await weigh(annElsewhere);
-    await weigh(eve);
+    const { stream } = await subscribe(transport(one, ann));
+    const first = await createEntry(ann);
+    const second = await createEntry(annElsewhere);
+    await createEntry(eve);
     await annElsewhere.patch(`/weightentry/${first}/`, { weight: '81' });
     await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }`, { id: second });
     const changes = await nextChanges(stream, 4);
-    expect(short(changes)).toEqual([
+    expect(summarize(changes)).toEqual([
       `CREATED WEIGHT_ENTRY ${first}`,
       `CREATED WEIGHT_ENTRY ${second}`,
       `UPDATED WEIGHT_ENTRY ${first}`,
@@ -111,25 +111,25 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
   });
 
   test('delivers changes of the requested types only', async () => {
-    const { stream } = await subscribed(transport(one, ann), { types: ['WORKOUT'] });
-    await weigh(ann);
+    const { stream } = await subscribe(transport(one, ann), { types: ['WORKOUT'] });
+    await createEntry(ann);
     const { id } = (await ann.post('/workout/', { comment: '' })).body;
-    expect(short(await nextChanges(stream, 1))).toEqual([`CREATED WORKOUT ${id}`]);
+    expect(summarize(await nextChanges(stream, 1))).toEqual([`CREATED WORKOUT ${id}`]);
   });
 
   test('resumes from a cursor after a lost connection', async () => {
-    const before = await subscribed(transport(one, ann));
+    const before = await subscribe(transport(one, ann));
     await before.stream.return();
-    const id = await weigh(annElsewhere);
-    const { first } = await subscribed(transport(two, ann), { since: before.cursor });
-    expect(short(first)).toEqual([`CREATED WEIGHT_ENTRY ${id}`]);
+    const id = await createEntry(annElsewhere);
+    const { first } = await subscribe(transport(two, ann), { since: before.cursor });
+    expect(summarize(first)).toEqual([`CREATED WEIGHT_ENTRY ${id}`]);
   });
 
   test('ends a subscription when its token is revoked', async () => {
     const bob = await one.user(`bob${(day += 1)}`);
-    const { stream } = await subscribed(transport(one, bob));
+    const { stream } = await subscribe(transport(one, bob));
     await one.sql('DELETE FROM "token" WHERE "user_id" = $1', [bob.id]);
-    await weigh(ann);
+    await createEntry(ann);
     await one.sql('INSERT INTO "workout" ("creation_date", "user_id") VALUES (current_date, $1)', [bob.id]);
     const { value } = await stream.next();
     expect(value).toMatchObject({ errors: [{ message: 'Invalid token.', extensions: { code: 'FORBIDDEN' } }] });
@@ -181,13 +181,13 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
   ['WebSocket', (fitgraph) => socket(`${fitgraph.url}/graphql`, {})],
 ])('anonymous subscriptions over %s', (_name, transport) => {
   test('receive changes of the requested catalogue types only', async () => {
-    const { stream } = await subscribed(transport(one), { types: ['INGREDIENT', 'LANGUAGE'] });
+    const { stream } = await subscribe(transport(one), { types: ['INGREDIENT', 'LANGUAGE'] });
     const next = nextChanges(stream, 2);
-    await weigh(ann);
+    await createEntry(ann);
     await one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`);
     await one.sql(`UPDATE "ingredient" SET "energy" = "energy" + 1 WHERE "id" = 1`);
     await one.sql(`UPDATE "language" SET "full_name" = "full_name" WHERE "id" = 2`);
-    expect(short(await next)).toEqual(['UPDATED INGREDIENT 1', 'UPDATED LANGUAGE 2']);
+    expect(summarize(await next)).toEqual(['UPDATED INGREDIENT 1', 'UPDATED LANGUAGE 2']);
     await stream.return();
   });
 
@@ -195,7 +195,7 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
     const before = one.logged.length;
     // Repeated, because an error at the end of a subscription might be logged only during the next one.
     for (let round = 0; round < 3; round += 1) {
-      const { stream } = await subscribed(transport(one), { types: ['INGREDIENT', 'INGREDIENT', 'LANGUAGE'] });
+      const { stream } = await subscribe(transport(one), { types: ['INGREDIENT', 'INGREDIENT', 'LANGUAGE'] });
       await stream.return();
     }
     expect(one.logged.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
@@ -210,31 +210,34 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
 });
 
 test('reads the change log only for subscribers of the changed catalogue type', async () => {
-  const own = await subscribed(events(`${one.url}/graphql/stream`, token(ann)));
-  const foods = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT'] });
-  const both = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT', 'WEIGHT_ENTRY'] });
+  const own = await subscribe(events(`${one.url}/graphql/stream`, token(ann)));
+  const foods = await subscribe(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT'] });
+  const both = await subscribe(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT', 'WEIGHT_ENTRY'] });
   const readings = async (expected: number, act: () => Promise<unknown>) => {
-    await settled();
-    asked.mockClear();
+    await waitForPolls();
+    querySpy.mockClear();
     const { notificationCount } = one.services.listener;
-    const count = () => asked.mock.calls.filter(([text]) => text.includes('change_log')).length;
+    const count = () => querySpy.mock.calls.filter(([text]) => text.includes('change_log')).length;
     await act();
-    await until('the change is known and read', () => one.services.listener.notificationCount > notificationCount && count() >= expected);
-    await settled();
+    await until(
+      'the change notification is received and the change log is read',
+      () => one.services.listener.notificationCount > notificationCount && count() >= expected,
+    );
+    await waitForPolls();
     return count();
   };
-  const settled = () => new Promise((resolve) => setTimeout(resolve, 300));
-  const asked = jest.spyOn(Session.prototype, 'query');
+  const waitForPolls = () => new Promise((resolve) => setTimeout(resolve, 300));
+  const querySpy = jest.spyOn(Session.prototype, 'query');
   try {
     expect(await readings(0, () => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`))).toBe(0);
     expect(await readings(2, () => one.sql(`UPDATE "ingredient" SET "energy" = "energy" WHERE "id" = 1`))).toBe(2);
-    expect(await readings(2, () => weigh(ann))).toBe(2);
+    expect(await readings(2, () => createEntry(ann))).toBe(2);
   } finally {
-    asked.mockRestore();
+    querySpy.mockRestore();
   }
-  expect(short(await nextChanges(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
-  expect(short(await nextChanges(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
-  expect(short(await nextChanges(own.stream, 1))[0]).toMatch(/^CREATED WEIGHT_ENTRY/);
+  expect(summarize(await nextChanges(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
+  expect(summarize(await nextChanges(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
+  expect(summarize(await nextChanges(own.stream, 1))[0]).toMatch(/^CREATED WEIGHT_ENTRY/);
 });
 
 test('rejects subscriptions to all types when the token is missing or invalid', async () => {
@@ -262,8 +265,8 @@ test('rejects subscriptions of a browser session without its CSRF token', async 
   const csrfToken = csrf!.slice(1).find(Boolean)!;
   await expect(socket(`${one.url}/graphql`, {}, cookie)({ query: CHANGED }).next()).rejects.toMatchObject({ code: 4401 });
   await expect(events(`${one.url}/graphql/stream`, cookie)({ query: CHANGED }).next()).rejects.toMatchObject({ response: { status: 403 } });
-  expect((await subscribed(socket(`${one.url}/graphql`, { 'X-CSRFToken': csrfToken }, cookie))).cursor).toBeTruthy();
-  expect((await subscribed(events(`${one.url}/graphql/stream`, { ...cookie, 'X-CSRFToken': csrfToken }))).cursor).toBeTruthy();
+  expect((await subscribe(socket(`${one.url}/graphql`, { 'X-CSRFToken': csrfToken }, cookie))).cursor).toBeTruthy();
+  expect((await subscribe(events(`${one.url}/graphql/stream`, { ...cookie, 'X-CSRFToken': csrfToken }))).cursor).toBeTruthy();
 });
 
 test('rejects WebSockets at other paths and with other subprotocols', async () => {
@@ -277,7 +280,7 @@ test('rejects WebSockets at other paths and with other subprotocols', async () =
 });
 
 test('ends open subscriptions when the server stops', async () => {
-  const three = await Fitgraph.start({ beside: one });
+  const three = await Fitgraph.start({ sameDatabaseAs: one });
   const streams = [events(`${three.url}/graphql/stream`, token(ann)), socket(`${three.url}/graphql`, token(ann))].map((open) =>
     open({ query: CHANGED }),
   );

@@ -20,7 +20,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
-import { furnish } from '../../setup/belongings';
+import { createOwnedRows } from '../../setup/belongings';
 import type { Answer, Person } from '../../setup/person';
 import { html } from '../../files/pictures';
 import { endpoints, searches } from './surface';
@@ -30,7 +30,7 @@ let ann: Person;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  await furnish(ann);
+  await createOwnedRows(ann);
   mkdirSync(fitgraph.mediaFolder, { recursive: true });
   for (const name of ['page.html', 'page.svg', 'page', 'page.png']) writeFileSync(join(fitgraph.mediaFolder, name), html);
 });
@@ -67,25 +67,25 @@ const PLACES = [
   ...['/media/page.html', '/media/page.svg', '/media/page', '/media/page.png', '/media/', '/media/%3Cscript%3E', '/%', '/login/%ff'],
 ];
 
-function expectSafe({ status, headers, text }: Answer, asked: string): void {
-  expect({ asked, failed: status === 500 }).toEqual({ asked, failed: false });
+function expectSafe({ status, headers, text }: Answer, requestLine: string): void {
+  expect({ asked: requestLine, failed: status === 500 }).toEqual({ asked: requestLine, failed: false });
   const type = headers.get('content-type');
-  if (text !== '') expect({ asked, type }).toEqual({ asked, type: expect.any(String) });
+  if (text !== '') expect({ asked: requestLine, type }).toEqual({ asked: requestLine, type: expect.any(String) });
   if (type === null) return;
-  const said = { asked, type, sniffed: headers.get('x-content-type-options') };
-  expect(said).toEqual({ asked, type, sniffed: 'nosniff' });
+  const sniffing = { asked: requestLine, type, sniffed: headers.get('x-content-type-options') };
+  expect(sniffing).toEqual({ asked: requestLine, type, sniffed: 'nosniff' });
   if (!/html|xml|svg/.test(type)) return;
   const policy = headers.get('content-security-policy') ?? '';
-  expect({ asked, policy }).toEqual({ asked, policy: expect.stringContaining("default-src 'none'") });
+  expect({ asked: requestLine, policy }).toEqual({ asked: requestLine, policy: expect.stringContaining("default-src 'none'") });
   expect(policy).toContain("script-src 'self';");
   for (const directive of ["base-uri 'none'", "frame-ancestors 'none'", 'form-action ']) expect(policy).toContain(directive);
 }
 
 test.each(['application/json', 'text/html,*/*;q=0.8'])('sends safe headers from every path and method for Accept: %s', async (accept) => {
-  for (const person of [ann, fitgraph.anyone])
+  for (const person of [ann, fitgraph.anonymous])
     for (const place of PLACES)
       for (const method of METHODS) {
-        const answer = await person.sending({ Accept: accept }).send(method, place, method === 'GET' ? undefined : '<script>');
+        const answer = await person.withHeaders({ Accept: accept }).send(method, place, method === 'GET' ? undefined : '<script>');
         expectSafe(answer, `${method} ${place}`);
       }
 });

@@ -2,7 +2,7 @@
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import { Visitor } from '../../pages/visitor';
-import { furnish, parentsIn, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { bodyOf } from '../../setup/samples';
 import { writable } from './surface';
 
@@ -14,11 +14,11 @@ const MUTATION = 'mutation { createWeightEntry(input: { date: "2021-03-10", weig
 let visitor: Visitor;
 let csrfToken: string;
 let foreignToken: string;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 
 beforeAll(async () => {
   for (const name of ['ann', 'bob']) await fitgraph.user(name);
-  belongings = await furnish(await fitgraph.user('ann'));
+  ownedRowIds = await createOwnedRows(await fitgraph.user('ann'));
   visitor = new Visitor(fitgraph.url);
   await visitor.signIn('ann');
   csrfToken = await visitor.csrfToken();
@@ -39,7 +39,7 @@ function multipart(fields: Record<string, string>): FormData {
 }
 
 /** Invalid tokens: none, that of another session, a changed one, half of one, and nonsense. */
-const wrong = (): string[] => [
+const invalidTokens = (): string[] => [
   '',
   foreignToken,
   (csrfToken.startsWith('A') ? 'B' : 'A') + csrfToken.slice(1),
@@ -48,7 +48,7 @@ const wrong = (): string[] => [
 ];
 
 it('rejects a form without a valid CSRF token', async () => {
-  for (const token of wrong()) {
+  for (const token of invalidTokens()) {
     const fields = token ? { ...entry, csrfToken: token } : entry;
     for (const answer of [await visitor.post(LIST, fields), await visitor.send('POST', LIST, multipart(fields))]) {
       expect(answer.status).toBe(403);
@@ -70,7 +70,7 @@ it('accepts a form with the CSRF token in a field or a header', async () => {
 
 it('requires the CSRF token of JSON requests in a header', async () => {
   expect(JSON.parse((await visitor.json('POST', LIST, { ...entry, csrfToken })).text)).toEqual(REFUSED);
-  for (const token of wrong().slice(1, 4))
+  for (const token of invalidTokens().slice(1, 4))
     expect(JSON.parse((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': token })).text)).toEqual(REFUSED);
   expect(await rows()).toBe(0);
   expect((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': csrfToken })).status).toBe(201);
@@ -108,9 +108,9 @@ it('rejects GraphQL mutations without the CSRF token in a header', async () => {
 });
 
 it('requires no CSRF token from requests without a valid session cookie', async () => {
-  const person = (await fitgraph.user('ann')).sending({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` });
+  const person = (await fitgraph.user('ann')).withHeaders({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` });
   expect((await person.post('/weightentry/', entry)).status).toBe(201);
-  const ended = fitgraph.anyone.sending({ Cookie: `fitgraph=${'x'.repeat(43)}` });
+  const ended = fitgraph.anonymous.withHeaders({ Cookie: `fitgraph=${'x'.repeat(43)}` });
   expect((await ended.query('{ exercises { totalCount } }')).data.exercises.totalCount).toBeGreaterThan(0);
   expect((await ended.post('/weightentry/', entry)).body).toEqual({ detail: 'Authentication credentials were not provided.' });
 });
@@ -119,7 +119,7 @@ it('protects sign-out and the API key with the CSRF token', async () => {
   const { id } = await fitgraph.user('ann');
   const key = () => fitgraph.sql('SELECT "digest" FROM "token" WHERE "user_id" = $1', [id]);
   const before = await key();
-  for (const token of wrong())
+  for (const token of invalidTokens())
     for (const fields of [
       { action: 'show', replaced: '' },
       { action: 'replace', replaced: before[0]!.digest.toString('hex') },
@@ -134,13 +134,13 @@ it('protects sign-out and the API key with the CSRF token', async () => {
   expect((await visitor.get(LIST)).status).toBe(200);
 });
 
-const stored = async () => {
+const storedRows = async () => {
   const tables = writable.map(({ type }) => resourceOf(allEntities().find(({ name }) => name === type.name)!)!.table);
   return Promise.all(tables.map((table) => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`)));
 };
 
 /** Invalid ways to send a token: other sites can choose the URL, and some of them a cookie. */
-const elsewhere = (token: string): { query: string; headers: Record<string, string> }[] => [
+const requestsWithToken = (token: string): { query: string; headers: Record<string, string> }[] => [
   { query: '', headers: {} },
   { query: `?csrfToken=${token}&csrfmiddlewaretoken=${token}&X-CSRFToken=${token}`, headers: {} },
   { query: '', headers: { Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}; csrftoken=${token}; csrfToken=${token}` } },
@@ -152,13 +152,13 @@ const elsewhere = (token: string): { query: string; headers: Record<string, stri
 ];
 
 it('rejects every write to every resource without the CSRF token', async () => {
-  const before = await stored();
+  const before = await storedRows();
   for (const { view, type } of writable) {
     const entity = allEntities().find(({ name }) => name === type.name)!;
-    const body = bodyOf(entity, 2, parentsIn(belongings));
+    const body = bodyOf(entity, 2, parentsIn(ownedRowIds));
     const path = `/api/v2/${view.rest}/`;
-    const detail = `${path}${belongings.get(entity) ?? 1}/`;
-    for (const { query, headers } of elsewhere(csrfToken))
+    const detail = `${path}${ownedRowIds.get(entity) ?? 1}/`;
+    for (const { query, headers } of requestsWithToken(csrfToken))
       for (const [method, place] of [
         ['POST', path],
         ['PUT', detail],
@@ -176,15 +176,15 @@ it('rejects every write to every resource without the CSRF token', async () => {
         expect({ detail, status: sent.status }).toEqual({ detail, status: 403 });
       }
   }
-  expect(await stored()).toEqual(before);
+  expect(await storedRows()).toEqual(before);
 });
 
 it('rejects every form of every page without its CSRF token', async () => {
-  const details = [...belongings].flatMap(([entity, id]) => {
+  const details = [...ownedRowIds].flatMap(([entity, id]) => {
     const view = resourceOf(entity)!.metadata.views[0];
     return view ? [`/api/v2/${view.rest}/`, `/api/v2/${view.rest}/${id}/`] : [];
   });
-  const before = await stored();
+  const before = await storedRows();
   let forms = 0;
   for (const path of ['/', '/register', '/user/api-key', '/user/api-key/replace', '/api/v2/login/', ...details]) {
     const { text } = await visitor.get(path, { Accept: 'text/html' });
@@ -202,7 +202,7 @@ it('rejects every form of every page without its CSRF token', async () => {
     }
   }
   expect(forms).toBeGreaterThan(40);
-  expect(await stored()).toEqual(before);
+  expect(await storedRows()).toEqual(before);
 });
 
 it('rejects cross-site form submissions to GraphQL', async () => {

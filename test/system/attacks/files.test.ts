@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 const SUBJECTS = ['secret.png', 'etc/passwd', 'secret.png.30x30_q85.jpg'];
-const UPWARDS = [
+const PARENT_SEGMENTS = [
   '..',
   '%2e%2e',
   '.%2e',
@@ -49,9 +49,9 @@ const SLASHES = ['/', '%2f', '%252f', '\\', '%5c', '//', '/./', '%c0%af'];
 
 const traversals = [
   ...SUBJECTS.flatMap((subject) =>
-    UPWARDS.flatMap((up) => SLASHES.flatMap((slash) => [1, 2, 8].map((depth) => `${`${up}${slash}`.repeat(depth)}${subject}`))),
+    PARENT_SEGMENTS.flatMap((up) => SLASHES.flatMap((slash) => [1, 2, 8].map((depth) => `${`${up}${slash}`.repeat(depth)}${subject}`))),
   ),
-  ...UPWARDS.map((up) => `exercise-images/1/${up}/${up}/${up}/secret.png`),
+  ...PARENT_SEGMENTS.map((up) => `exercise-images/1/${up}/${up}/${up}/secret.png`),
   '/etc/passwd',
   '%2fetc%2fpasswd',
   'file:///etc/passwd',
@@ -94,7 +94,7 @@ function upload(filename: string, content: Buffer): Uint8Array {
   return Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n--b--\r\n')]);
 }
 const sendFile = (filename: string, content: Buffer) =>
-  ann.sending({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/exerciseimage/', upload(filename, content));
+  ann.withHeaders({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/exerciseimage/', upload(filename, content));
 
 /** Files beside the media folder, in it, and in the folder of the exercise. */
 const names = () =>
@@ -130,7 +130,7 @@ test.each([
   for (const name of made) expect(name).toMatch(/^exercise-images\/1\/[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\.png$/u);
   if (status !== 201) return expect(made).toEqual([]);
   expect(body.image).toMatch(new RegExp(`^${fitgraph.url}/media/exercise-images/1/[\\w.%-]+\\.png$`));
-  const { headers } = await fitgraph.anyone.send('GET', new URL(body.image as string).pathname);
+  const { headers } = await fitgraph.anonymous.send('GET', new URL(body.image as string).pathname);
   expect(headers.get('content-type')).toBe('image/png');
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.get('content-security-policy')).toContain('sandbox');
@@ -152,7 +152,7 @@ test.each([
 
 test('removes a script that is appended to an image', async () => {
   const { body } = await sendFile('polyglot.png', Buffer.concat([picture, html]));
-  const { text } = await fitgraph.anyone.send('GET', new URL(body.image as string).pathname);
+  const { text } = await fitgraph.anonymous.send('GET', new URL(body.image as string).pathname);
   expect(text).not.toContain('<script');
 });
 

@@ -16,15 +16,15 @@ const BAR = /^width:\d+\.\d%$/;
 
 const isElement = (node: Node): node is Element => 'tagName' in node;
 const childrenOf = (node: Node | DefaultTreeAdapterMap['document']): Node[] => ('childNodes' in node ? node.childNodes : []);
-const written = ({ tagName, attrs }: Element) => `<${[tagName, ...attrs.map(({ name, value }) => `${name}="${value}"`)].join(' ')}>`;
+const tagText = ({ tagName, attrs }: Element) => `<${[tagName, ...attrs.map(({ name, value }) => `${name}="${value}"`)].join(' ')}>`;
 
-function isForeign(element: Element, drawn: boolean): boolean {
+function isForeign(element: Element, inChart: boolean): boolean {
   const { tagName, attrs } = element;
-  const value = (wanted: string) => attrs.find(({ name }) => name === wanted)?.value;
+  const value = (attribute: string) => attrs.find(({ name }) => name === attribute)?.value;
   if (ACTIVE.includes(tagName)) return true;
   if (tagName === 'script' && (!SCRIPTS.test(value('src') ?? '') || element.childNodes.length > 0)) return true;
   if (tagName === 'img' && !PICTURES.test(value('src') ?? '')) return true;
-  if (tagName === 'svg' && !drawn) return true;
+  if (tagName === 'svg' && !inChart) return true;
   if (tagName === 'meta' && value('http-equiv') !== undefined) return true;
   const isAhead = tagName === 'link' && value('rel') === 'modulepreload';
   if (isAhead && !SCRIPTS.test(value('href') ?? '')) return true;
@@ -34,7 +34,7 @@ function isForeign(element: Element, drawn: boolean): boolean {
     if (/^on/i.test(full) || !/^[a-z][\w:-]*$/i.test(full) || full === 'srcdoc') return true;
     // A redisplayed form focuses its first invalid field.
     if (full === 'autofocus') return !CONTROLS.includes(tagName) || value('aria-invalid') !== 'true';
-    if (full === 'style' && !drawn) return !BAR.test(text);
+    if (full === 'style' && !inChart) return !BAR.test(text);
     if (!ADDRESSES.includes(full) || (tagName === 'link' && text === 'data:,')) return false;
     return !URL.canParse(text, 'http://here.invalid') || !/^https?:$/.test(new URL(text, 'http://here.invalid').protocol);
   });
@@ -52,25 +52,25 @@ function documentOf(html: string): DefaultTreeAdapterMap['document'] {
 }
 
 /** Elements and comments that our pages never contain. */
-export function foreignTo(html: string): string[] {
+export function foreignElements(html: string): string[] {
   const found: string[] = [];
   let styles = 0;
   let focused = 0;
-  (function walk(node: Node | DefaultTreeAdapterMap['document'], drawn: boolean) {
+  (function walk(node: Node | DefaultTreeAdapterMap['document'], inChart: boolean) {
     for (const child of childrenOf(node)) {
       if (child.nodeName === '#comment') found.push(`<!--${(child as { data?: string }).data}-->`);
       if (!isElement(child)) continue;
-      if (child.tagName === 'style' && !drawn && (styles += 1) > 1) found.push(written(child));
-      if (child.attrs.some(({ name }) => name === 'autofocus') && (focused += 1) > 1) found.push(written(child));
-      if (isForeign(child, drawn)) found.push(written(child));
-      walk(child, drawn || child.attrs.some(({ name, value }) => name === 'class' && value === 'chart'));
+      if (child.tagName === 'style' && !inChart && (styles += 1) > 1) found.push(tagText(child));
+      if (child.attrs.some(({ name }) => name === 'autofocus') && (focused += 1) > 1) found.push(tagText(child));
+      if (isForeign(child, inChart)) found.push(tagText(child));
+      walk(child, inChart || child.attrs.some(({ name, value }) => name === 'class' && value === 'chart'));
     }
   })(documentOf(html), false);
   return found;
 }
 
 /** All texts and attribute values. */
-export function shownBy(html: string): string {
+export function visibleTexts(html: string): string {
   const texts: string[] = [];
   (function walk(node: Node | DefaultTreeAdapterMap['document']) {
     if ('value' in node) texts.push(node.value);

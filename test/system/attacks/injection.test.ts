@@ -1,5 +1,5 @@
 /** SQL injection in every parameter, prototype pollution by every body, and bodies that are expensive to parse. */
-import { UNKNOWN, furnish, parentsIn, type Belongings } from '../../setup/belongings';
+import { UNKNOWN, createOwnedRows, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { allEntities } from '../../../src/core/model/registry';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer, Person } from '../../setup/person';
@@ -11,24 +11,24 @@ import { endpoints, filterKeys, searches, writable } from './surface';
 const fitgraph = fitgraphForThisFile({ environment: { MAX_BODY: '1MB' } });
 const FORM = 'application/x-www-form-urlencoded';
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
+  ownedRowIds = await createOwnedRows(ann);
 });
 
 /** No request has caused an unexpected error, such as an invalid statement. */
 afterEach(() => expect(fitgraph.logged.splice(0).filter((line) => line.includes('unexpected error'))).toEqual([]));
 
-interface Counted {
+interface TableCount {
   relname: string;
   n: string;
 }
 
-const content = async () =>
+const rowCounts = async () =>
   (await fitgraph.sql(`SELECT relname, (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', relname), false, true, '')))[1]::text AS n
-    FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('login_attempt', 'security_event', 'change') ORDER BY 1`)) as Counted[];
+    FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('login_attempt', 'security_event', 'change') ORDER BY 1`)) as TableCount[];
 
 /** CPU time above which the cost of a request must be proportional to its size. */
 const WORK_MS = 1_000;
@@ -37,29 +37,29 @@ const WORK_MS = 1_000;
  * Checks that a request takes little CPU time, or time at most proportional to its size: `ask` sends a whole body or a quarter of it. A payload that
  * sleeps in the database would end with STATEMENT_TIMEOUT and status 503.
  */
-async function quickly(ask: (share: 1 | 0.25) => Promise<Answer>): Promise<Answer> {
+async function expectFast(ask: (share: 1 | 0.25) => Promise<Answer>): Promise<Answer> {
   let answer: Answer;
-  const worked = await workOf(async () => {
+  const cpuMs = await workOf(async () => {
     answer = await ask(1);
   });
-  if (worked > WORK_MS) expect(await growth(ask)).toBeLessThan(LINEAR);
+  if (cpuMs > WORK_MS) expect(await growth(ask)).toBeLessThan(LINEAR);
   return answer!;
 }
 
 const wellFormed = SQL.map((text) => text.replace(/\p{Cs}/gu, '\ufffd'));
 
 describe('SQL injection', () => {
-  let before: Counted[];
+  let before: TableCount[];
   beforeAll(async () => {
-    before = await content();
+    before = await rowCounts();
   });
   // The budgets of ann and of anonymous clients are stored with a delay, one row each.
   afterAll(async () => {
-    const after = await content();
-    const isBudget = ({ relname }: Counted) => relname === 'budget';
+    const after = await rowCounts();
+    const isBudget = ({ relname }: TableCount) => relname === 'budget';
     expect(after.filter((table) => !isBudget(table))).toEqual(before.filter((table) => !isBudget(table)));
-    const [spent, noted] = [before, after].map((tables) => Number(tables.find(isBudget)!.n));
-    expect([spent, spent! + 1, spent! + 2]).toContain(noted);
+    const [budgetsBefore, budgetsAfter] = [before, after].map((tables) => Number(tables.find(isBudget)!.n));
+    expect([budgetsBefore, budgetsBefore! + 1, budgetsBefore! + 2]).toContain(budgetsAfter);
   });
 
   test.each(endpoints.map((endpoint) => [endpoint.view.rest, endpoint] as const))(
@@ -69,7 +69,7 @@ describe('SQL injection', () => {
       for (const key of [...filterKeys(endpoint), 'ordering', 'limit', 'offset'])
         for (const text of wellFormed) {
           const path = `/${rest}/?${new URLSearchParams({ [key]: text })}`;
-          const { status, body } = await quickly(() => ann.get(path));
+          const { status, body } = await expectFast(() => ann.get(path));
           expect({ path, status: [200, 400].includes(status) }).toEqual({ path, status: true });
           if (status === 200) expect(body.count).toBeLessThanOrEqual(all);
         }
@@ -83,12 +83,12 @@ describe('SQL injection', () => {
       const part = encodeURIComponent(text.replaceAll('.', ''));
       const query = (...names: string[]) => new URLSearchParams(Object.fromEntries(names.map((name) => [name, text])));
       for (const search of searches)
-        expect([200, 400]).toContain((await quickly(() => ann.get(`/${search}/?${query('term', 'language')}`))).status);
+        expect([200, 400]).toContain((await expectFast(() => ann.get(`/${search}/?${query('term', 'language')}`))).status);
       for (const { view, actions, type } of endpoints) {
-        expect({ text, status: (await quickly(() => ann.get(`/${view.rest}/${part}/`))).status }).toEqual({ text, status: 404 });
-        const id = belongings.get(allEntities().find(({ name }) => name === type.name)!) ?? 1;
+        expect({ text, status: (await expectFast(() => ann.get(`/${view.rest}/${part}/`))).status }).toEqual({ text, status: 404 });
+        const id = ownedRowIds.get(allEntities().find(({ name }) => name === type.name)!) ?? 1;
         for (const { metadata, field } of actions.values()) {
-          const { status } = await quickly(() =>
+          const { status } = await expectFast(() =>
             ann.get(`/${view.rest}/${id}/${metadata.name}/?${query(...field.args.map(({ name }) => name))}`),
           );
           expect([200, 400, 404]).toContain(status);
@@ -99,17 +99,17 @@ describe('SQL injection', () => {
 
   test('has no effect in usernames, passwords and tokens', async () => {
     for (const text of wellFormed) {
-      const { status, body } = await fitgraph.anyone.post('/login/', { username: text, password: text });
+      const { status, body } = await fitgraph.anonymous.post('/login/', { username: text, password: text });
       expect([400, 401]).toContain(status);
       expect(body.token).toBeUndefined();
-      const { code, data } = await fitgraph.anyone.query(
+      const { code, data } = await fitgraph.anonymous.query(
         'mutation ($t: String!) { login(username: $t, password: $t) { token errors { code } } }',
         {
           t: text,
         },
       );
       expect([code ?? data.login.errors[0].code, data?.login?.token ?? null]).toEqual([expect.any(String), null]);
-      const token = await fitgraph.anyone.sending({ Authorization: `Token ${encodeURIComponent(text)}` }).get('/workout/');
+      const token = await fitgraph.anonymous.withHeaders({ Authorization: `Token ${encodeURIComponent(text)}` }).get('/workout/');
       expect(token.status).toBe(403);
     }
   });
@@ -120,7 +120,7 @@ describe('SQL injection', () => {
       expect([status, body.comment]).toEqual([201, text.trim()]);
       expect((await ann.get(`/workout/${body.id}/`)).body.comment).toBe(text.trim());
     }
-    await fitgraph.sql('DELETE FROM "workout" WHERE "id" <> $1', [[...belongings].find(([{ name }]) => name === 'Workout')![1]]);
+    await fitgraph.sql('DELETE FROM "workout" WHERE "id" <> $1', [[...ownedRowIds].find(([{ name }]) => name === 'Workout')![1]]);
   });
 });
 
@@ -135,10 +135,10 @@ describe('prototype keys', () => {
     'constructor[prototype][polluted]',
     '__proto__.polluted',
   ];
-  const polluted = () => ({}) as Record<string, unknown>;
+  const emptyObject = () => ({}) as Record<string, unknown>;
   afterEach(() => {
-    expect(polluted().polluted).toBeUndefined();
-    expect(polluted().isSuperuser).toBeUndefined();
+    expect(emptyObject().polluted).toBeUndefined();
+    expect(emptyObject().isSuperuser).toBeUndefined();
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
@@ -146,7 +146,7 @@ describe('prototype keys', () => {
     for (const endpoint of writable) {
       const entity = allEntities().find(({ name }) => name === endpoint.type.name)!;
       const path = `/${endpoint.view.rest}/`;
-      const own = JSON.stringify(bodyOf(entity, 3, parentsIn(belongings))).slice(1, -1);
+      const own = JSON.stringify(bodyOf(entity, 3, parentsIn(ownedRowIds))).slice(1, -1);
       for (const key of KEYS) {
         const json = `{${own}${own && ','}${JSON.stringify(key)}:{"polluted":true,"isSuperuser":true,"prototype":{"polluted":true}}}`;
         const form = new URLSearchParams({ [key]: '{"polluted":true}', _method: key, csrfToken: key }).toString();
@@ -157,7 +157,9 @@ describe('prototype keys', () => {
         ] as const) {
           // Hidden form fields count for HTML clients only.
           const accept = type === FORM ? 'text/html' : type;
-          const { status, body: row } = await ann.sending({ 'Content-Type': type, Accept: accept }).send('POST', `/api/v2${path}`, body);
+          const { status, body: row } = await ann
+            .withHeaders({ 'Content-Type': type, Accept: accept })
+            .send('POST', `/api/v2${path}`, body);
           expect({ path, key, status: status < 500 }).toEqual({ path, key, status: true });
           if (status === 201 && row.id) await ann.delete(`${path}${row.id}/`);
         }
@@ -177,13 +179,14 @@ describe('prototype keys', () => {
       });
       for (const { view } of endpoints)
         for (const accept of ['application/json', 'text/html'])
-          expect((await ann.sending({ Accept: accept }).get(`/${view.rest}/?${query}`)).status).toBe(200);
+          expect((await ann.withHeaders({ Accept: accept }).get(`/${view.rest}/?${query}`)).status).toBe(200);
       const name = encodeURIComponent(key.replaceAll('.', ''));
       for (const path of [`/${name}/`, `/workout/${name}/`, `/workout/${UNKNOWN}/${name}/`, `/exercise/${name}/search/`])
-        for (const accept of ['application/json', 'text/html']) expect((await ann.sending({ Accept: accept }).get(path)).status).toBe(404);
+        for (const accept of ['application/json', 'text/html'])
+          expect((await ann.withHeaders({ Accept: accept }).get(path)).status).toBe(404);
       for (const page of ['/', '/login', '/register', '/api/v2/schema'])
         expect((await ann.send('GET', `${page}?${query}`)).status).toBeLessThan(400);
-      expect((await fitgraph.anyone.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`)).status).toBe(400);
+      expect((await fitgraph.anonymous.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`)).status).toBe(400);
     }
   });
 
@@ -203,11 +206,11 @@ describe('prototype keys', () => {
 });
 
 describe('expensive bodies', () => {
-  const deep = (open: string, inner: string, close: string, levels: number) => open.repeat(levels) + inner + close.repeat(levels);
+  const nestedText = (open: string, inner: string, close: string, levels: number) => open.repeat(levels) + inner + close.repeat(levels);
   /** Bodies of full size or a quarter of it. */
   const BODIES: [string, (share: 1 | 0.25) => string][] = [
-    ['nested arrays', (share) => deep('[', '', ']', 60_000 * share)],
-    ['nested objects', (share) => deep('{"a":', '1', '}', 60_000 * share)],
+    ['nested arrays', (share) => nestedText('[', '', ']', 60_000 * share)],
+    ['nested objects', (share) => nestedText('{"a":', '1', '}', 60_000 * share)],
     ['an unfinished array', (share) => '['.repeat(500_000 * share)],
     ['the largest number of keys', (share) => `{${Array.from({ length: 1_000 * share }, (_, index) => `"k${index}":1`).join()}}`],
     ['too many keys', (share) => `{${Array.from({ length: 40_000 * share }, (_, index) => `"n${index}":1`).join()}}`],
@@ -224,18 +227,18 @@ describe('expensive bodies', () => {
   test.each(BODIES)('are answered in time: %s', async (_name, body) => {
     const text = body(1);
     for (const accept of ['application/json', 'text/html']) {
-      const person = ann.sending({ Accept: accept });
+      const person = ann.withHeaders({ Accept: accept });
       for (const path of ['/workout/', '/login/']) {
-        const { status } = await quickly((share) => person.post(path, body(share)));
+        const { status } = await expectFast((share) => person.post(path, body(share)));
         // Any object is a valid workout.
         const made = path === '/workout/' && (text === '' || text.startsWith('{"k0"'));
         expect({ path, status: made ? status === 201 : status >= 400 && status < 500 }).toEqual({ path, status: true });
       }
     }
-    const { status } = await quickly((share) => ann.send('POST', '/graphql', body(share)));
+    const { status } = await expectFast((share) => ann.send('POST', '/graphql', body(share)));
     expect({ status: status >= 400 && status < 500 }).toEqual({ status: true });
     for (const before of ['"query":', '"query":"{ viewer { id } }","operationName":', '"query":"{ viewer { id } }","extensions":'])
-      expect((await quickly((share) => ann.send('POST', '/graphql', `{${before}${body(share)}}`))).status).toBeLessThan(500);
+      expect((await expectFast((share) => ann.send('POST', '/graphql', `{${before}${body(share)}}`))).status).toBeLessThan(500);
   });
 
   /** One field of each kind, with its resource. */
@@ -255,7 +258,7 @@ describe('expensive bodies', () => {
     expect(kinds.size).toBeGreaterThan(10);
     for (const { path, rest } of kinds.values())
       for (const accept of ['application/json', 'text/html']) {
-        const { status } = await quickly((share) => ann.sending({ Accept: accept }).post(path, `{"${rest}":${body(share)}}`));
+        const { status } = await expectFast((share) => ann.withHeaders({ Accept: accept }).post(path, `{"${rest}":${body(share)}}`));
         expect({ path, rest, status: status < 500 }).toEqual({ path, rest, status: true });
       }
     const document = 'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { workout { id } errors { code } } }';
@@ -264,7 +267,7 @@ describe('expensive bodies', () => {
       ['{"name":', '}'],
     ]) {
       const variables = (share: 1 | 0.25) => `{"input":${before}${body(share)}${after}}`;
-      const { status, text } = await quickly((share) =>
+      const { status, text } = await expectFast((share) =>
         ann.send('POST', '/graphql', `{"query":"${document}","variables":${variables(share)}}`),
       );
       expect(status).toBeLessThan(500);
@@ -275,7 +278,7 @@ describe('expensive bodies', () => {
 
   test('are answered in time: malformed and repetitive forms', async () => {
     const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
-    const person = (type: string, accept: string) => ann.sending({ 'Content-Type': type, Accept: accept });
+    const person = (type: string, accept: string) => ann.withHeaders({ 'Content-Type': type, Accept: accept });
     const forms: [string, Uint8Array | string][] = [
       [FORM, 'a=1&'.repeat(100_000)],
       [FORM, `${'a['.repeat(1000)}=1`],
@@ -312,7 +315,7 @@ describe('expensive bodies', () => {
         '/user/api-key',
       ])
         for (const accept of ['application/json', 'text/html']) {
-          const { status } = await quickly(() => person(type, accept).send('POST', path, body));
+          const { status } = await expectFast(() => person(type, accept).send('POST', path, body));
           expect({ type, path, status: status < 500 }).toEqual({ type, path, status: true });
         }
   });
@@ -320,8 +323,8 @@ describe('expensive bodies', () => {
   test('are rejected with 413 above MAX_BODY', async () => {
     const large = 'x'.repeat(1_200_000);
     for (const path of ['/api/v2/workout/', '/api/v2/login/', '/graphql'])
-      expect((await quickly(() => ann.send('POST', path, JSON.stringify(large)))).status).toBe(413);
+      expect((await expectFast(() => ann.send('POST', path, JSON.stringify(large)))).status).toBe(413);
     for (const path of ['/login', '/logout', '/user/api-key'])
-      expect((await quickly(() => ann.sending({ 'Content-Type': FORM }).send('POST', path, large))).status).toBe(413);
+      expect((await expectFast(() => ann.withHeaders({ 'Content-Type': FORM }).send('POST', path, large))).status).toBe(413);
   });
 });

@@ -7,11 +7,11 @@ import { resourceOf, allEntities } from '../../../src/core/model/registry';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import type { Endpoint } from '../../../src/rest/endpoints';
 import { Visitor } from '../../pages/visitor';
-import { furnish, parentsIn, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import type { Answer, Person } from '../../setup/person';
 import { bodyOf } from '../../setup/samples';
-import { foreignTo, shownBy } from './html';
+import { foreignElements, visibleTexts } from './html';
 import { MARKUP } from './payloads';
 import { endpoints, filterKeys, searches, textKeys, writable } from './surface';
 
@@ -19,24 +19,24 @@ const fitgraph = fitgraphForThisFile();
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 let ann: Person;
 let reader: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  reader = ann.sending({ Accept: 'text/html' });
-  belongings = await furnish(ann);
+  reader = ann.withHeaders({ Accept: 'text/html' });
+  ownedRowIds = await createOwnedRows(ann);
 });
 
 const entityOf = ({ type }: Endpoint): Entity => allEntities().find(({ name }) => name === type.name)!;
 const isUpload = ({ fields }: Endpoint) => fields.some(({ kind }) => kind === 'image');
-const fits = (payload: string, { maxLength = Infinity, minLength = 0 }) => payload.length <= maxLength && payload.length >= minLength;
+const fitsLength = (payload: string, { maxLength = Infinity, minLength = 0 }) => payload.length <= maxLength && payload.length >= minLength;
 const query = (values: Record<string, string>) => `?${new URLSearchParams(values)}`;
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 /** Checks that a page displays the text, or displays it within JSON, where quotes are escaped. */
 function expectShown(text: string, { text: html }: Pick<Answer, 'text'>, at = ''): void {
-  const shown = shownBy(html);
-  expect({ at, text, shown: shown.includes(text) || shown.includes(inJson(text)) }).toEqual({ at, text, shown: true });
+  const displayed = visibleTexts(html);
+  expect({ at, text, shown: displayed.includes(text) || displayed.includes(inJson(text)) }).toEqual({ at, text, shown: true });
 }
 
 /** Checks the headers of a page and that it contains no injected elements. */
@@ -46,7 +46,7 @@ function expectHarmless({ headers, text }: Pick<Answer, 'headers' | 'text'>, at:
   expect(policy).toContain("default-src 'none'");
   expect(policy).toContain("script-src 'self';");
   expect(headers.get('x-content-type-options')).toBe('nosniff');
-  expect({ at, foreign: foreignTo(text) }).toEqual({ at, foreign: [] });
+  expect({ at, foreign: foreignElements(text) }).toEqual({ at, foreign: [] });
 }
 
 async function visit(path: string): Promise<Answer> {
@@ -69,11 +69,11 @@ const pagesOf = (endpoint: Endpoint, id: number): string[] =>
 
 test('detects injected markup in an unescaped page', () => {
   const page = (inner: string) => `<!doctype html><style>a{}</style><p>${inner}</p><textarea>${inner}</textarea><a title="${inner}">x</a>`;
-  const unharmed = MARKUP.filter((payload) => foreignTo(page(payload)).length === 0);
+  const undetected = MARKUP.filter((payload) => foreignElements(page(payload)).length === 0);
   // These add no element. They must not be used as a URL or decoded.
-  expect(unharmed).toEqual([MARKUP[4], MARKUP[5], MARKUP[7]]);
-  expect(foreignTo(`<a href="${MARKUP[4]}">x</a>`)).toHaveLength(1);
-  expect(foreignTo('<a href="java\tscript:alert(1)">x</a>')).toHaveLength(1);
+  expect(undetected).toEqual([MARKUP[4], MARKUP[5], MARKUP[7]]);
+  expect(foreignElements(`<a href="${MARKUP[4]}">x</a>`)).toHaveLength(1);
+  expect(foreignElements('<a href="java\tscript:alert(1)">x</a>')).toHaveLength(1);
 });
 
 test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('escapes markup in texts of %s', async (rest, endpoint) => {
@@ -82,16 +82,16 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('
   const entity = entityOf(endpoint);
   const rows: { id: number; texts: string[] }[] = [];
   for (const [index, payload] of MARKUP.entries()) {
-    const taken = keys.filter((field) => fits(payload, field));
-    const texts = Object.fromEntries(taken.map(({ rest: key }) => [key, payload]));
+    const chosenFields = keys.filter((field) => fitsLength(payload, field));
+    const texts = Object.fromEntries(chosenFields.map(({ rest: key }) => [key, payload]));
     const answer = endpoint.create
-      ? await ann.post(`/${rest}/`, { ...bodyOf(entity, index + 2, parentsIn(belongings)), ...texts })
-      : await ann.patch(`/${rest}/${belongings.get(entity)}/`, texts);
+      ? await ann.post(`/${rest}/`, { ...bodyOf(entity, index + 2, parentsIn(ownedRowIds)), ...texts })
+      : await ann.patch(`/${rest}/${ownedRowIds.get(entity)}/`, texts);
     expect(answer).toMatchObject({ status: endpoint.create ? 201 : 200, body: texts });
-    rows.push({ id: answer.body.id, texts: taken.length ? [payload] : [] });
+    rows.push({ id: answer.body.id, texts: chosenFields.length ? [payload] : [] });
   }
   // Most payloads fit into each field.
-  for (const field of keys) expect(MARKUP.filter((payload) => fits(payload, field)).length).toBeGreaterThan(8);
+  for (const field of keys) expect(MARKUP.filter((payload) => fitsLength(payload, field)).length).toBeGreaterThan(8);
   for (const path of listsOf(endpoint)) await visit(path);
   for (const { id, texts } of rows)
     for (const path of pagesOf(endpoint, id)) {
@@ -110,12 +110,12 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))(
       const wrongJson = new URLSearchParams({ _content: JSON.stringify(Object.fromEntries(keys.map((key) => [key, [payload]]))) });
       const odd = new URLSearchParams({ _content: payload, _content_type: payload, _method: payload, csrfToken: payload });
       for (const body of [fields, raw, wrongJson, odd]) {
-        const answer = await reader.sending(FORM).send('POST', `/api/v2/${rest}/`, body.toString());
+        const answer = await reader.withHeaders(FORM).send('POST', `/api/v2/${rest}/`, body.toString());
         // A resource with text fields only accepts the payload, and the browser is sent to its page.
         expect([303, 400, 403, 405, 415]).toContain(answer.status);
         const page =
           answer.status === 303
-            ? await reader.sending(FORM).send('GET', new URL(answer.headers.get('location')!, fitgraph.url).pathname)
+            ? await reader.withHeaders(FORM).send('GET', new URL(answer.headers.get('location')!, fitgraph.url).pathname)
             : answer;
         expectHarmless(page, `POST ${rest} ${body}`);
         if (body !== odd && page.status === 400 && !isUpload(endpoint)) expectShown(payload, page);
@@ -143,7 +143,7 @@ test('escapes markup that was written to the database directly', async () => {
   expect(attacked.size).toBeGreaterThan(15);
   await fitgraph.reference.reload();
   for (const endpoint of endpoints)
-    for (const path of [...listsOf(endpoint), ...pagesOf(endpoint, belongings.get(entityOf(endpoint)) ?? 1)]) await visit(path);
+    for (const path of [...listsOf(endpoint), ...pagesOf(endpoint, ownedRowIds.get(entityOf(endpoint)) ?? 1)]) await visit(path);
   for (const rest of ['exercise', 'exerciseinfo', 'ingredient', 'license', 'muscle'])
     expectShown(payload(1, 50), await visit(`/api/v2/${rest}/1/`), rest);
   for (const search of searches) expectShown(payload(1, 50), await visit(`/api/v2/${search}/${query({ term: 'script' })}`), search);
@@ -167,14 +167,14 @@ test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (pa
   for (const endpoint of endpoints)
     for (const { metadata, field } of endpoint.actions.values()) {
       const names = field.args.map(({ name }) => name);
-      const id = belongings.get(entityOf(endpoint)) ?? 1;
+      const id = ownedRowIds.get(entityOf(endpoint)) ?? 1;
       const values = Object.fromEntries([...names, 'unknown'].map((name) => [name, payload]));
       await visit(`/api/v2/${endpoint.view.rest}/${id}/${metadata.name}/${query(values)}`);
     }
   await visit(`/api/v2/${encodeURIComponent(payload).replaceAll('.', '')}/`);
   await visit(`/api/v2/${query({ [payload]: payload })}`);
   for (const path of ['/', '/register', '/login', '/user/api-key', '/playground', '/api/v2/schema/docs']) {
-    const page = await fitgraph.anyone.send(
+    const page = await fitgraph.anonymous.send(
       'GET',
       `${path}${query({ next: payload, query: payload, variables: payload, [payload]: payload })}`,
     );
@@ -196,7 +196,7 @@ test.each(MARKUP)('escapes %s as a username and as the target of a login', async
   expect(form.status).toBe(403);
   expectHarmless(form, '/login');
   const login = new URLSearchParams({ username: payload, password: payload });
-  const answer = await fitgraph.anyone.sending({ ...FORM, Accept: 'text/html' }).post('/login/', login.toString());
+  const answer = await fitgraph.anonymous.withHeaders({ ...FORM, Accept: 'text/html' }).post('/login/', login.toString());
   expect(answer.status).toBe(401);
   expectHarmless(answer, 'POST /api/v2/login/');
 });

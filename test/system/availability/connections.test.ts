@@ -4,7 +4,7 @@ import net from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../setup/waits';
-import { ALIVE_MS, ANSWERED_MS, MEMORY_MB, send, Siege, type Reply } from './siege';
+import { LIVENESS_LIMIT_MS, RESPONSE_LIMIT_MS, MEMORY_MB, send, Siege, type Reply } from './siege';
 
 const PATIENCE_MS = 1_500;
 const JSON_TYPE = 'application/json';
@@ -40,12 +40,12 @@ test.each<[string, string, string, string]>([
 ])('rejects 50 anonymous bodies of 5 MB and stays responsive: %s', async (_name, path, type, body) => {
   // Encoded once, so that this work does not count.
   const bytes = Buffer.from(body);
-  const sent = () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
+  const sendBody = () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
   // Warm-up: the first body that a process reads takes longer.
-  await sent();
+  await sendBody();
   const silences: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {
-    const { result, aliveMs, answerLimitMs, memoryMb } = await siege.under(() => Promise.all(Array.from({ length: 50 }, sent)));
+    const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(() => Promise.all(Array.from({ length: 50 }, sendBody)));
     for (const { status, ms } of result) {
       expect([413, type.startsWith('text') ? 415 : 413]).toContain(status);
       expect(ms).toBeLessThan(answerLimitMs);
@@ -53,7 +53,7 @@ test.each<[string, string, string, string]>([
     expect(memoryMb).toBeLessThan(MEMORY_MB);
     silences.push(aliveMs);
   }
-  expect(Math.min(...silences)).toBeLessThan(ALIVE_MS);
+  expect(Math.min(...silences)).toBeLessThan(LIVENESS_LIMIT_MS);
 });
 
 test('returns 413 for an oversized body without Content-Length', async () => {
@@ -73,10 +73,10 @@ test.each<[string, string, string]>([
   ]) {
     const delays = siege.delays();
     const { socket, ended } = connection(head + begun);
-    const answered = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
-    void drips(socket, 'x');
-    expect(await answered).toMatch(/^HTTP\/1\.1 413 /);
-    expect((await ended) - delays()).toBeLessThan(2 * ANSWERED_MS);
+    const firstChunk = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+    void sendSlowly(socket, 'x');
+    expect(await firstChunk).toMatch(/^HTTP\/1\.1 413 /);
+    expect((await ended) - delays()).toBeLessThan(2 * RESPONSE_LIMIT_MS);
   }
 });
 
@@ -94,9 +94,9 @@ test('returns 413 for 990 files, and stores none of an anonymous client and at m
   const form = (parts: string) => `${part('operations', JSON.stringify({ query }))}${part('map', '{}')}${parts}--b--\r\n`;
   const incoming = join(siege.dataDir, 'incoming');
   let most = 0;
-  let over = false;
+  let isOver = false;
   const watching = (async () => {
-    while (!over) {
+    while (!isOver) {
       most = Math.max(most, existsSync(incoming) ? readdirSync(incoming).length : 0);
       await sleep(1);
     }
@@ -106,12 +106,12 @@ test('returns 413 for 990 files, and stores none of an anonymous client and at m
   const delayMs = delays();
   for (const { status, ms } of answers) {
     expect(status).toBe(413);
-    expect(ms - delayMs).toBeLessThan(ANSWERED_MS);
+    expect(ms - delayMs).toBeLessThan(RESPONSE_LIMIT_MS);
   }
   expect((await post('/graphql', FORM, form(part('0', 'x', 'a.png')))).status).toBe(200);
   expect(most).toBe(0);
   const { status, text } = await post('/graphql', FORM, form(files), { Authorization: `Token ${siege.token}` });
-  over = true;
+  isOver = true;
   await watching;
   expect([status, text]).toEqual([413, expect.stringContaining('at most 20 files')]);
   expect(most).toBeLessThanOrEqual(20);
@@ -129,7 +129,7 @@ function connection(text: string, { reading = true } = {}): { socket: net.Socket
   return { socket, ended };
 }
 
-const drips = async (socket: net.Socket, text: string) => {
+const sendSlowly = async (socket: net.Socket, text: string) => {
   while (!socket.destroyed) {
     socket.write(text);
     await sleep(200);
@@ -155,18 +155,18 @@ const ending: [what: string, text: string, drip: string][] = [
 
 test('closes connections that send nothing, an incomplete request or a very slow one', async () => {
   const delays = siege.delays();
-  const kept = await Promise.all(
+  const closingTimes = await Promise.all(
     ending.map(async ([what, text, drip]) => {
       const { socket, ended } = connection(text);
-      if (drip) void drips(socket, drip);
+      if (drip) void sendSlowly(socket, drip);
       return [what, (await ended) - delays()] as const;
     }),
   );
-  for (const [what, ms] of kept) expect([what, Math.floor(ms / (12 * PATIENCE_MS))]).toEqual([what, 0]);
+  for (const [what, ms] of closingTimes) expect([what, Math.floor(ms / (12 * PATIENCE_MS))]).toEqual([what, 0]);
 });
 
 /** Counts the connections that the server has not closed, according to the kernel: closed ones have inode 0. */
-function kept(sockets: readonly net.Socket[]): number {
+function countOpenConnections(sockets: readonly net.Socket[]): number {
   const ours = new Set(sockets.map(({ localPort }) => localPort));
   const port = Number(new URL(siege.base).port);
   const ends = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'utf8').trim().split('\n').slice(1));
@@ -181,12 +181,12 @@ test('stays responsive while 60 clients do not read a long page', async () => {
   const page = 'GET /api/v2/ingredient/?limit=10000 HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n'.repeat(5);
   // Warm-up: the first pages of a process take longer.
   for (let run = 0; run < 5; run += 1) await send(siege.base, { path: '/api/v2/ingredient/?limit=200', headers: { Accept: 'text/html' } });
-  const { aliveMs, memoryMb } = await siege.under(async () => {
+  const { aliveMs, memoryMb } = await siege.measureDuring(async () => {
     const connections = Array.from({ length: 60 }, () => connection(page, { reading: false }));
     await sleep(3 * PATIENCE_MS);
     for (const { socket } of connections) socket.destroy();
   });
-  expect(aliveMs).toBeLessThan(ALIVE_MS);
+  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
@@ -201,9 +201,9 @@ test('closes connections that read no responses and keeps those that read slowly
     slow.pause();
     setTimeout(() => slow.resume(), 10);
   });
-  await until('all are connected', () => kept([...stuck, slow]) === 4);
-  await until('those that do not read are closed', () => kept(stuck) === 0);
-  expect(kept([slow])).toBe(1);
+  await until('all clients are connected', () => countOpenConnections([...stuck, slow]) === 4);
+  await until('connections of clients that do not read are closed', () => countOpenConnections(stuck) === 0);
+  expect(countOpenConnections([slow])).toBe(1);
   expect(read).toBeGreaterThan(0);
   for (const socket of [...stuck, slow]) socket.destroy();
 });
@@ -214,7 +214,7 @@ test('answers pipelined requests in order', async () => {
   const { socket } = connection(ahead.join(''), { reading: false });
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  await until('all are answered', () => text.split('HTTP/1.1 ').length > 20);
+  await until('all requests are answered', () => text.split('HTTP/1.1 ').length > 20);
   socket.destroy();
   const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
   expect(statuses).toEqual(ahead.map((_, index) => (index % 2 ? 200 : 404)));

@@ -18,20 +18,20 @@ beforeAll(async () => {
 });
 
 /** The server's active statements, with the kind of event that each waits for. */
-const running = async (): Promise<{ waitsFor: string }[]> =>
+const activeStatements = async (): Promise<{ waitsFor: string }[]> =>
   (
     await watcher().query(
       `SELECT wait_event_type AS "waitsFor" FROM pg_stat_activity
        WHERE datname = current_database() AND application_name = 'fitgraph' AND state = 'active'`,
     )
   ).rows;
-const waiting = async () => (await running()).filter(({ waitsFor }) => waitsFor === 'Lock').length;
+const countLockWaits = async () => (await activeStatements()).filter(({ waitsFor }) => waitsFor === 'Lock').length;
 
 /** Waits until the statements are cancelled. Nothing else ends them: the lock is still held, and timeouts are off. */
-const cancelled = () => until('the statements are cancelled', async () => (await running()).length === 0);
+const waitUntilCancelled = () => until('the statements are cancelled', async () => (await activeStatements()).length === 0);
 
 /** Locks the table during `work`, so that statements on it wait. */
-async function locked<T>(table: string, work: () => Promise<T>, mode = 'ACCESS EXCLUSIVE'): Promise<T> {
+async function withLockedTable<T>(table: string, work: () => Promise<T>, mode = 'ACCESS EXCLUSIVE'): Promise<T> {
   await blocker().query('BEGIN');
   try {
     await blocker().query(`LOCK TABLE "${table}" IN ${mode} MODE`);
@@ -42,7 +42,7 @@ async function locked<T>(table: string, work: () => Promise<T>, mode = 'ACCESS E
 }
 
 /** Sends a request. Returns a function that disconnects. */
-function asked(method: string, path: string, body?: unknown, headers: http.OutgoingHttpHeaders = {}): () => void {
+function sendRequest(method: string, path: string, body?: unknown, headers: http.OutgoingHttpHeaders = {}): () => void {
   const request = http.request(`${fitgraph.url}${path}`, {
     method,
     agent: false,
@@ -56,20 +56,20 @@ function asked(method: string, path: string, body?: unknown, headers: http.Outgo
 const token = (person: { token: string }) => ({ Authorization: `Token ${person.token}` });
 
 const READS: [string, () => () => void][] = [
-  ['REST', () => asked('GET', '/api/v2/exercise/')],
-  ['GraphQL', () => asked('POST', '/graphql', { query: '{ exercises(first: 5) { totalCount nodes { name } } }' })],
+  ['REST', () => sendRequest('GET', '/api/v2/exercise/')],
+  ['GraphQL', () => sendRequest('POST', '/graphql', { query: '{ exercises(first: 5) { totalCount nodes { name } } }' })],
   [
     'GraphQL with several fields',
     () =>
-      asked('POST', '/graphql', {
+      sendRequest('POST', '/graphql', {
         query: '{ a: exercises(first: 5) { nodes { name } } b: exercises { totalCount } c: exercises(first: 9) { totalCount } }',
       }),
   ],
-  ['an HTML page', () => asked('GET', '/api/v2/exercise/', undefined, { Accept: 'text/html' })],
+  ['an HTML page', () => sendRequest('GET', '/api/v2/exercise/', undefined, { Accept: 'text/html' })],
   [
     'server-sent events',
     () =>
-      asked(
+      sendRequest(
         'POST',
         '/graphql/stream',
         { query: 'subscription { changed(types: [EXERCISE]) { cursor } }' },
@@ -79,17 +79,17 @@ const READS: [string, () => () => void][] = [
 ];
 
 test.each(READS)('cancels the reads of %s when the client disconnects', async (name, ask) => {
-  await locked(name === 'server-sent events' ? 'change_log' : 'exercise', async () => {
-    const leave = [ask(), ask()];
-    await until('both wait', async () => (await waiting()) >= 2);
-    for (const go of leave) go();
-    await cancelled();
+  await withLockedTable(name === 'server-sent events' ? 'change_log' : 'exercise', async () => {
+    const disconnects = [ask(), ask()];
+    await until('both statements wait for the lock', async () => (await countLockWaits()) >= 2);
+    for (const go of disconnects) go();
+    await waitUntilCancelled();
   });
-  expect((await fitgraph.anyone.get('/exercise/')).status).toBe(200);
+  expect((await fitgraph.anonymous.get('/exercise/')).status).toBe(200);
 });
 
 test('cancels the reads of a WebSocket subscription when the client disconnects', async () => {
-  await locked('change_log', async () => {
+  await withLockedTable('change_log', async () => {
     const socket = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     await new Promise((resolve) => socket.once('open', resolve));
     socket.send(JSON.stringify({ type: 'connection_init' }));
@@ -97,22 +97,22 @@ test('cancels the reads of a WebSocket subscription when the client disconnects'
     socket.send(
       JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'subscription { changed(types: [EXERCISE]) { cursor } }' } }),
     );
-    await until('it waits', async () => (await waiting()) === 1);
+    await until('the statement waits for the lock', async () => (await countLockWaits()) === 1);
     socket.terminate();
-    await cancelled();
+    await waitUntilCancelled();
   });
 });
 
 test('serves other clients on connections whose earlier statements are cancelled', async () => {
-  const answers = await locked('exercise', async () => {
+  const answers = await withLockedTable('exercise', async () => {
     for (let round = 0; round < 20; round += 1) {
-      const leave = Array.from({ length: 4 }, () => asked('GET', `/api/v2/exercise/?limit=${round + 1}`));
-      await until('some wait', async () => (await waiting()) >= 1);
-      const others = Array.from({ length: 10 }, () => fitgraph.anyone.get('/ingredient/'));
-      for (const go of leave) go();
-      for (const { status } of await Promise.all(others)) expect(status).toBe(200);
+      const disconnects = Array.from({ length: 4 }, () => sendRequest('GET', `/api/v2/exercise/?limit=${round + 1}`));
+      await until('a statement waits for the lock', async () => (await countLockWaits()) >= 1);
+      const otherRequests = Array.from({ length: 10 }, () => fitgraph.anonymous.get('/ingredient/'));
+      for (const go of disconnects) go();
+      for (const { status } of await Promise.all(otherRequests)) expect(status).toBe(200);
     }
-    return fitgraph.anyone.get('/muscle/');
+    return fitgraph.anonymous.get('/muscle/');
   });
   expect(answers.status).toBe(200);
 });
@@ -124,45 +124,45 @@ test('drops a write during validation and completes one in its transaction when 
     query: 'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { __typename } }',
     variables: { inputs: dates.map((date) => ({ date, weight: '70' })) },
   };
-  const held = async () => (await ann.get('/weightentry/')).body.count;
+  const countEntries = async () => (await ann.get('/weightentry/')).body.count;
 
   // The client disconnects during validation, before the transaction.
-  await locked('weight_entry', async () => {
-    const leave = asked('POST', '/graphql', many, token(ann));
-    await until('it waits', async () => (await waiting()) === 1);
-    leave();
-    await cancelled();
+  await withLockedTable('weight_entry', async () => {
+    const disconnect = sendRequest('POST', '/graphql', many, token(ann));
+    await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
+    disconnect();
+    await waitUntilCancelled();
   });
   await sleep(100);
-  expect(await held()).toBe(0);
+  expect(await countEntries()).toBe(0);
 
   // The client disconnects during the transaction.
-  await locked(
+  await withLockedTable(
     'weight_entry',
     async () => {
-      const leave = asked('POST', '/graphql', many, token(ann));
-      await until('it waits', async () => (await waiting()) === 1);
-      leave();
+      const disconnect = sendRequest('POST', '/graphql', many, token(ann));
+      await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
+      disconnect();
       await sleep(300);
-      expect(await waiting()).toBe(1);
+      expect(await countLockWaits()).toBe(1);
     },
     'SHARE',
   );
-  await until('it is made', async () => (await held()) > 0);
-  expect(await held()).toBe(50);
+  await until('the entry is created', async () => (await countEntries()) > 0);
+  expect(await countEntries()).toBe(50);
 });
 
 test('completes a write with an Idempotency-Key and keeps its response when the client disconnects', async () => {
   const bea = await fitgraph.user('bea');
   const entry = { date: '2024-01-01', weight: '70.00' };
   const headers = { 'Idempotency-Key': 'gone' };
-  await locked('weight_entry', async () => {
-    const leave = asked('POST', '/api/v2/weightentry/', entry, { ...token(bea), ...headers });
-    await until('it waits', async () => (await waiting()) === 1);
-    leave();
+  await withLockedTable('weight_entry', async () => {
+    const disconnect = sendRequest('POST', '/api/v2/weightentry/', entry, { ...token(bea), ...headers });
+    await until('the write waits for the lock', async () => (await countLockWaits()) === 1);
+    disconnect();
     await sleep(100);
   });
-  await until('it is made', async () => (await bea.get('/weightentry/')).body.count === 1);
-  await until('its answer is kept', async () => (await bea.sending(headers).post('/weightentry/', entry)).status === 201);
+  await until('the entry is created', async () => (await bea.get('/weightentry/')).body.count === 1);
+  await until('the response is stored', async () => (await bea.withHeaders(headers).post('/weightentry/', entry)).status === 201);
   expect((await bea.get('/weightentry/')).body.count).toBe(1);
 });

@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { childrenOf } from '../../database/processes';
 import { difference, photo, plain } from '../../files/pictures';
 import { until } from '../../setup/waits';
-import { ALIVE_MS, MEMORY_MB, Siege } from './siege';
+import { LIVENESS_LIMIT_MS, MEMORY_MB, Siege } from './siege';
 
 const TIMEOUT_MS = 4_000;
 
@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => siege.end());
 
-interface Answered {
+interface UploadReply {
   status: number;
   retryAfter: string | null;
   body: any;
   ms: number;
 }
 
-async function post(path: string, form: FormData, token: string): Promise<Answered> {
+async function post(path: string, form: FormData, token: string): Promise<UploadReply> {
   const began = performance.now();
   const headers = { Authorization: `Token ${token}`, Accept: 'application/json', 'Apollo-Require-Preflight': '1' };
   const response = await fetch(siege.base + path, { method: 'POST', headers, body: form });
@@ -39,14 +39,14 @@ async function post(path: string, form: FormData, token: string): Promise<Answer
 
 const blob = (content: Buffer) => new Blob([new Uint8Array(content)]);
 
-function upload(content: Buffer, name: string, token = ann): Promise<Answered> {
+function upload(content: Buffer, name: string, token = ann): Promise<UploadReply> {
   const form = new FormData();
   form.set('exercise', '1');
   form.set('image', blob(content), name);
   return post('/api/v2/exerciseimage/', form, token);
 }
 
-function uploadByGraphql(content: Buffer, name: string): Promise<Answered> {
+function uploadByGraphql(content: Buffer, name: string): Promise<UploadReply> {
   const query = `mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { errors { path message } } }`;
   const form = new FormData();
   form.set('operations', JSON.stringify({ query, variables: { input: { exerciseBaseId: '1', image: null } } }));
@@ -56,7 +56,7 @@ function uploadByGraphql(content: Buffer, name: string): Promise<Answered> {
 }
 
 /** Returns a small AVIF whose header declares this many pixels per side. */
-async function promising(side: number): Promise<Buffer> {
+async function declaringSize(side: number): Promise<Buffer> {
   const content = await plain().avif().toBuffer();
   const size = content.indexOf('ispe') + 8;
   content.writeUInt32BE(side, size);
@@ -65,18 +65,18 @@ async function promising(side: number): Promise<Buffer> {
 }
 
 test('rejects an AVIF of 64 megapixels by its header', async () => {
-  const content = await promising(8_000);
+  const content = await declaringSize(8_000);
   await upload(await plain().png().toBuffer(), 'first.png');
   const message = 'Ensure this image has at most 24 megapixels (it has 64).';
-  const { result, aliveMs, answerLimitMs, memoryMb } = await siege.under(async () => [
+  const { result, aliveMs, answerLimitMs, memoryMb } = await siege.measureDuring(async () => [
     await upload(content, 'a.avif'),
     await uploadByGraphql(content, 'a.avif'),
   ]);
-  const [rest, graphql] = result as [Answered, Answered];
+  const [rest, graphql] = result as [UploadReply, UploadReply];
   expect([rest.status, rest.body]).toEqual([400, { image: [message] }]);
   expect(graphql.body.data.made.errors).toEqual([{ path: ['input', 'image'], message }]);
   for (const { ms } of result) expect(ms).toBeLessThan(answerLimitMs);
-  expect(aliveMs).toBeLessThan(ALIVE_MS);
+  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
@@ -91,31 +91,31 @@ test('stores an AVIF as WebP without its metadata', async () => {
   expect(body.image).toMatch(/\/exif\.webp$/);
   const answer = await fetch(body.image);
   expect(answer.headers.get('content-type')).toBe('image/webp');
-  const kept = Buffer.from(await answer.arrayBuffer());
-  expect(kept.includes('secret')).toBe(false);
-  expect((await sharp(kept).metadata()).format).toBe('webp');
-  expect(await difference(content, kept)).toBeLessThan(4);
+  const storedImage = Buffer.from(await answer.arrayBuffer());
+  expect(storedImage.includes('secret')).toBe(false);
+  expect((await sharp(storedImage).metadata()).format).toBe('webp');
+  expect(await difference(content, storedImage)).toBeLessThan(4);
 });
 
-const helpers = () => childrenOf(siege.worker, 'imageworker.js');
+const imageProcesses = () => childrenOf(siege.worker, 'imageworker.js');
 
 test('kills an image process that hangs and accepts the next image', async () => {
   const content = await plain().png().toBuffer();
   expect((await upload(content, 'before.png')).status).toBe(201);
-  const [hung] = helpers();
+  const [hung] = imageProcesses();
   process.kill(hung!, 'SIGSTOP');
-  const { result, aliveMs, answerLimitMs } = await siege.under(() => upload(content, 'during.png'));
+  const { result, aliveMs, answerLimitMs } = await siege.measureDuring(() => upload(content, 'during.png'));
   expect([result.status, result.retryAfter]).toEqual([503, expect.stringMatching(/^\d+$/)]);
   expect(result.ms).toBeLessThan(answerLimitMs + 3 * TIMEOUT_MS);
-  expect(aliveMs).toBeLessThan(ALIVE_MS);
+  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
   expect((await upload(content, 'after.png')).status).toBe(201);
-  expect(helpers()).not.toContain(hung);
+  expect(imageProcesses()).not.toContain(hung);
 });
 
 test('accepts an image after the image processes have been killed', async () => {
   const content = await plain().png().toBuffer();
   expect((await upload(content, 'well.png')).status).toBe(201);
-  const killed = helpers();
+  const killed = imageProcesses();
   for (const pid of killed) process.kill(pid, 'SIGKILL');
   // Before that, the server would attribute their end to the next image.
   await until('the server has been notified', () => !killed.some((pid) => existsSync(`/proc/${pid}`)));
@@ -126,7 +126,7 @@ test('serves the upload of another user during ten uploads of one user', async (
   const content = await photo(3_000);
   await upload(content, 'warm.jpg');
   const order: string[] = [];
-  const { result, aliveMs, memoryMb } = await siege.under(async () => {
+  const { result, aliveMs, memoryMb } = await siege.measureDuring(async () => {
     const many = Array.from({ length: 10 }, async (_, index) => {
       const answer = await upload(content, `photo${index}.jpg`);
       order.push('ann');
@@ -140,12 +140,12 @@ test('serves the upload of another user during ten uploads of one user', async (
   for (const { status } of result) expect([201, 503]).toContain(status);
   expect(result[0]!.status).toBe(201);
   expect(order.indexOf('bob')).toBeLessThan(5);
-  expect(aliveMs).toBeLessThan(ALIVE_MS);
+  expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
 test('uses at most two image processes within the memory limit', () => {
-  for (const pid of helpers())
+  for (const pid of imageProcesses())
     expect(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024).toBeLessThan(MEMORY_MB);
-  expect(helpers().length).toBeLessThanOrEqual(2);
+  expect(imageProcesses().length).toBeLessThanOrEqual(2);
 });

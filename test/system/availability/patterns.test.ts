@@ -3,7 +3,7 @@
  * place that parses client input must reject them quickly.
  */
 import { endpoints, filterKeys } from '../attacks/surface';
-import { ALIVE_MS, ANSWERED_MS, graphql, send, Siege, type Reply } from './siege';
+import { LIVENESS_LIMIT_MS, RESPONSE_LIMIT_MS, graphql, send, Siege, type Reply } from './siege';
 
 let siege: Siege;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ const FRAMES = [
   ['"a', '\u00e9'],
 ] as const;
 
-const hostile = (length: number): string[] =>
+const hostileTexts = (length: number): string[] =>
   GROUPS.flatMap((group) =>
     FRAMES.map(([before, after]) => `${before}${group.repeat(Math.floor(length / group.length) - before.length)}${after}`),
   );
@@ -67,16 +67,16 @@ const hostile = (length: number): string[] =>
 async function sendAll(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<string[]> {
   const waiting = [...texts];
   const bad: string[] = [];
-  const timed = siege.timer();
+  const measureRequest = siege.timer();
   const sender = async () => {
     for (let text = waiting.pop(); text !== undefined; text = waiting.pop()) {
-      const { status, ms, text: answer } = await timed(() => request(text));
-      if (status === 0 || status === 500 || ms > ANSWERED_MS)
+      const { status, ms, text: answer } = await measureRequest(() => request(text));
+      if (status === 0 || status === 500 || ms > RESPONSE_LIMIT_MS)
         bad.push(`${status} after ${Math.round(ms)} ms: ${JSON.stringify(text.slice(0, 30))}… ${answer.slice(0, 200)}`);
     }
   };
-  const { aliveMs } = await siege.under(() => Promise.all([sender(), sender()]));
-  return aliveMs < ALIVE_MS ? bad : [...bad, `silent for ${Math.round(aliveMs)} ms`];
+  const { aliveMs } = await siege.measureDuring(() => Promise.all([sender(), sender()]));
+  return aliveMs < LIVENESS_LIMIT_MS ? bad : [...bad, `silent for ${Math.round(aliveMs)} ms`];
 }
 
 /** Repeats a failed run, because delays caused by other processes do not recur. */
@@ -107,13 +107,13 @@ describe('a hostile header of 15 KB', () => {
     'X-Forwarded-Proto',
     'X-Requested-With',
   ])('is answered in time: %s of a REST read', (name) =>
-    attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: '/api/v2/language/', headers: { [name]: text } })),
+    attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: '/api/v2/language/', headers: { [name]: text } })),
   );
 
   test.each(['Authorization', 'Content-Disposition', 'Content-Encoding', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-CSRFToken'])(
     'is answered in time: %s of a REST write',
     (name) =>
-      attack(hostile(OF_A_HEADER), (text) =>
+      attack(hostileTexts(OF_A_HEADER), (text) =>
         send(siege.base, {
           method: 'PATCH',
           path: '/api/v2/workout/1/',
@@ -125,7 +125,7 @@ describe('a hostile header of 15 KB', () => {
 
   test.each(['Accept', 'Content-Type', 'Content-Encoding', 'Idempotency-Key', 'Origin'])(
     'is answered in time: %s of a GraphQL request',
-    (name) => attack(hostile(OF_A_HEADER), (text) => graphql(siege.base, '{ __typename }', {}, { ...signedIn(), [name]: text })),
+    (name) => attack(hostileTexts(OF_A_HEADER), (text) => graphql(siege.base, '{ __typename }', {}, { ...signedIn(), [name]: text })),
   );
 
   test.each([
@@ -134,7 +134,7 @@ describe('a hostile header of 15 KB', () => {
     ['charset', (text: string) => `application/json; charset=${text}`],
     ['parameter', (text: string) => `application/x-www-form-urlencoded; a=${text}`],
   ])('is answered in time: %s of a Content-Type', (_what, typeOf) =>
-    attack(hostile(OF_A_HEADER), (text) =>
+    attack(hostileTexts(OF_A_HEADER), (text) =>
       send(siege.base, { method: 'POST', path: '/api/v2/login/', headers: { 'Content-Type': typeOf(text) }, body: 'a=b' }),
     ),
   );
@@ -149,14 +149,14 @@ describe('a hostile URL of 15 KB', () => {
   test.each(['/', '/api/v2/', '/api/v2/exercise/', '/media/', '/media/exercise-images/', '/graphql/', '/user/', '//', '/schema/'])(
     'is answered in time: path segment after %s',
     async (path) => {
-      await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}` }));
-      await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${raw(text)}/` }));
+      await attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}` }));
+      await attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${raw(text)}/` }));
     },
   );
 
   test('is answered in time: query string', async () => {
     for (const path of ['/api/v2/exercise/', '/', '/graphql', '/user/login'])
-      await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}?${raw(text)}` }));
+      await attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}?${raw(text)}` }));
   });
 
   /** One endpoint per parser of filters. */
@@ -169,7 +169,8 @@ describe('a hostile URL of 15 KB', () => {
     }
   test.each([...filters, ...['ordering', 'limit', 'offset', 'format', 'indent'].map((key) => [key, `/api/v2/exercise/?${key}=`])])(
     'is answered in time: query parameter, %s',
-    (_kind, path) => attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
+    (_kind, path) =>
+      attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
   );
 
   test.each([
@@ -180,7 +181,7 @@ describe('a hostile URL of 15 KB', () => {
     '/user/login?next=',
     '/api/v2/ingredient/?format=api&name=',
   ])('is answered in time: %s', (path) =>
-    attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
+    attack(hostileTexts(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
   );
 });
 
@@ -205,7 +206,7 @@ describe('a hostile variable of 50 KB', () => {
     // The document itself must be valid.
     const { text } = await graphql(siege.base, document, { value: null }, signedIn());
     expect(text).not.toMatch(/VALIDATION|PARSE/);
-    await attack(hostile(OF_A_BODY), (value) => graphql(siege.base, document, { value }, signedIn()));
+    await attack(hostileTexts(OF_A_BODY), (value) => graphql(siege.base, document, { value }, signedIn()));
   });
 });
 
@@ -213,15 +214,15 @@ describe('a body with a hostile value of 50 KB', () => {
   const json = { 'Content-Type': 'application/json' };
 
   test('is answered in time: GraphQL document', async () => {
-    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, text));
-    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: ${JSON.stringify(text)}) { id } }`));
-    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: """${text}""") { id } }`));
-    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ __typename } # ${text}`));
-    await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ ${text.replaceAll(/\W/g, '_')} }`));
+    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, text));
+    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: ${JSON.stringify(text)}) { id } }`));
+    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: """${text}""") { id } }`));
+    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, `{ __typename } # ${text}`));
+    await attack(hostileTexts(OF_A_BODY), (text) => graphql(siege.base, `{ ${text.replaceAll(/\W/g, '_')} }`));
   });
 
   test('is answered in time: operation name and document id', () =>
-    attack(hostile(OF_A_BODY), (text) =>
+    attack(hostileTexts(OF_A_BODY), (text) =>
       send(siege.base, {
         method: 'POST',
         path: '/graphql',
@@ -245,7 +246,7 @@ describe('a body with a hostile value of 50 KB', () => {
   });
   test.each(bodies)('is answered in time: values of %s', async (rest, keys) => {
     const path = `/api/v2/${rest}/`;
-    await attack(hostile(OF_A_BODY), (text) =>
+    await attack(hostileTexts(OF_A_BODY), (text) =>
       send(siege.base, {
         method: 'POST',
         path,
@@ -253,7 +254,7 @@ describe('a body with a hostile value of 50 KB', () => {
         body: JSON.stringify(Object.fromEntries(keys.map((key) => [key, text]))),
       }),
     );
-    await attack(hostile(OF_A_BODY), (text) =>
+    await attack(hostileTexts(OF_A_BODY), (text) =>
       send(siege.base, {
         method: 'POST',
         path,
@@ -266,7 +267,7 @@ describe('a body with a hostile value of 50 KB', () => {
   test('is answered in time: headers of multipart parts', async () => {
     const part = (header: string) => `--x\r\n${header}\r\n\r\nvalue\r\n--x--\r\n`;
     const form = (header: (text: string) => string) =>
-      attack(hostile(OF_A_BODY), (text) =>
+      attack(hostileTexts(OF_A_BODY), (text) =>
         send(siege.base, {
           method: 'POST',
           path: '/api/v2/workout/',
@@ -284,14 +285,14 @@ describe('a body with a hostile value of 50 KB', () => {
   test('is answered in time: keys of a form and of a JSON object', async () => {
     const to = (type: string, body: string) =>
       send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers: { ...signedIn(), 'Content-Type': type }, body });
-    await attack(hostile(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', `${encodeURIComponent(text)}=1`));
-    await attack(hostile(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', text));
-    await attack(hostile(OF_A_BODY), (text) => to('application/json', JSON.stringify({ [text]: 1 })));
-    await attack(hostile(OF_A_BODY), (text) => to('application/json', text));
+    await attack(hostileTexts(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', `${encodeURIComponent(text)}=1`));
+    await attack(hostileTexts(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', text));
+    await attack(hostileTexts(OF_A_BODY), (text) => to('application/json', JSON.stringify({ [text]: 1 })));
+    await attack(hostileTexts(OF_A_BODY), (text) => to('application/json', text));
   });
 
   test('is answered in time: username of a login', () =>
-    attack(hostile(OF_A_BODY), (text) =>
+    attack(hostileTexts(OF_A_BODY), (text) =>
       send(siege.base, { method: 'POST', path: '/api/v2/login/', headers: json, body: JSON.stringify({ username: text, password: 'x' }) }),
     ));
 });

@@ -8,10 +8,10 @@ import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../../setup/random';
 import { until } from '../../setup/waits';
 
-const DIFFERENT = 1_500;
+const DIFFERENT_STATEMENTS = 1_500;
 const TIMES = 3;
 const MEMORY_MB = 15;
-const AT_ONCE = 40;
+const CONCURRENT_REQUESTS = 40;
 
 // One connection serves all anonymous clients.
 const fitgraph = fitgraphForThisFile({
@@ -23,16 +23,16 @@ const QUERY = 'query ($where: ExerciseWhere) { exercises(first: 2, where: $where
 /**
  * Returns a filter whose conditions follow the bits of the number, so that each number gives a different statement. It matches one exercise (`id`).
  */
-function asked(number: number): { where: object; id: string } {
+function filterOf(number: number): { where: object; id: string } {
   const texts = ['contains', 'startsWith', 'endsWith'].flatMap((test) =>
     ['name', 'description'].map((field) => ({ [field]: { [test]: '#' } })),
   );
   const ids = ['in', 'isNull'].flatMap((test) =>
     ['languageId', 'licenseId'].map((field) => ({ [field]: { [test]: test === 'in' ? ['77'] : true } })),
   );
-  const never = [...texts, ...ids, { category: { name: { eq: '#' } } }].filter((_part, bit) => (number >> bit) & 1);
+  const neverMatching = [...texts, ...ids, { category: { name: { eq: '#' } } }].filter((_part, bit) => (number >> bit) & 1);
   const id = String(1 + (number % 3));
-  return { where: { or: [...never, { id: { eq: id } }] }, id };
+  return { where: { or: [...neverMatching, { id: { eq: id } }] }, id };
 }
 
 /** Returns the results of `ask` for all connections that serve anonymous clients. */
@@ -46,7 +46,7 @@ async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<
   }
 }
 
-const keptBy = async (client: Client): Promise<number> =>
+const countPreparedStatements = async (client: Client): Promise<number> =>
   (await client.query('SELECT count(*)::int AS "kept" FROM pg_prepared_statements')).rows[0].kept;
 
 /** Returns the private memory of the backend in MB, without shared buffers. */
@@ -62,60 +62,61 @@ async function each<T>(items: readonly T[], send: (item: T) => Promise<void>): P
   const next = async (): Promise<void> => {
     for (let item = rest.pop(); item !== undefined; item = rest.pop()) await send(item);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, next));
+  await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, next));
 }
 
 const numbers = (length: number) => Array.from({ length }, (_, index) => index);
 
-const TOGETHER = 25;
-const TOGETHER_QUERY = `query (${numbers(TOGETHER)
+const FIELDS_PER_OPERATION = 25;
+const QUERY_OF_MANY_FIELDS = `query (${numbers(FIELDS_PER_OPERATION)
   .map((index) => `$w${index}: ExerciseWhere`)
-  .join(' ')}) { ${numbers(TOGETHER)
+  .join(' ')}) { ${numbers(FIELDS_PER_OPERATION)
   .map((index) => `a${index}: exercises(first: 2, where: $w${index}) { nodes { id } }`)
   .join(' ')} }`;
 
 /** Sends different statements in one operation and checks their results. Retries while the database is unavailable, as on a busy machine. */
-async function answerRightly(first: number): Promise<void> {
-  const all = numbers(TOGETHER).map((index) => asked(first + index));
+async function expectCorrectResults(first: number): Promise<void> {
+  const all = numbers(FIELDS_PER_OPERATION).map((index) => filterOf(first + index));
   const variables = Object.fromEntries(all.map(({ where }, index) => [`w${index}`, where]));
-  let answer: Awaited<ReturnType<typeof fitgraph.anyone.query>> | undefined;
+  let answer: Awaited<ReturnType<typeof fitgraph.anonymous.query>> | undefined;
   await until('the database is reached', async () => {
-    answer = await fitgraph.anyone.query(TOGETHER_QUERY, variables);
+    answer = await fitgraph.anonymous.query(QUERY_OF_MANY_FIELDS, variables);
     return answer.errors?.every(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE') !== true;
   });
   expect(answer!.errors).toBeUndefined();
   expect(Object.values(answer!.data)).toEqual(all.map(({ id }) => ({ nodes: [{ id }] })));
 }
 
-const inTurn = (count: number) => each(numbers(count / TOGETHER), (index) => answerRightly(index * TOGETHER));
+const runStatements = (count: number) =>
+  each(numbers(count / FIELDS_PER_OPERATION), (index) => expectCorrectResults(index * FIELDS_PER_OPERATION));
 
 test('bounds prepared statements and memory for thousands of different filters', async () => {
-  for (let time = 0; time < TIMES; time += 1) await inTurn(DIFFERENT);
-  const [kept] = await withConnections(keptBy);
-  expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
-  expect(kept).toBeGreaterThan(MAX_PREPARED_STATEMENTS / 2);
+  for (let time = 0; time < TIMES; time += 1) await runStatements(DIFFERENT_STATEMENTS);
+  const [preparedCount] = await withConnections(countPreparedStatements);
+  expect(preparedCount).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
+  expect(preparedCount).toBeGreaterThan(MAX_PREPARED_STATEMENTS / 2);
   const [memory] = await withConnections(memoryOf);
   expect(memory).toBeLessThan(MEMORY_MB);
 });
 
 test('does not prepare statements that are used once', async () => {
-  for (let time = 0; time < 5; time += 1) await fitgraph.anyone.get('/muscle/?limit=2&ordering=name');
-  const [before] = await withConnections(keptBy);
-  for (let time = 0; time < 20; time += 1) expect((await fitgraph.anyone.get('/exercise/?limit=2')).status).toBe(200);
-  for (let once = 1; once < 20; once += 1) expect((await fitgraph.anyone.get(`/ingredient/?id=${once}&ordering=-id`)).status).toBe(200);
-  const [after] = await withConnections(keptBy);
+  for (let time = 0; time < 5; time += 1) await fitgraph.anonymous.get('/muscle/?limit=2&ordering=name');
+  const [before] = await withConnections(countPreparedStatements);
+  for (let time = 0; time < 20; time += 1) expect((await fitgraph.anonymous.get('/exercise/?limit=2')).status).toBe(200);
+  for (let once = 1; once < 20; once += 1) expect((await fitgraph.anonymous.get(`/ingredient/?id=${once}&ordering=-id`)).status).toBe(200);
+  const [after] = await withConnections(countPreparedStatements);
   expect(after! - before!).toBeLessThanOrEqual(10);
 });
 
 /** Sends a request and disconnects while its statement runs or waits. */
-async function leaves(number: number, random: Random): Promise<void> {
+async function sendAndDisconnect(number: number, random: Random): Promise<void> {
   const request = http.request(`${fitgraph.url}/graphql`, {
     method: 'POST',
     agent: false,
     headers: { 'Content-Type': 'application/json' },
   });
   request.on('error', () => undefined);
-  request.end(JSON.stringify({ query: QUERY, variables: { where: asked(number).where } }));
+  request.end(JSON.stringify({ query: QUERY, variables: { where: filterOf(number).where } }));
   await sleep(random.below(20));
   request.destroy();
 }
@@ -126,9 +127,9 @@ test(seeded('returns correct rows while other statements are cancelled or time o
   await blocker.on('error', () => undefined).connect();
   let timeouts = 0;
   const send = async (number: number) => {
-    if (number % 5 === 0) return leaves(number, random);
-    const { where, id } = asked(number);
-    const answer = await fitgraph.anyone.query(QUERY, { where });
+    if (number % 5 === 0) return sendAndDisconnect(number, random);
+    const { where, id } = filterOf(number);
+    const answer = await fitgraph.anonymous.query(QUERY, { where });
     if (answer.code === 'TIMEOUT') timeouts += 1;
     else expect([answer.errors, answer.data?.exercises.nodes]).toEqual([undefined, [{ id }]]);
   };
@@ -146,9 +147,9 @@ test(seeded('returns correct rows while other statements are cancelled or time o
   } finally {
     await blocker.end();
   }
-  await inTurn(300);
-  const [kept] = await withConnections(keptBy);
-  expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
+  await runStatements(300);
+  const [preparedCount] = await withConnections(countPreparedStatements);
+  expect(preparedCount).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
 });
 
 test.each([
@@ -175,7 +176,7 @@ test.each([
     // The same statements in other orders.
     for (let time = 0; time < 6; time += 1) await Promise.all(numbers(150).flatMap((number) => [ask(number), ask(number + time * 90)]));
     for (let number = 0; number < 700; number += 1) await ask(number);
-    expect(await keptBy(client)).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
+    expect(await countPreparedStatements(client)).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
   } finally {
     await client.end();
   }

@@ -10,12 +10,12 @@ import { build, Installation, type Server } from '../../server/running';
 import { schedulingDelay, threadDelays, WAIT_LIMIT_MS } from '../../setup/waits';
 
 /** Limits for a response and for `/health/live`, to which scheduling delays are added. */
-export const ANSWERED_MS = 2_000;
-export const ALIVE_MS = 500;
+export const RESPONSE_LIMIT_MS = 2_000;
+export const LIVENESS_LIMIT_MS = 500;
 export const MEMORY_MB = 600;
 
 /** Gives the server and this process priority over other tests on the machine. Only root may do so. */
-function goFirst(): void {
+function raisePriority(): void {
   if (os.userInfo().uid === 0) os.setPriority(os.constants.priority.PRIORITY_HIGH);
 }
 
@@ -69,7 +69,7 @@ export const graphql = (base: string, query: string, variables?: unknown, header
 export const p95 = (replies: readonly Reply[]): number =>
   replies.map(({ ms }) => ms).sort((a, b) => a - b)[Math.floor(replies.length * 0.95)]!;
 
-export interface Damage<T> {
+export interface Measurement<T> {
   result: T;
   /** The longest response time of `/health/live`, without scheduling delays. */
   aliveMs: number;
@@ -88,7 +88,7 @@ export class Siege {
 
   static async start(environment: Record<string, string> = {}): Promise<Siege> {
     build();
-    goFirst();
+    raisePriority();
     const installation = await Installation.started({ LOG_LEVEL: 'warn', ...environment });
     return new Siege(installation, await installation.start());
   }
@@ -125,8 +125,8 @@ export class Siege {
    * Returns a function for the scheduling delays, from now on, of all processes and threads that serve a request, in milliseconds. One database or
    * image process, or thread of the worker, serves it at a time, so only the largest of their delays counts.
    */
-  delays(others = this.others()): () => number {
-    const delaysOf = () => [...others.map((pid) => [String(pid), schedulingDelay(pid)] as const), ...threadDelays(this.worker)];
+  delays(helperProcesses = this.helperProcesses()): () => number {
+    const delaysOf = () => [...helperProcesses.map((pid) => [String(pid), schedulingDelay(pid)] as const), ...threadDelays(this.worker)];
     const [main, before] = [schedulingDelay(process.pid, this.worker), new Map(delaysOf())];
     return () => {
       const grown = delaysOf().map(([id, delay]) => (id === String(this.worker) ? 0 : delay - (before.get(id) ?? 0)));
@@ -135,22 +135,22 @@ export class Siege {
   }
 
   /** Database and image processes. */
-  private others(): number[] {
+  private helperProcesses(): number[] {
     return [...this.installation.processes.filter((pid) => pid !== this.worker), ...childrenOf(this.worker, 'imageworker.js')];
   }
 
   /** Returns a function that sends requests and subtracts scheduling delays from their `ms`. */
   timer(): (request: () => Promise<Reply>) => Promise<Reply> {
-    const others = this.others();
+    const helperProcesses = this.helperProcesses();
     return async (request) => {
-      const delays = this.delays(others);
+      const delays = this.delays(helperProcesses);
       const reply = await request();
       return { ...reply, ms: reply.ms - delays() };
     };
   }
 
   /** Runs an attack while a thread probes the liveness of the server. */
-  async under<T>(attack: () => Promise<T>): Promise<Damage<T>> {
+  async measureDuring<T>(attack: () => Promise<T>): Promise<Measurement<T>> {
     const watch = new Worker(path.join(__dirname, 'watch.js'), {
       workerData: { base: this.base, server: this.worker, limitMs: WAIT_LIMIT_MS },
     });
@@ -158,7 +158,7 @@ export class Siege {
       await once(watch, 'message');
       const delays = this.delays();
       const result = await attack();
-      const answerLimitMs = ANSWERED_MS + delays();
+      const answerLimitMs = RESPONSE_LIMIT_MS + delays();
       const longest = once(watch, 'message');
       watch.postMessage('over');
       const [aliveMs] = (await longest) as [number];

@@ -44,11 +44,11 @@ async function watch() {
   const addresses = await lookup(new URL(base).hostname, { all: true });
   // Warm-up: the first probe of a thread takes longer.
   await probe(addresses);
-  let over = false;
-  parentPort.once('message', () => (over = true));
+  let isStopped = false;
+  parentPort.once('message', () => (isStopped = true));
   parentPort.postMessage('begun');
   let longest = 0;
-  while (!over) {
+  while (!isStopped) {
     longest = Math.max(longest, await probe(addresses));
     await sleep(PROBE_EVERY_MS);
   }

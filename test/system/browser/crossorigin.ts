@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buildSync } from 'esbuild';
 import type { Page } from 'playwright-core';
-import type { Neighbourhood } from './person';
+import type { BrowserSetup } from './person';
 
 const APPLICATION = `
   import { Client, fetchExchange } from '@urql/core';
@@ -23,13 +23,13 @@ async function serveApplication(): Promise<{ url: string; stop(): void }> {
   return { url: `http://localhost:${(server.address() as AddressInfo).port}/`, stop: () => server.close() };
 }
 
-export function describeCrossOrigin(neighbourhood: () => Neighbourhood): void {
+export function describeCrossOrigin(browserSetup: () => BrowserSetup): void {
   describe('a web application on another origin', () => {
     let application: Awaited<ReturnType<typeof serveApplication>>;
     let page: Page;
     /** Evaluates an expression in the page; `api` is the server's URL, `token` the demo user's. */
     const evaluate = (expression: string) => {
-      const { url, demo } = neighbourhood();
+      const { url, demo } = browserSetup();
       return page.evaluate<unknown>(
         `((api, token) => (async () => ${expression})())(${JSON.stringify(url)}, ${JSON.stringify(demo.token)})`,
       );
@@ -37,7 +37,7 @@ export function describeCrossOrigin(neighbourhood: () => Neighbourhood): void {
 
     beforeAll(async () => {
       application = await serveApplication();
-      page = await neighbourhood().foreignPage();
+      page = await browserSetup().foreignPage();
       await page.goto(application.url);
     });
     afterAll(() => application?.stop());
@@ -49,7 +49,7 @@ export function describeCrossOrigin(neighbourhood: () => Neighbourhood): void {
           return { data, error: error?.message };
         }`);
       expect(await run("query('{ viewer { username } }', {})")).toEqual({
-        data: { viewer: expect.objectContaining({ username: neighbourhood().demo.username }) },
+        data: { viewer: expect.objectContaining({ username: browserSetup().demo.username }) },
         error: undefined,
       });
       const mutation = 'mutation { createWorkout(input: { name: "From elsewhere" }) { workout { name } errors { code } } }';
@@ -88,8 +88,8 @@ export function describeCrossOrigin(neighbourhood: () => Neighbourhood): void {
     });
 
     test('cannot use the session of the signed-in browser', async () => {
-      const { url, demo } = neighbourhood();
-      const person = await neighbourhood().person({ signedInAs: demo.username });
+      const { url, demo } = browserSetup();
+      const person = await browserSetup().person({ signedInAs: demo.username });
       const other = await person.page.context().newPage();
       await other.goto(application.url);
       const send = (credentials: string) =>

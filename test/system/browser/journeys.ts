@@ -1,6 +1,6 @@
 /** User journeys over several pages. */
 import sharp from 'sharp';
-import { MAX_UPLOAD_KB, type Neighbourhood, type Person } from './person';
+import { MAX_UPLOAD_KB, type BrowserSetup, type Person } from './person';
 
 /** Parses a curl command into the request that it sends. */
 function requestOf(command: string): Request {
@@ -30,12 +30,12 @@ const picture = () =>
     .toBuffer();
 
 /** Widths of all images on the page after loading; 0 for those that failed to load. */
-const widths = ({ page }: Person) =>
+const imageWidths = ({ page }: Person) =>
   page.evaluate<number[]>(
     `Promise.all([...document.images].map(async (image) => { image.loading = 'eager'; await image.decode().catch(() => {}); return image.naturalWidth }))`,
   );
 
-export function describeJourneys(neighbourhood: () => Neighbourhood): void {
+export function describeJourneys(browserSetup: () => BrowserSetup): void {
   describe.each([
     ['with JavaScript', true, 'ann'],
     ['without JavaScript', false, 'bob'],
@@ -43,11 +43,11 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     let person: Person;
     /** Checks a page with JavaScript only, because it looks the same without. */
     const judge = async (name: string) => {
-      if (scripts) await person.judge(name);
+      if (scripts) await person.checkPage(name);
     };
 
     beforeAll(async () => {
-      person = await neighbourhood().person({ scripts });
+      person = await browserSetup().person({ scripts });
     });
 
     test('signs in, and creates, uses and replaces an API key', async () => {
@@ -85,12 +85,12 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     });
 
     test('navigates from the API root to a row, edits and deletes it', async () => {
-      const { demo } = neighbourhood();
-      const owner = await neighbourhood().person({ scripts, signedInAs: demo.username });
+      const { demo } = browserSetup();
+      const owner = await browserSetup().person({ scripts, signedInAs: demo.username });
       const { page } = owner;
       await page.getByRole('link', { name: 'REST API' }).click();
       await page.getByRole('main').getByRole('link', { name: 'Workout logs', exact: true }).first().click();
-      await owner.unfold('Filter and sort');
+      await owner.openDetails('Filter and sort');
       await page.locator('.filters').getByLabel('Workout', { exact: false }).selectOption('1');
       await page.getByLabel('Rows per page').fill('5');
       await page.getByRole('button', { name: 'Apply' }).click();
@@ -103,7 +103,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       const address = (await link.getAttribute('href'))!;
       await link.click();
       await page.waitForURL(`**${address}`);
-      await owner.unfold('Edit');
+      await owner.openDetails('Edit');
       await page.getByLabel('Repetitions', { exact: true }).fill('12');
       await page.getByLabel('Weight', { exact: true }).fill('-5');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -112,44 +112,44 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByLabel('Repetitions', { exact: true }).inputValue()).toBe('12');
       const message = (await weight.getAttribute('aria-describedby'))!.split(' ')[0]!;
       expect(await page.locator(`#${message}`).innerText()).toBe('At least 0.');
-      if (scripts) await owner.judge('form-refused');
+      if (scripts) await owner.checkPage('form-refused');
 
       await weight.fill('42.50');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Saved.');
       expect(await page.locator('.facts').innerText()).toMatch(/Repetitions\s+12\s[^]*Weight\s+42\.50/);
-      if (scripts) await owner.judge('saved');
+      if (scripts) await owner.checkPage('saved');
 
-      await owner.unfold('Delete');
+      await owner.openDetails('Delete');
       await page.getByRole('button', { name: 'Delete permanently' }).click();
       expect(await page.getByRole('status').innerText()).toContain('Deleted.');
-      if (scripts) await owner.judge('deleted');
+      if (scripts) await owner.checkPage('deleted');
       expect(await owner.open(address)).toBe(404);
     });
 
     test('selects related rows by their name in forms and filters', async () => {
-      const owner = await neighbourhood().person({ scripts, signedInAs: neighbourhood().demo.username });
+      const owner = await browserSetup().person({ scripts, signedInAs: browserSetup().demo.username });
       const { page } = owner;
       await owner.open('/api/v2/mealitem/1/');
-      await owner.unfold('Edit');
+      await owner.openDetails('Edit');
       const ingredient = page.getByLabel('Ingredient', { exact: true });
       await ingredient.fill('cheese');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('Ingredient: Choose one of the matches below.');
-      if (scripts) await owner.judge('form-found');
+      if (scripts) await owner.checkPage('form-found');
       await page.getByRole('radio', { name: 'Cream cheese' }).first().check();
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Saved.');
       expect(await ingredient.inputValue()).toBe('Cream cheese');
 
       if (scripts) {
-        await owner.unfold('Edit');
+        await owner.openDetails('Edit');
         await ingredient.clear();
         await ingredient.pressSequentially('cuc');
         const list = page.locator(`#${await ingredient.getAttribute('list')}`);
         await list.locator('option[value=Cucumber]').first().waitFor({ state: 'attached' });
         await ingredient.fill('Cucumber');
-        await owner.judge('form-suggested');
+        await owner.checkPage('form-suggested');
         await page.getByRole('button', { name: 'Save', exact: true }).click();
         expect(await page.getByRole('status').innerText()).toContain('Saved.');
         expect(await ingredient.inputValue()).toBe('Cucumber');
@@ -162,21 +162,21 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.locator('.filters').getByLabel('Exercise').inputValue()).toBe('Bench Press');
 
       // The JSON and OPTIONS responses of the page.
-      await owner.unfold('Request');
+      await owner.openDetails('Request');
       await page.getByRole('link', { name: 'Indented' }).click();
       expect(await page.innerText('body')).toMatch(/^\{\n {2}"count": \d+,/);
       await page.goBack();
-      if (!(await page.getByRole('link', { name: 'OPTIONS' }).isVisible())) await owner.unfold('Request');
+      if (!(await page.getByRole('link', { name: 'OPTIONS' }).isVisible())) await owner.openDetails('Request');
       await page.getByRole('link', { name: 'OPTIONS' }).click();
       expect(await page.getByRole('region', { name: 'OPTIONS' }).isVisible()).toBe(true);
     });
 
     test('stores a form once when its page is reloaded, and chooses between values after a concurrent change', async () => {
-      const { demo } = neighbourhood();
-      const owner = await neighbourhood().person({ scripts, signedInAs: demo.username });
+      const { demo } = browserSetup();
+      const owner = await browserSetup().person({ scripts, signedInAs: demo.username });
       const { page } = owner;
       await owner.open('/api/v2/workout/');
-      await owner.unfold('New workout');
+      await owner.openDetails('New workout');
       await page.locator('#wpost-comment').fill('Written once');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Created.');
@@ -188,7 +188,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.locator('table.rows tbody th a', { hasText: 'Written once' }).count()).toBe(1);
 
       await owner.open(address);
-      await owner.unfold('Edit');
+      await owner.openDetails('Edit');
       await page.locator('#wput-comment').fill('Mine');
       const changed = await fetch(new URL(address, page.url()), {
         method: 'PATCH',
@@ -199,27 +199,27 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('This workout was changed after you opened the form.');
       expect(await page.getByRole('radio', { name: 'Yours: Mine' }).isChecked()).toBe(true);
-      if (scripts) await owner.judge('form-conflict');
+      if (scripts) await owner.checkPage('form-conflict');
       await page.getByRole('radio', { name: 'Stored now: Theirs' }).check();
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Theirs');
 
-      await owner.unfold('Edit');
+      await owner.openDetails('Edit');
       await page.locator('#wput-comment').fill('Kept');
       await fetch(new URL(address, page.url()), { method: 'DELETE', headers: { Authorization: `Token ${demo.token}` } });
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('alert').innerText()).toContain('Your input is kept');
-      if (scripts) await owner.judge('form-deleted');
+      if (scripts) await owner.checkPage('form-deleted');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Kept');
-      await owner.unfold('Delete');
+      await owner.openDetails('Delete');
       await page.getByRole('button', { name: 'Delete permanently' }).click();
     });
 
     test('uploads an image and displays it with its thumbnails', async () => {
       const { page } = person;
       await person.open('/api/v2/exerciseimage/');
-      await person.unfold('New exercise image');
+      await person.openDetails('New exercise image');
       await page.getByLabel('Exercise base', { exact: false }).last().fill('1');
       const file = (name: string, buffer: Buffer) => ({ name, mimeType: 'image/png', buffer });
       const image = page.locator('input[type=file]');
@@ -241,11 +241,11 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await image.setInputFiles(file('picture.png', await picture()));
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       expect(await page.getByRole('status').innerText()).toContain('Created.');
-      expect(await widths(person)).toEqual([200]);
+      expect(await imageWidths(person)).toEqual([200]);
       await judge('image');
 
       await page.getByRole('link', { name: 'thumbnails' }).click();
-      const loaded = await widths(person);
+      const loaded = await imageWidths(person);
       expect(loaded.length).toBeGreaterThan(3);
       expect(Math.min(...loaded)).toBeGreaterThan(0);
       await judge('thumbnails');
@@ -253,7 +253,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
   });
 
   test('keeps the last opened tab open on the next page, and none once it is closed', async () => {
-    const { page } = await neighbourhood().person();
+    const { page } = await browserSetup().person();
     const opened = page.locator('.tabs details[open] summary');
     await page.goto('/api/v2/exercise/?limit=1');
     expect(await opened.count()).toBe(0);
@@ -268,12 +268,12 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
   });
 
   test('opens the GraphQL equivalent of a REST page in the playground', async () => {
-    const { demo } = neighbourhood();
-    const person = await neighbourhood().person({ signedInAs: demo.username });
+    const { demo } = browserSetup();
+    const person = await browserSetup().person({ signedInAs: demo.username });
     const { page } = person;
     await person.open('/api/v2/weightentry/?limit=2');
-    await person.unfold('GraphQL');
-    await person.judge('as-graphql');
+    await person.openDetails('GraphQL');
+    await person.checkPage('as-graphql');
     await page.getByRole('link', { name: 'Open in the playground' }).click();
     const run = async () => {
       await page.locator('.graphiql-query-editor').getByText('totalCount').waitFor();
@@ -285,13 +285,13 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     const rest = await page.request.get(new URL('/api/v2/weightentry/?limit=2', page.url()).href, {
       headers: { Accept: 'application/json' },
     });
-    const shown = JSON.parse((await page.locator('.graphiql-response .result-window').innerText()).replaceAll('\u00a0', ' ')).data.page
-      .nodes;
-    expect(shown.map(({ weight }: { weight: string }) => weight)).toEqual(
+    const displayedResult = JSON.parse((await page.locator('.graphiql-response .result-window').innerText()).replaceAll('\u00a0', ' ')).data
+      .page.nodes;
+    expect(displayedResult.map(({ weight }: { weight: string }) => weight)).toEqual(
       (await rest.json()).results.map(({ weight }: { weight: string }) => weight),
     );
-    await person.judge('playground', {
-      again: async () => {
+    await person.checkPage('playground', {
+      restore: async () => {
         await page.reload();
         await run();
       },
@@ -301,8 +301,8 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
   });
 
   test('shows changes immediately for a subscription in the playground', async () => {
-    const { demo } = neighbourhood();
-    const person = await neighbourhood().person({ signedInAs: demo.username });
+    const { demo } = browserSetup();
+    const person = await browserSetup().person({ signedInAs: demo.username });
     const { page } = person;
     const query = 'subscription { changed(types: [WORKOUT]) { changes { operation node { ... on Workout { name } } } } }';
     await person.open(`/playground?query=${encodeURIComponent(query)}`);

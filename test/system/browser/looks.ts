@@ -1,5 +1,5 @@
 /** Layout and accessibility of every kind of page, on screen and on paper. */
-import type { Neighbourhood, Person } from './person';
+import type { BrowserSetup, Person } from './person';
 
 const FOR_EVERYBODY: [name: string, address: string, status?: number][] = [
   ['landing', '/'],
@@ -31,24 +31,24 @@ const WHEN_SIGNED_IN: [name: string, address: string][] = [
   ['form', '/api/v2/nutritionplan/'],
 ];
 
-export function describeLooks(neighbourhood: () => Neighbourhood): void {
+export function describeLooks(browserSetup: () => BrowserSetup): void {
   describe('the page layout', () => {
     let anybody: Person;
     let demo: Person;
 
     beforeAll(async () => {
-      anybody = await neighbourhood().person();
-      demo = await neighbourhood().person({ signedInAs: neighbourhood().demo.username });
+      anybody = await browserSetup().person();
+      demo = await browserSetup().person({ signedInAs: browserSetup().demo.username });
     });
 
     test.each(FOR_EVERYBODY)('is accessible on desktop and phone for anonymous visitors: %s', async (name, address, status = 200) => {
       expect(await anybody.open(address)).toBe(status);
-      await anybody.judge(name);
+      await anybody.checkPage(name);
     });
 
     test.each(WHEN_SIGNED_IN)('is accessible on desktop and phone for signed-in users: %s', async (name, address) => {
       expect(await demo.open(address)).toBe(200);
-      await demo.judge(name);
+      await demo.checkPage(name);
     });
 
     test('prints lists of 100 rows completely and keeps their HTML below 100 kB', async () => {
@@ -86,11 +86,11 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await page.setViewportSize({ width: 390, height: 844 });
       await demo.open('/api/v2/workoutlog/?limit=10');
       const chart = page.locator('.chart .scroll').first();
-      const shown = await chart.evaluate((one) => {
+      const isAtNewestValues = await chart.evaluate((one) => {
         const [drawn, seen] = [one.querySelector('svg')!, one].map((element) => element.getBoundingClientRect()) as [DOMRect, DOMRect];
         return drawn.right <= seen.right + 1 && drawn.right > seen.left && drawn.left < seen.left;
       });
-      expect(shown).toBe(true);
+      expect(isAtNewestValues).toBe(true);
       await page.setViewportSize({ width: 1280, height: 900 });
     });
 
@@ -103,16 +103,16 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await anybody.page.locator('.auth-wrapper .authorize').click();
       const key = anybody.page.locator('.auth-container input');
       expect(await key.count()).toBe(1);
-      await key.fill(neighbourhood().demo.token);
+      await key.fill(browserSetup().demo.token);
       await anybody.page.locator('.auth-btn-wrapper .authorize').click();
       await anybody.page.locator('.auth-btn-wrapper .btn-done').click();
       await anybody.page.locator('[data-tag=workout]').click();
       await anybody.page.getByRole('button', { name: /^GET \/workout\/ / }).click();
       await anybody.page.getByRole('button', { name: 'Try it out' }).click();
       await anybody.page.getByRole('button', { name: 'Execute' }).click();
-      const answered = anybody.page.locator('.live-responses-table .response-col_status').last();
-      await answered.waitFor();
-      expect(await answered.innerText()).toContain('200');
+      const responseStatus = anybody.page.locator('.live-responses-table .response-col_status').last();
+      await responseStatus.waitFor();
+      expect(await responseStatus.innerText()).toContain('200');
 
       const { page } = demo;
       await demo.open(docs);
@@ -124,11 +124,11 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await page.getByRole('button', { name: 'Try it out' }).click();
       await page.getByRole('button', { name: 'Execute' }).click();
       expect(await page.locator('.live-responses-table .response-col_status').last().innerText()).toContain('201');
-      await demo.judge('reference');
+      await demo.checkPage('reference');
     });
 
     test('links the OpenAPI document from the REST reference without JavaScript', async () => {
-      const { page } = await neighbourhood().person({ scripts: false });
+      const { page } = await browserSetup().person({ scripts: false });
       await page.goto('/api/v2/schema/docs');
       await page.getByRole('link', { name: 'JSON' }).first().click();
       expect(await page.innerText('body')).toContain('"openapi"');

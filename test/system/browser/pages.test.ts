@@ -2,18 +2,18 @@
 import { describeCrossOrigin } from './crossorigin';
 import { describeJourneys } from './journeys';
 import { describeLooks } from './looks';
-import { Neighbourhood } from './person';
+import { BrowserSetup } from './person';
 import { describePlayground } from './playground';
 
-let neighbourhood: Neighbourhood;
+let browserSetup: BrowserSetup;
 
 beforeAll(async () => {
-  neighbourhood = await Neighbourhood.start();
+  browserSetup = await BrowserSetup.start();
 });
-afterAll(() => neighbourhood?.stop());
-afterEach(() => expect(neighbourhood.complaints()).toEqual([]));
+afterAll(() => browserSetup?.stop());
+afterEach(() => expect(browserSetup.pageErrors()).toEqual([]));
 
-describeJourneys(() => neighbourhood);
-describeLooks(() => neighbourhood);
-describePlayground(() => neighbourhood);
-describeCrossOrigin(() => neighbourhood);
+describeJourneys(() => browserSetup);
+describeLooks(() => browserSetup);
+describePlayground(() => browserSetup);
+describeCrossOrigin(() => browserSetup);

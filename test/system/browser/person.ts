@@ -31,7 +31,7 @@ export const MAX_UPLOAD_KB = 200;
 /** Selectors of third-party elements that break an axe rule and cannot be fixed here, by rule. */
 export type Exemptions = Readonly<Record<string, string>>;
 
-export class Neighbourhood {
+export class BrowserSetup {
   private readonly contexts: BrowserContext[] = [];
   private readonly people: Person[] = [];
 
@@ -43,7 +43,7 @@ export class Neighbourhood {
   ) {}
 
   /** Starts a server with demo data and two users without an API key, `ann` and `bob`. They are superusers, so their uploads need no review. */
-  static async start(): Promise<Neighbourhood> {
+  static async start(): Promise<BrowserSetup> {
     build();
     fs.rmSync(SCREENSHOTS, { recursive: true, force: true });
     fs.mkdirSync(SCREENSHOTS, { recursive: true });
@@ -58,7 +58,7 @@ export class Neighbourhood {
     for (const username of ['ann', 'bob']) await createUser({ username, password: PASSWORD, isSuperuser: true }, database.session());
     await database.close();
     await release();
-    return new Neighbourhood(server.url, server.demo, browser, async () => {
+    return new BrowserSetup(server.url, server.demo, browser, async () => {
       await browser.close();
       server.process.kill('SIGTERM');
       await server.ended;
@@ -86,8 +86,8 @@ export class Neighbourhood {
   }
 
   /** Removes and returns the errors of all pages. */
-  complaints(): string[] {
-    return this.people.flatMap(({ complaints }) => complaints.splice(0));
+  pageErrors(): string[] {
+    return this.people.flatMap(({ pageErrors }) => pageErrors.splice(0));
   }
 
   async stop(): Promise<void> {
@@ -97,7 +97,7 @@ export class Neighbourhood {
 }
 
 export class Person {
-  readonly complaints: string[] = [];
+  readonly pageErrors: string[] = [];
 
   constructor(
     readonly page: Page,
@@ -106,17 +106,17 @@ export class Person {
     page.on('request', (request) => {
       const address = request.url();
       if (!/^(data|blob):/.test(address) && new URL(address).origin !== url)
-        this.complaints.push(`sent a request to another server: ${address}`);
+        this.pageErrors.push(`sent a request to another server: ${address}`);
     });
     page.on('requestfailed', (request) => {
       // Navigation aborts pending requests.
-      if (request.failure()?.errorText !== 'net::ERR_ABORTED') this.complaints.push(`failed: ${request.url()}`);
+      if (request.failure()?.errorText !== 'net::ERR_ABORTED') this.pageErrors.push(`failed: ${request.url()}`);
     });
-    page.on('pageerror', (error) => this.complaints.push(`threw: ${error.message}`));
+    page.on('pageerror', (error) => this.pageErrors.push(`threw: ${error.message}`));
     page.on('console', (message) => {
       // Tests check the status of the page itself.
       const ofPage = message.text().startsWith('Failed to load resource') && message.location().url === page.url();
-      if (message.type() === 'error' && !ofPage) this.complaints.push(`console: ${message.text()} ${message.location().url}`);
+      if (message.type() === 'error' && !ofPage) this.pageErrors.push(`console: ${message.text()} ${message.location().url}`);
     });
   }
 
@@ -133,15 +133,15 @@ export class Person {
   }
 
   /** Opens the `<details>` with this summary. */
-  async unfold(summary: string | RegExp): Promise<void> {
+  async openDetails(summary: string | RegExp): Promise<void> {
     await this.page.locator('summary', { hasText: summary }).click();
   }
 
   /**
-   * Checks a page on a large light and a small dark screen: it does not overflow and is accessible (axe). Takes screenshots. `again` reloads pages
+   * Checks a page on a large light and a small dark screen: it does not overflow and is accessible (axe). Takes screenshots. `restore` reloads pages
    * that read the colour scheme when loaded only.
    */
-  async judge(name: string, { exempt = {}, again }: { exempt?: Exemptions; again?: () => Promise<void> } = {}): Promise<void> {
+  async checkPage(name: string, { exempt = {}, restore }: { exempt?: Exemptions; restore?: () => Promise<void> } = {}): Promise<void> {
     const problems: string[] = [];
     for (const [colorScheme, viewport] of [
       ['light', DESKTOP],
@@ -149,7 +149,7 @@ export class Person {
     ] as const) {
       await this.page.emulateMedia({ colorScheme });
       await this.page.setViewportSize(viewport);
-      await again?.();
+      await restore?.();
       await this.page.evaluate(SETTLED);
       const width = await this.page.evaluate<number>('document.documentElement.scrollWidth');
       if (width > viewport.width) problems.push(`${width} pixels wide on ${viewport.width}`);
@@ -162,11 +162,11 @@ export class Person {
   }
 
   /** Emulates printing on A4. */
-  async asPrinted(name: string, look: () => Promise<void>): Promise<void> {
+  async asPrinted(name: string, inspect: () => Promise<void>): Promise<void> {
     await this.page.emulateMedia({ media: 'print' });
     await this.page.setViewportSize(PAPER);
     await this.page.screenshot({ path: path.join(SCREENSHOTS, `${name}-print.png`), fullPage: true });
-    await look();
+    await inspect();
     await this.page.emulateMedia({ media: 'screen' });
     await this.page.setViewportSize(DESKTOP);
   }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import { buildClientSchema, type IntrospectionQuery } from 'graphql';
-import type { Neighbourhood, Person } from './person';
+import type { BrowserSetup, Person } from './person';
 
 /** GraphiQL's tabs contain a close button, which no option removes. */
 const EXEMPT = { 'nested-interactive': '.graphiql-tab' };
@@ -13,16 +13,16 @@ async function downloaded({ page }: Person, button: string): Promise<{ name: str
   return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
 }
 
-export function describePlayground(neighbourhood: () => Neighbourhood): void {
+export function describePlayground(browserSetup: () => BrowserSetup): void {
   describe('the playground', () => {
     let person: Person;
     let link: string;
 
     beforeAll(async () => {
-      person = await neighbourhood().person();
+      person = await browserSetup().person();
       const context = person.page.context();
       await context.route(
-        ({ origin }) => origin !== neighbourhood().url,
+        ({ origin }) => origin !== browserSetup().url,
         (route) => route.abort(),
       );
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -30,7 +30,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
 
     test('renders its heading and examples before scripts load, and is restored after sign-in', async () => {
       const { page } = person;
-      const { demo } = neighbourhood();
+      const { demo } = browserSetup();
       // The assets never arrive.
       await page.route('**/playground/assets/*', () => undefined);
       await page.goto('/playground?question=mean-weight-by-week', { waitUntil: 'commit' });
@@ -63,12 +63,12 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       await page.getByRole('button', { name: 'Table', exact: true }).click();
       const table = page.getByRole('region', { name: 'Table' });
-      const heaviest = async () => Number(await table.locator('tbody td:nth-child(3)').first().innerText());
+      const heaviestShown = async () => Number(await table.locator('tbody td:nth-child(3)').first().innerText());
       expect(await table.locator('thead').innerText()).toMatch(/keys\.exercise\.name\s+count\s+max\.weightKg \(lb\)\s+max\.date/);
-      const pounds = await heaviest();
+      const pounds = await heaviestShown();
       await page.getByLabel('Unit', { exact: true }).selectOption('kg');
       await table.getByText('max.weightKg (kg)').waitFor();
-      expect(pounds).toBeCloseTo((await heaviest()) / 0.45359237, 1);
+      expect(pounds).toBeCloseTo((await heaviestShown()) / 0.45359237, 1);
       await table.getByRole('button', { name: 'count' }).click();
       const counts = (await table.locator('tbody td:nth-child(2)').allInnerTexts()).map(Number);
       expect(counts).toEqual(counts.toSorted((a, b) => a - b));
@@ -97,18 +97,18 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
 
     test('restores query and chart from a shared link and is accessible on desktop and phone', async () => {
       const { page } = person;
-      const asked = async () => {
+      const openSharedLink = async () => {
         await page.goto(link);
         await page.locator('.answer .chart svg text').first().waitFor();
       };
-      await asked();
+      await openSharedLink();
       expect(await page.getByLabel('Kind of chart').inputValue()).toBe('scatter');
       await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       const views = ['Chart', 'Table'].values();
-      await person.judge('playground-answer', {
+      await person.checkPage('playground-answer', {
         // The chart on desktop, the table on the phone.
-        again: async () => {
-          await asked();
+        restore: async () => {
+          await openSharedLink();
           await page.getByRole('button', { name: views.next().value, exact: true }).click();
           await page.locator('.answer').locator('.chart svg text, table tbody td').first().waitFor();
         },
@@ -117,7 +117,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
     });
 
     test('shows the estimated cost of the query in the editor, and how to reduce one above the limit', async () => {
-      const { page } = await neighbourhood().person();
+      const { page } = await browserSetup().person();
       const executed: string[] = [];
       page.on('request', (request) => {
         const body = request.method() === 'POST' ? (request.postDataJSON() as { extensions?: { dryRun?: boolean } }) : undefined;
@@ -138,7 +138,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
     });
 
     test('links to the sign-in when an anonymous visitor queries personal data', async () => {
-      const { page } = await neighbourhood().person();
+      const { page } = await browserSetup().person();
       await page.goto('/playground');
       await page.getByRole('button', { name: 'My weight by day' }).click();
       const problems = page.locator('.answer .problems');
@@ -147,7 +147,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
     });
 
     test('builds a query from ticked fields and draws a map of the schema', async () => {
-      const { page } = await neighbourhood().person();
+      const { page } = await browserSetup().person();
       // Fields can be ticked once the editor has loaded, which is delayed here.
       let arrive!: () => void;
       const arrived = new Promise<void>((resolve) => (arrive = resolve));
@@ -170,7 +170,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
     });
 
     test('serves its assets compressed and as immutable', async () => {
-      const { url } = neighbourhood();
+      const { url } = browserSetup();
       const html = await (await fetch(`${url}/playground`)).text();
       const [script, style] = [/src="([^"]*\.js)"/, /href="([^"]*\.css)"/].map((address) => url + address.exec(html)![1]!);
       for (const [address, coding, expected] of [
@@ -194,12 +194,12 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
             .getFields(),
         ),
       ).toContain('workoutLogs');
-      const again = { 'Accept-Encoding': 'br', 'Cache-Control': 'max-age=0', 'If-None-Match': schema.headers.get('etag')! };
-      expect((await fetch(`${url}/playground/schema.json`, { headers: again })).status).toBe(304);
+      const revalidationHeaders = { 'Accept-Encoding': 'br', 'Cache-Control': 'max-age=0', 'If-None-Match': schema.headers.get('etag')! };
+      expect((await fetch(`${url}/playground/schema.json`, { headers: revalidationHeaders })).status).toBe(304);
     });
 
     test('opens when a browser navigates to /graphql, and runs the query', async () => {
-      const { page } = await neighbourhood().person();
+      const { page } = await browserSetup().person();
       await page.goto('/graphql?query={exercises{totalCount}}&view=table');
       expect(new URL(page.url()).pathname).toBe('/playground');
       const table = page.getByRole('region', { name: 'Table' });

@@ -69,8 +69,8 @@ test('urql with a configured Graphcache keeps all changes of a row in its cache'
   await client.query(ROWS, {}).toPromise();
   const { data, error } = await client.query<ChangesData>(CHANGES, { since: cursor }).toPromise();
   expect([error, changesIn(data!)]).toEqual([undefined, expected]);
-  const again = await client.query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
-  expect(changesIn(again.data!)).toEqual(expected);
+  const cached = await client.query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
+  expect(changesIn(cached.data!)).toEqual(expected);
 });
 
 test('urql with the default Graphcache keeps all changes of a row in its cache', async () => {
@@ -82,7 +82,7 @@ test('urql with the default Graphcache keeps all changes of a row in its cache',
     fetchOptions: { headers: headers() },
   });
   const { data } = await client.query<ChangesData>(CHANGES, { since: cursor }).toPromise();
-  const again = await client.query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
-  expect([changesIn(data!), changesIn(again.data!)]).toEqual([expected, expected]);
+  const cached = await client.query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
+  expect([changesIn(data!), changesIn(cached.data!)]).toEqual([expected, expected]);
   warned.mockRestore();
 });

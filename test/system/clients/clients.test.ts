@@ -63,15 +63,15 @@ describe('@apollo/client', () => {
     const query = client.watchQuery<Page>({ query: gql(PAGE), variables: { first: 2 } });
     // A subscriber keeps the query active.
     const subscription = query.subscribe(() => undefined);
-    const shown = (length: number) =>
+    const resultWithEdges = (length: number) =>
       firstValueFrom(
         query.pipe(filter(({ data, loading }) => !loading && (data as Page | undefined)?.weightEntries.edges.length === length)),
       );
-    expect(weightsOf((await shown(2)).data as Page)).toEqual(WEIGHTS.slice(0, 2));
+    expect(weightsOf((await resultWithEdges(2)).data as Page)).toEqual(WEIGHTS.slice(0, 2));
     for (const length of [4, 5]) {
       const { pageInfo } = (query.getCurrentResult().data as Page).weightEntries;
       expect(pageInfo.hasNextPage).toBe(true);
-      const next = shown(length);
+      const next = resultWithEdges(length);
       await query.fetchMore({ variables: { after: pageInfo.endCursor } });
       expect(weightsOf((await next).data as Page)).toEqual(WEIGHTS.slice(0, length));
     }
@@ -84,8 +84,8 @@ describe('@apollo/client', () => {
     const client = apollo();
     const created = await client.mutate<Created>({ mutation: gql(CREATE), variables: NEW });
     expect(created.data).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' }, errors: [] } });
-    const refused = await client.mutate<Created>({ mutation: gql(CREATE), variables: WRONG });
-    expect(refused.data).toMatchObject({ createWeightEntry: { weightEntry: null, errors: [{ path: ['input', 'weight'] }] } });
+    const rejected = await client.mutate<Created>({ mutation: gql(CREATE), variables: WRONG });
+    expect(rejected.data).toMatchObject({ createWeightEntry: { weightEntry: null, errors: [{ path: ['input', 'weight'] }] } });
     client.stop();
   });
 

@@ -115,7 +115,7 @@ describe('graphql-codegen', () => {
     export const shown = ({ weight }: Pick<WeightEntry, 'weight'>): string => weight;
     export const named = ({ node }: AnyRowQuery): string | undefined => (node?.__typename === 'Exercise' ? node.name : node?.__typename);`;
 
-  function checked(use: string): { status: number | null; said: string } {
+  function compileProgram(use: string): { status: number | null; said: string } {
     write('use.ts', use);
     const options = ['--strict', '--noEmit', '--target', 'es2022', '--lib', 'es2022,dom'];
     const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
@@ -131,13 +131,13 @@ describe('graphql-codegen', () => {
 
   test('generates nullable lists by default', () => {
     make({});
-    expect(checked(USE)).toEqual({ status: 2, said: expect.stringContaining("'answer.weightEntries' is possibly 'null'") });
+    expect(compileProgram(USE)).toEqual({ status: 2, said: expect.stringContaining("'answer.weightEntries' is possibly 'null'") });
   });
 
   test('generates types that detect type errors when the client throws errors', () => {
     make({ errorHandlingClient: true });
-    expect(checked(USE)).toEqual({ status: 0, said: '' });
-    const wrong = checked(USE.replace('({ weight }) => weight)', '({ weight }) => weight * 2)'));
+    expect(compileProgram(USE)).toEqual({ status: 0, said: '' });
+    const wrong = compileProgram(USE.replace('({ weight }) => weight)', '({ weight }) => weight * 2)'));
     expect(wrong).toEqual({ status: 2, said: expect.stringContaining('use.ts') });
   });
 });

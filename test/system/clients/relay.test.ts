@@ -58,13 +58,13 @@ const environment = () =>
 
 const read = (relay: Environment, name: string, variables = {}) =>
   relay.lookup(createOperationDescriptor(getRequest(artifact(name)), variables).fragment).data as any;
-const fetched = async (relay: Environment, name: string, variables = {}) => {
+const fetchAndRead = async (relay: Environment, name: string, variables = {}) => {
   await fetchQuery(relay, artifact(name), variables).toPromise();
   // Prevents garbage collection of the data.
   relay.retain(createOperationDescriptor(getRequest(artifact(name)), variables));
   return read(relay, name, variables);
 };
-const mutated = (relay: Environment, name: string, variables: Record<string, unknown>): Promise<any> =>
+const mutate = (relay: Environment, name: string, variables: Record<string, unknown>): Promise<any> =>
   new Promise((resolve, reject) => commitMutation(relay, { mutation: artifact(name), variables, onCompleted: resolve, onError: reject }));
 
 const connection = ConnectionHandler.getConnectionID('client:root', 'WeightPage_weightEntries', { orderBy: [{ date: 'ASC' }] });
@@ -73,32 +73,32 @@ const datesOf = (page: any) => page.weightEntries.edges.map((edge: any) => edge?
 test('appends rows to a connection, removes their edges and deletes their records', async () => {
   const relay = environment();
   for (const day of [1, 2, 3, 4]) await ann.post('/weightentry/', { date: `2021-03-0${day}`, weight: '80' });
-  const { weightEntries } = await fetched(relay, 'WeightPageQuery');
+  const { weightEntries } = await fetchAndRead(relay, 'WeightPageQuery');
   const [first, second, third, fourth] = weightEntries.edges.map(({ node }: any) => node);
   const dates = () => datesOf(read(relay, 'WeightPageQuery'));
   expect(dates()).toEqual(['2021-03-01', '2021-03-02', '2021-03-03', '2021-03-04']);
 
-  const made = await mutated(relay, 'NewWeightMutation', { input: { date: '2021-03-05', weight: '79' }, connections: [connection] });
+  const made = await mutate(relay, 'NewWeightMutation', { input: { date: '2021-03-05', weight: '79' }, connections: [connection] });
   expect(made.createWeightEntry.errors).toEqual([]);
   expect(dates()).toEqual(['2021-03-01', '2021-03-02', '2021-03-03', '2021-03-04', '2021-03-05']);
 
-  await mutated(relay, 'DropWeightMutation', { id: first.nodeId, connections: [connection] });
+  await mutate(relay, 'DropWeightMutation', { id: first.nodeId, connections: [connection] });
   expect(dates()).toEqual(['2021-03-02', '2021-03-03', '2021-03-04', '2021-03-05']);
 
   // A deleted record leaves an edge without a node.
-  await mutated(relay, 'ForgetWeightMutation', { id: second.id });
+  await mutate(relay, 'ForgetWeightMutation', { id: second.id });
   expect(dates()).toEqual([null, '2021-03-03', '2021-03-04', '2021-03-05']);
-  await mutated(relay, 'ForgetWeightsMutation', { rows: [{ id: third.id }, { id: fourth.nodeId }] });
+  await mutate(relay, 'ForgetWeightsMutation', { rows: [{ id: third.id }, { id: fourth.nodeId }] });
   expect(dates()).toEqual([null, null, null, '2021-03-05']);
 
   expect((await ann.get('/weightentry/')).body.results.map(({ date }: { date: string }) => date)).toEqual(['2021-03-05']);
-  expect(datesOf(await fetched(environment(), 'WeightPageQuery'))).toEqual(['2021-03-05']);
+  expect(datesOf(await fetchAndRead(environment(), 'WeightPageQuery'))).toEqual(['2021-03-05']);
 });
 
 test('refetches a fragment by the nodeId of its row', async () => {
   const relay = environment();
   const { id } = (await ann.post('/workout/', { comment: 'before' })).body;
-  const { workout } = await fetched(relay, 'WorkoutPageQuery', { id: String(id) });
+  const { workout } = await fetchAndRead(relay, 'WorkoutPageQuery', { id: String(id) });
   const card = () => relay.lookup(getSingularSelector(artifact('WorkoutCard_workout'), workout)! as never).data;
   expect(card()).toEqual({ id: String(id), name: 'before', nodeId: workout.nodeId });
   await ann.patch(`/workout/${id}/`, { comment: 'after' });

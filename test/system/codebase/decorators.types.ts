@@ -21,7 +21,7 @@ import { Needs } from '../../../src/core/read/queryplan';
 import { Children, Links, Owner, Ref } from '../../../src/core/model/relationfields';
 import { User } from '../../../src/resources/user';
 
-export class Fitting extends Model {
+export class MatchingModel extends Model {
   @Id() declare id: number;
   @TextField({ max: 10 }) declare text: string;
   @TextField({ max: 10, null: true }) declare textOrNull: string | null;
@@ -37,7 +37,7 @@ export class Fitting extends Model {
   @Owner(() => User) declare userId: number;
 }
 
-export class Unfitting extends Model {
+export class MismatchingModel extends Model {
   // @ts-expect-error a key is a number
   @Id() declare id: string;
   // @ts-expect-error a text is no number
@@ -71,25 +71,25 @@ export class Unfitting extends Model {
 }
 
 export class CustomResolvers {
-  @Needs(() => Fitting, 'text')
-  declared(row: RowFields<Fitting, 'id' | 'text'>): string {
+  @Needs(() => MatchingModel, 'text')
+  declared(row: RowFields<MatchingModel, 'id' | 'text'>): string {
     return row.text;
   }
 
-  @Needs(() => Fitting)
-  wholeRow(row: RowOf<Fitting>): RowOf<Fitting> {
+  @Needs(() => MatchingModel)
+  wholeRow(row: RowOf<MatchingModel>): RowOf<MatchingModel> {
     return row;
   }
 
   // @ts-expect-error a field that the resolver reads is not declared
-  @Needs(() => Fitting, 'text')
-  forgotten(row: RowFields<Fitting, 'text' | 'whole'>): string {
+  @Needs(() => MatchingModel, 'text')
+  forgotten(row: RowFields<MatchingModel, 'text' | 'whole'>): string {
     return row.text + row.whole;
   }
 
   // @ts-expect-error there is no such field
-  @Needs(() => Fitting, 'texts')
-  misspelt(row: RowFields<Fitting, 'id'>): number {
+  @Needs(() => MatchingModel, 'texts')
+  misspelt(row: RowFields<MatchingModel, 'id'>): number {
     return row.id;
   }
 }

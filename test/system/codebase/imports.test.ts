@@ -73,8 +73,8 @@ test('no file imports from a higher layer', () => {
 });
 
 test.each(Object.entries(ALLOWED_IMPORTS))('%s imports only from itself and %j', (part, allowed) => {
-  const others = imports.filter(({ from, to }) => from === part && to !== part && !allowed.includes(to));
-  expect(others).toEqual([]);
+  const forbiddenImports = imports.filter(({ from, to }) => from === part && to !== part && !allowed.includes(to));
+  expect(forbiddenImports).toEqual([]);
 });
 
 /** The context of a request refers to all folders of core. It is imported, and imports, for types only. */
@@ -126,14 +126,14 @@ test('import cycles exist between resources only', () => {
       .filter((target) => files.includes(target));
     needs.set(file, values);
   }
-  const reached = (from: string): Set<string> => {
+  const reachableFrom = (from: string): Set<string> => {
     const found = new Set<string>();
     const open = [...needs.get(from)!];
     for (let next = open.pop(); next !== undefined; next = open.pop())
       if (!found.has(next) && found.add(next)) open.push(...needs.get(next)!);
     return found;
   };
-  const circular = files.filter((file) => reached(file).has(file)).map((file) => path.relative(src, file));
+  const circular = files.filter((file) => reachableFrom(file).has(file)).map((file) => path.relative(src, file));
   expect(circular.filter((file) => !file.startsWith(CIRCULAR_FOLDER))).toEqual([]);
   // Proves that cycles are detected.
   expect(circular.length).toBeGreaterThan(10);

@@ -135,8 +135,8 @@ const MODULES = [
 
 /** Applies the migrations to an empty database and records their statements. */
 async function recordMigrations(): Promise<MigrationSql[]> {
-  const made = await createDatabase('tables');
-  const database = open(made.connection);
+  const testDatabase = await createDatabase('tables');
+  const database = open(testDatabase.connection);
   try {
     await migrateDown(database, LAST_BEFORE);
     return await database.withoutTimeouts(async (client) => {
@@ -156,7 +156,7 @@ async function recordMigrations(): Promise<MigrationSql[]> {
     });
   } finally {
     await database.close();
-    await made.drop();
+    await testDatabase.drop();
   }
 }
 

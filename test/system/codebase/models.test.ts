@@ -7,15 +7,15 @@ import { fieldOf, fieldsOf, partsOf } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import { createDatabase } from '../../setup/databases';
 import { describeModels, TABLES } from '../../setup/modelled';
-import { describeTables, INDEXES, PLAIN, type Said } from '../../setup/tables';
+import { describeTables, INDEXES, PLAIN, type ModelledTable } from '../../setup/tables';
 
 let migrated: Client;
 let drop: () => Promise<void>;
-let modelled: Record<string, Said>;
+let modelled: Record<string, ModelledTable>;
 beforeAll(async () => {
-  const made = await createDatabase('tables');
-  drop = made.drop;
-  migrated = new Client(made.connection);
+  const testDatabase = await createDatabase('tables');
+  drop = testDatabase.drop;
+  migrated = new Client(testDatabase.connection);
   await migrated.connect();
   modelled = await describeModels();
 });

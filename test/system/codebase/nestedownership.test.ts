@@ -4,7 +4,7 @@ import { MAX_INTEGER } from '../../../src/contract/bounds';
 import { fieldOf } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { furnish, ownedParents, ownedTypes, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedParents, ownedTypes, spreadIds, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Person } from '../../setup/person';
@@ -12,13 +12,13 @@ import type { Person } from '../../setup/person';
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let bob: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
-  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
 const schema = buildGraphQLSchema();
@@ -118,7 +118,7 @@ function highestUniqueNumbers(table: string): Record<string, number> {
 
 describe('the database', () => {
   /** Copies a row of Ann's with changes and rolls back. Returns PostgreSQL's error code, if any. */
-  async function copied(table: string, changes: Record<string, unknown>): Promise<string | undefined> {
+  async function errorOfCopy(table: string, changes: Record<string, unknown>): Promise<string | undefined> {
     const client = await fitgraph.database.pool.connect();
     // Satisfies unique constraints.
     const fresh = { id: 900_000_000, date: '1990-01-01', day_of_week_id: 7, ...highestUniqueNumbers(table) };
@@ -147,9 +147,9 @@ describe('the database', () => {
     expect(keys).toHaveLength(ownedTypes().flatMap(ownedParents).length + 1);
     for (const { table, column } of keys) {
       const [{ theirs }] = (await fitgraph.sql(`SELECT "${column}" AS theirs FROM ${table} WHERE "user_id" = $1`, [bob.id])) as [any];
-      expect([table, column, await copied(table, {})]).toEqual([table, column, undefined]);
-      expect([table, column, await copied(table, { [column]: theirs })]).toEqual([table, column, '23503']);
-      expect([table, column, await copied(table, { user_id: bob.id })]).toEqual([table, column, '23503']);
+      expect([table, column, await errorOfCopy(table, {})]).toEqual([table, column, undefined]);
+      expect([table, column, await errorOfCopy(table, { [column]: theirs })]).toEqual([table, column, '23503']);
+      expect([table, column, await errorOfCopy(table, { user_id: bob.id })]).toEqual([table, column, '23503']);
     }
   });
 });

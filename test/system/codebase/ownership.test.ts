@@ -6,7 +6,7 @@ import { creatableChildren } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { nodeIdOf } from '../../../src/core/model/node';
-import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Answer, Person } from '../../setup/person';
@@ -15,13 +15,13 @@ import { bodyOf, inputBelow, inputOf } from '../../setup/samples';
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let bob: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
-  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
 /** Profiles have tests of their own: they are not listed, and updated without an id. */
@@ -33,16 +33,22 @@ const restOf = (entity: Entity) => resourceOf(entity)!.metadata.views.map(({ res
 const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
 
 /** Returns the status and text of a response. */
-const said = ({ status, text }: Answer) => ({ status, text });
+const statusAndText = ({ status, text }: Answer) => ({ status, text });
 
-function expectNothingOf(belongings: Belongings, { text }: Answer): void {
-  for (const id of belongings.values()) expect(text).not.toContain(String(id));
+function expectNothingOf(ownedRowIds: OwnedRowIds, { text }: Answer): void {
+  for (const id of ownedRowIds.values()) expect(text).not.toContain(String(id));
 }
 
 const WRONG = 'errors { path code message }';
 
 /** Runs a mutation that must be rejected because of this id, and removes the id from its text, so that responses can be compared. */
-async function missing(document: string, variables: Record<string, unknown>, path: string[], id: number, type: string): Promise<Answer> {
+async function expectMissing(
+  document: string,
+  variables: Record<string, unknown>,
+  path: string[],
+  id: number,
+  type: string,
+): Promise<Answer> {
   const answer = await ann.query(document, variables);
   const message = `There is no ${type} with the id "${id}".`;
   expect([answer.errors, answer.data.row.errors]).toEqual([undefined, [{ path, code: 'NOT_FOUND', message }]]);
@@ -52,7 +58,7 @@ async function missing(document: string, variables: Record<string, unknown>, pat
 /** Sends a request for a foreign and for an unknown id. Both responses must be equal. */
 async function expectUnknown(ask: (id: number) => Promise<Answer>, foreign: number, status: number): Promise<Answer> {
   const [answer, unknown] = [await ask(foreign), await ask(UNKNOWN)];
-  expect(said(answer)).toEqual(said(unknown));
+  expect(statusAndText(answer)).toEqual(statusAndText(unknown));
   expect(answer.status).toBe(status);
   return answer;
 }
@@ -64,15 +70,15 @@ test('both users have a row of every owned type', () => {
 
 describe.each(types)('%s', (_name, entity) => {
   const { singularName, pluralName, metadata } = resourceOf(entity)!;
-  const foreign = () => bobs.get(entity)!;
-  const own = () => annas.get(entity)!;
+  const foreignId = () => bobs.get(entity)!;
+  const ownId = () => annas.get(entity)!;
   let before: unknown;
   beforeAll(async () => {
     before = await table(entity);
   });
   afterAll(async () => expect(await table(entity)).toEqual(before));
 
-  const asked = async (document: string, variables: Record<string, unknown>, code: string) => {
+  const expectErrorCode = async (document: string, variables: Record<string, unknown>, code: string) => {
     const answer = await ann.query(document, variables);
     expect(answer.code).toBe(code);
     return answer;
@@ -80,7 +86,7 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('lists only rows of the viewer', async () => {
     const { text, data } = await ann.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`);
-    expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(own()) }], edges: [{ node: { id: String(own()) } }] });
+    expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(ownId()) }], edges: [{ node: { id: String(ownId()) } }] });
     expectNothingOf(bobs, { text } as Answer);
     for (const rest of restOf(entity)) {
       const list = await ann.get(`/${rest}/?limit=1000`);
@@ -90,19 +96,24 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('does not find a foreign row by its id', async () => {
-    await expectUnknown((id) => asked(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id }, 'NOT_FOUND'), foreign(), 200);
+    await expectUnknown(
+      (id) => expectErrorCode(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id }, 'NOT_FOUND'),
+      foreignId(),
+      200,
+    );
     for (const rest of restOf(entity)) {
-      await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreign(), 404);
-      await expectUnknown((id) => ann.head(`/${rest}/${id}/`), foreign(), 404);
-      await expectUnknown((id) => ann.options(`/${rest}/${id}/`), foreign(), 200);
+      await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreignId(), 404);
+      await expectUnknown((id) => ann.head(`/${rest}/${id}/`), foreignId(), 404);
+      await expectUnknown((id) => ann.options(`/${rest}/${id}/`), foreignId(), 200);
     }
   });
 
   test('does not find a foreign row by its node id', async () => {
-    const ask = (id: number) => asked('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
-    await expectUnknown(ask, foreign(), 200);
-    const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, own()) });
-    expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, own()) });
+    const ask = (id: number) =>
+      expectErrorCode('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
+    await expectUnknown(ask, foreignId(), 200);
+    const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, ownId()) });
+    expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, ownId()) });
   });
 
   test('does not find a foreign row by filters of its id or its parents', async () => {
@@ -128,21 +139,21 @@ describe.each(types)('%s', (_name, entity) => {
     const input = metadata.create ? inputOf(entity, 2, parentsIn(annas)) : {};
     if (metadata.update) {
       const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { ${WRONG} } }`;
-      await expectUnknown((id) => missing(update, { id, input }, ['id'], id, entity.name), foreign(), 200);
-      await expectUnknown((id) => missing(update, { id, input: {} }, ['id'], id, entity.name), foreign(), 200);
+      await expectUnknown((id) => expectMissing(update, { id, input }, ['id'], id, entity.name), foreignId(), 200);
+      await expectUnknown((id) => expectMissing(update, { id, input: {} }, ['id'], id, entity.name), foreignId(), 200);
     }
     if (metadata.remove) {
       const remove = `mutation ($id: ID!) { row: ${metadata.remove}(id: $id) { deletedIds ${WRONG} } }`;
-      await expectUnknown((id) => missing(remove, { id }, ['id'], id, entity.name), foreign(), 200);
+      await expectUnknown((id) => expectMissing(remove, { id }, ['id'], id, entity.name), foreignId(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
     const { rest, routes, permittedMethods } = metadata.views[0]!;
     expect(routes).toBe('all');
     const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
-    await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreign(), status('PUT'));
-    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, metadata.create ? body : {}), foreign(), status('PATCH'));
-    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreign(), status('PATCH'));
-    await expectUnknown((id) => ann.delete(`/${rest}/${id}/`), foreign(), status('DELETE'));
+    await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreignId(), status('PUT'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, metadata.create ? body : {}), foreignId(), status('PATCH'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreignId(), status('PATCH'));
+    await expectUnknown((id) => ann.delete(`/${rest}/${id}/`), foreignId(), status('DELETE'));
   });
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
@@ -152,13 +163,13 @@ describe.each(types)('%s', (_name, entity) => {
       const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
       const input = inputOf(entity, 3, parentsIn(annas));
       await expectUnknown(
-        (id) => missing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
+        (id) => expectMissing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
         200,
       );
       const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { ${WRONG} } }`;
       await expectUnknown(
-        (id) => missing(move, { id: own(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
+        (id) => expectMissing(move, { id: ownId(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
         200,
       );
@@ -167,10 +178,10 @@ describe.each(types)('%s', (_name, entity) => {
       const { rest } = metadata.views[0]!;
       const body = bodyOf(entity, 3, parentsIn(annas));
       await expectUnknown((id) => ann.post(`/${rest}/`, { ...body, [field.rest]: id }), theirs, 403);
-      await expectUnknown((id) => ann.put(`/${rest}/${own()}/`, { ...body, [field.rest]: id }), theirs, 403);
-      await expectUnknown((id) => ann.patch(`/${rest}/${own()}/`, { [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.put(`/${rest}/${ownId()}/`, { ...body, [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.patch(`/${rest}/${ownId()}/`, { [field.rest]: id }), theirs, 403);
       // The parent is checked first, so that the response does not reveal the existence of the row.
-      await expectUnknown((id) => ann.patch(`/${rest}/${foreign()}/`, { [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.patch(`/${rest}/${foreignId()}/`, { [field.rest]: id }), theirs, 403);
     });
 
   const { createMany, updateMany, removeMany } = metadata;
@@ -180,12 +191,12 @@ describe.each(types)('%s', (_name, entity) => {
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${removeMany}(rows: $rows) { ${WRONG} } }`;
       const input = inputOf(entity, 2, parentsIn(annas));
       const change = (id: number) =>
-        missing(update, { changes: [own(), id].map((one) => ({ id: one, input })) }, ['changes', '1', 'id'], id, entity.name);
-      await expectUnknown(change, foreign(), 200);
+        expectMissing(update, { changes: [ownId(), id].map((one) => ({ id: one, input })) }, ['changes', '1', 'id'], id, entity.name);
+      await expectUnknown(change, foreignId(), 200);
       const removal = (rows: { id: number }[], index: string, id: number) =>
-        missing(remove, { rows }, ['rows', index, 'id'], id, entity.name);
-      await expectUnknown((id) => removal([{ id: own() }, { id }], '1', id), foreign(), 200);
-      await expectUnknown((id) => removal([{ id }, { id: own() }], '0', id), foreign(), 200);
+        expectMissing(remove, { rows }, ['rows', index, 'id'], id, entity.name);
+      await expectUnknown((id) => removal([{ id: ownId() }, { id }], '1', id), foreignId(), 200);
+      await expectUnknown((id) => removal([{ id }, { id: ownId() }], '0', id), foreignId(), 200);
     });
 
     if (parents.length)
@@ -193,48 +204,48 @@ describe.each(types)('%s', (_name, entity) => {
         const theirs = bobs.get(field.target!())!;
         const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${createMany}(inputs: $inputs) { ${WRONG} } }`;
         const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
-        const below = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
+        const inputsWithParent = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
         await expectUnknown(
-          (id) => missing(create, { inputs: below(id) }, ['inputs', '1', field.name], id, field.target!().name),
+          (id) => expectMissing(create, { inputs: inputsWithParent(id) }, ['inputs', '1', field.name], id, field.target!().name),
           theirs,
           200,
         );
         const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
-        const moved = (id: number) => [{ id: own(), input: { [field.name]: id } }];
+        const moveChanges = (id: number) => [{ id: ownId(), input: { [field.name]: id } }];
         await expectUnknown(
-          (id) => missing(move, { changes: moved(id) }, ['changes', '0', 'input', field.name], id, field.target!().name),
+          (id) => expectMissing(move, { changes: moveChanges(id) }, ['changes', '0', 'input', field.name], id, field.target!().name),
           theirs,
           200,
         );
       });
 
     test('rejects anonymous bulk writes', async () => {
-      const { anyone } = fitgraph;
+      const { anonymous } = fitgraph;
       for (const document of [
         `mutation { ${createMany}(inputs: []) { errors { path } } }`,
-        `mutation { ${updateMany}(changes: [{ id: ${foreign()}, input: {} }]) { errors { path } } }`,
-        `mutation { ${removeMany}(rows: [{ id: ${foreign()} }]) { deletedIds } }`,
+        `mutation { ${updateMany}(changes: [{ id: ${foreignId()}, input: {} }]) { errors { path } } }`,
+        `mutation { ${removeMany}(rows: [{ id: ${foreignId()} }]) { deletedIds } }`,
       ])
-        expect((await anyone.query(document)).code).toBe('UNAUTHENTICATED');
+        expect((await anonymous.query(document)).code).toBe('UNAUTHENTICATED');
     });
   }
 
   /** Children that can be created with this row and that reference a further parent. */
-  const below = metadata.create
+  const nestedReferences = metadata.create
     ? creatableChildren(entity).flatMap((child) =>
         ownedParents(child.target())
           .filter(({ name }) => name !== child.referenceField)
           .map((field): [string, string, typeof child, typeof field] => [child.name, field.name, child, field]),
       )
     : [];
-  if (below.length)
-    test.each(below)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
+  if (nestedReferences.length)
+    test.each(nestedReferences)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
       const rows = await table(child.target());
       const row = inputBelow(child.target(), child.referenceField, 6, parentsIn(annas));
       const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
       const ask = async (id: number) => {
         const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
-        return missing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
+        return expectMissing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
       };
       await expectUnknown(ask, bobs.get(field.target!())!, 200);
       expect(await table(child.target())).toEqual(rows);
@@ -242,11 +253,11 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('ignores an owner in REST input and rejects one in GraphQL input', async () => {
     const { rest } = metadata.views[0]!;
-    expect((await ann.patch(`/${rest}/${own()}/`, { user: bob.id })).status).toBe(200);
+    expect((await ann.patch(`/${rest}/${ownId()}/`, { user: bob.id })).status).toBe(200);
     const answer = await ann.query(
       `mutation ($id: ID!) { ${metadata.update}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`,
       {
-        id: own(),
+        id: ownId(),
       },
     );
     expect(answer.status).toBe(400);
@@ -254,17 +265,17 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('rejects anonymous requests', async () => {
-    const { anyone } = fitgraph;
-    expect((await anyone.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anyone.query(`{ ${singularName}(id: ${foreign()}) { id } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anyone.query(`mutation { ${metadata.update}(id: ${foreign()}, input: {}) { errors { path } } }`)).code).toBe(
+    const { anonymous } = fitgraph;
+    expect((await anonymous.query(`{ ${pluralName} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anonymous.query(`mutation { ${metadata.update}(id: ${foreignId()}, input: {}) { errors { path } } }`)).code).toBe(
       'UNAUTHENTICATED',
     );
     const detail = { detail: 'Authentication credentials were not provided.' };
     for (const rest of restOf(entity))
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-        for (const path of [`/api/v2/${rest}/`, `/api/v2/${rest}/${foreign()}/`])
-          expect(await anyone.send(method, path)).toMatchObject({ status: 403, body: detail });
+        for (const path of [`/api/v2/${rest}/`, `/api/v2/${rest}/${foreignId()}/`])
+          expect(await anonymous.send(method, path)).toMatchObject({ status: 403, body: detail });
   });
 });
 
@@ -286,7 +297,7 @@ test('a profile can be read and changed by its user only', async () => {
   );
   expect(updateProfile).toEqual({ userProfile: { id: String(own), height: 180 }, errors: [] });
   expect(await fitgraph.sql('SELECT * FROM "user_profile" WHERE "id" = $1', [foreign])).toEqual(before);
-  const { code } = await fitgraph.anyone.query('mutation { updateProfile(input: { height: 180 }) { errors { path } } }');
+  const { code } = await fitgraph.anonymous.query('mutation { updateProfile(input: { height: 180 }) { errors { path } } }');
   expect(code).toBe('UNAUTHENTICATED');
 });
 
@@ -294,5 +305,5 @@ test('an account can be read by its user only', async () => {
   const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
   await expectUnknown(node, bob.id, 200);
   expect((await node(ann.id)).errors).toBeUndefined();
-  expect((await fitgraph.anyone.query('{ viewer { id } }')).data).toEqual({ viewer: null });
+  expect((await fitgraph.anonymous.query('{ viewer { id } }')).data).toEqual({ viewer: null });
 });

@@ -22,7 +22,7 @@ import { dumpRowOf } from '../../setup/samples';
 
 const SIZES = [1, 20, 400];
 /** Statements for authentication, the rows, their count, the validation of caches, and a few relations. */
-const MOST = 9;
+const MAX_STATEMENTS = 9;
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });
 const schema = buildGraphQLSchema();
@@ -36,12 +36,12 @@ interface Request {
 }
 
 /** Returns all types except users and their profiles, of which each user has one. */
-const growing = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
+const growingEntities = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
 
 const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
 
 /** Returns a selection of all fields without required arguments, `depth` levels deep. */
-function everything(type: GraphQLObjectType, depth: number): string {
+function allFields(type: GraphQLObjectType, depth: number): string {
   return Object.values(type.getFields())
     .flatMap((field) => {
       const named = getNamedType(field.type);
@@ -50,10 +50,10 @@ function everything(type: GraphQLObjectType, depth: number): string {
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
-      const shown = everything((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
+      const selectionOfNode = allFields((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
       // A type may have no leaf field without required arguments.
-      if (!shown) return [];
-      return [`${field.name} { ${nodes ? `totalCount nodes { ${shown} }` : shown} }`];
+      if (!selectionOfNode) return [];
+      return [`${field.name} { ${nodes ? `totalCount nodes { ${selectionOfNode} }` : selectionOfNode} }`];
     })
     .join(' ');
 }
@@ -123,22 +123,27 @@ const rest = (path: string): Request => ({
   rows: ({ body }) => body.results.length,
 });
 
-const queried = () => allEntities().filter((entity) => growing().includes(entity) && isListed(entity));
+const queriedEntities = () => allEntities().filter((entity) => growingEntities().includes(entity) && isListed(entity));
 
 const requests: Request[] = [
-  ...growing().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
-  ...queried().flatMap((entity) => {
+  ...growingEntities().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
+  ...queriedEntities().flatMap((entity) => {
     const { pluralName } = resourceOf(entity)!;
     const list = (selection: string) =>
       hasPages(entity)
         ? `{ page: ${pluralName}(first: 1000) { totalCount nodes { ${selection} } } }`
         : `{ rows: ${pluralName} { ${selection} } }`;
     return [
-      graphql(`${pluralName} without relations`, list(everything(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
-      graphql(`${pluralName} with all relations`, list(everything(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
+      graphql(
+        `${pluralName} without relations`,
+        list(allFields(typeOf(entity), 0)),
+        ({ page, rows }) => rows ?? page.nodes,
+        MAX_STATEMENTS,
+      ),
+      graphql(`${pluralName} with all relations`, list(allFields(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
     ];
   }),
-  ...queried()
+  ...queriedEntities()
     .filter(hasPages)
     .flatMap((entity) => {
       const { pluralName } = resourceOf(entity)!;
@@ -162,7 +167,7 @@ const requests: Request[] = [
     .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
     .map((field) => {
       const nodes = (getNamedType(field.type) as GraphQLObjectType).getFields().nodes!;
-      const selection = everything(getNamedType(nodes.type) as GraphQLObjectType, 0);
+      const selection = allFields(getNamedType(nodes.type) as GraphQLObjectType, 0);
       const document = `{ viewer { page: ${field.name}(first: 1000) { totalCount nodes { ${selection} } } } }`;
       return graphql(`viewer.${field.name}`, document, ({ viewer }) => viewer.page.nodes);
     }),
@@ -178,9 +183,9 @@ let ann: Person;
 const answers = new Map<number, Map<Request, Answer>>();
 
 /** Inserts rows into all tables. Row n references row n of each parent table, so that lists have as many related rows. */
-async function grow(from: number, to: number): Promise<void> {
+async function addRows(from: number, to: number): Promise<void> {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index + 1);
-  const rows = growing().flatMap((entity) =>
+  const rows = growingEntities().flatMap((entity) =>
     numbers.map((number) =>
       dumpRowOf(entity, number, ({ relation, target }) => {
         const id = target!() === findEntity('User') ? ann.id : number;
@@ -200,15 +205,15 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
   let size = 0;
   for (const next of SIZES) {
-    await grow(size, next);
+    await addRows(size, next);
     if (size === 0) {
       await fitgraph.sql('UPDATE "user_profile" SET "notification_language_id" = 1');
       await fitgraph.sql('DELETE FROM "language" WHERE "id" = 2');
     }
     size = next;
-    const asked = new Map<Request, Answer>();
-    for (const request of requests) asked.set(request, await request.ask(ann));
-    answers.set(size, asked);
+    const answersByRequest = new Map<Request, Answer>();
+    for (const request of requests) answersByRequest.set(request, await request.ask(ann));
+    answers.set(size, answersByRequest);
   }
 });
 
@@ -220,6 +225,6 @@ test.each(requests.map((request): [string, Request] => [request.name, request]))
     expect([small, middle, large].map((answer) => request.rows(answer!))).toEqual(SIZES);
     expect([middle!.statements, large!.statements]).toEqual([small!.statements, small!.statements]);
     expect(small!.statements).toBeGreaterThan(0);
-    expect(small!.statements).toBeLessThanOrEqual(request.most ?? MOST);
+    expect(small!.statements).toBeLessThanOrEqual(request.most ?? MAX_STATEMENTS);
   },
 );

@@ -12,7 +12,7 @@ let reviewer: Person;
 /** Rows of Ann that reference hidden rows. */
 const own: Record<string, number> = {};
 
-const HIDDEN = /not yet accepted|zz secret|zz declined|zz food/i;
+const HIDDEN_NAMES = /not yet accepted|zz secret|zz declined|zz food/i;
 const PENDING = 4;
 const DECLINED = 50;
 const FOOD = 50;
@@ -35,13 +35,13 @@ beforeAll(async () => {
      VALUES ($1, 'ZZ food', '2021-01-01', '2021-01-01', 100, 1, 1, 1, 2, '1')`,
     [FOOD],
   );
-  const made = async (path: string, body: object) => (await ann.post(path, body)).body.id as number;
-  own.workout = await made('/workout/', {});
-  const day = await made('/day/', { training: own.workout, description: 'a', day: [1] });
-  own.set = await made('/set/', { exerciseday: day, sets: 2 });
+  const createRow = async (path: string, body: object) => (await ann.post(path, body)).body.id as number;
+  own.workout = await createRow('/workout/', {});
+  const day = await createRow('/day/', { training: own.workout, description: 'a', day: [1] });
+  own.set = await createRow('/set/', { exerciseday: day, sets: 2 });
   for (const exercise of [PENDING, DECLINED, 1]) {
-    own[`setting ${exercise}`] = await made('/setting/', { set: own.set, exercise, reps: 5, weight: '20' });
-    await made('/workoutlog/', {
+    own[`setting ${exercise}`] = await createRow('/setting/', { set: own.set, exercise, reps: 5, weight: '20' });
+    await createRow('/workoutlog/', {
       exercise,
       workout: own.workout,
       reps: 5,
@@ -51,20 +51,20 @@ beforeAll(async () => {
       weight_unit: 1,
     });
   }
-  own.plan = await made('/nutritionplan/', {});
-  const meal = await made('/meal/', { plan: own.plan });
-  own.item = await made('/mealitem/', { meal, ingredient: FOOD, amount: 100 });
-  await made('/nutritiondiary/', { plan: own.plan, ingredient: FOOD, amount: 100 });
+  own.plan = await createRow('/nutritionplan/', {});
+  const meal = await createRow('/meal/', { plan: own.plan });
+  own.item = await createRow('/mealitem/', { meal, ingredient: FOOD, amount: 100 });
+  await createRow('/nutritiondiary/', { plan: own.plan, ingredient: FOOD, amount: 100 });
 });
 
 /** Returns a selection of all fields without arguments, `depth` levels deep. */
-function everything(type: GraphQLObjectType, depth: number): string {
+function allFields(type: GraphQLObjectType, depth: number): string {
   const parts = Object.values(type.getFields()).flatMap(({ name, type: shown, args }) => {
     const named = getNamedType(shown);
     if (args.length && !named.name.endsWith('Connection')) return [];
     if (isLeafType(named)) return [name];
     return depth > 0 && isObjectType(named)
-      ? [`${name} { ${everything(named, named.name.endsWith('Connection') ? depth : depth - 1)} }`]
+      ? [`${name} { ${allFields(named, named.name.endsWith('Connection') ? depth : depth - 1)} }`]
       : [];
   });
   return ['__typename', ...parts].join(' ');
@@ -84,18 +84,18 @@ const lists = () => {
 describe('content that awaits review', () => {
   const names = lists().map(({ name, type }): [string, GraphQLObjectType] => [name, getNamedType(type) as GraphQLObjectType]);
   test.each(names)('is absent from %s and its nested fields', async (name, type) => {
-    for (const person of [ann, fitgraph.anyone]) {
+    for (const person of [ann, fitgraph.anonymous]) {
       const node = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
-      const { text, errors } = await person.query(`{ ${name}(first: 100) { totalCount nodes { ${everything(node, 2)} } } }`);
+      const { text, errors } = await person.query(`{ ${name}(first: 100) { totalCount nodes { ${allFields(node, 2)} } } }`);
       if (person === ann) expect(errors).toBeUndefined();
-      expect(text).not.toMatch(HIDDEN);
+      expect(text).not.toMatch(HIDDEN_NAMES);
     }
   });
   test('is searched in more than 15 lists', () => expect(names.length).toBeGreaterThan(15));
 });
 
 describe('a hidden exercise', () => {
-  const people = () => [ann, fitgraph.anyone];
+  const people = () => [ann, fitgraph.anonymous];
 
   test.each([PENDING, DECLINED])('is found by its ids for reviewers only (exercise %d)', async (id) => {
     for (const document of [

@@ -8,7 +8,7 @@ import type { Entity } from '../../../src/core/model/fields';
 import type { SqlCondition } from '../../../src/core/access/conditions';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
-import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedParents, ownedTypes, parentsIn, spreadIds, type OwnedRowIds } from '../../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../../setup/fitgraph';
 import { isListed } from '../../setup/lists';
 import type { Person } from '../../setup/person';
@@ -24,8 +24,8 @@ jest.mock('../../../src/core/access/access', (): Access => {
   const access: Access = jest.requireActual('../../../src/core/access/access');
   const isOwned = (entity: Entity) => jest.requireActual('../../../src/core/model/registry').resourceOf(entity).owned as boolean;
   const withoutConditions =
-    <Asker>(conditions: (entity: Entity, asker: Asker) => SqlCondition[]) =>
-    (entity: Entity, asker: Asker) =>
+    <Client>(conditions: (entity: Entity, asker: Client) => SqlCondition[]) =>
+    (entity: Entity, asker: Client) =>
       isOwned(entity) ? [] : conditions(entity, asker);
   return {
     ...access,
@@ -33,20 +33,20 @@ jest.mock('../../../src/core/access/access', (): Access => {
     visibleRowConditions: withoutConditions(access.visibleRowConditions),
     referenceableRowConditions: withoutConditions(access.referenceableRowConditions),
     writableRowConditions: withoutConditions(access.writableRowConditions),
-    ownerIdOfChanges: (...asked) => mockReadsChangesOf ?? access.ownerIdOfChanges(...asked),
+    ownerIdOfChanges: (...args) => mockReadsChangesOf ?? access.ownerIdOfChanges(...args),
   };
 });
 
 const fitgraph = fitgraphForThisFile({ environment: { ROW_SECURITY: 'required' } });
 let ann: Person;
 let bob: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
-  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
 const types = ownedTypes()
@@ -56,15 +56,15 @@ const ofBob = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(enti
 
 const UNKNOWN = [{ code: 'NOT_FOUND' }];
 
-function expectNothingOf(belongings: Belongings, text: string): void {
-  for (const id of belongings.values()) expect(text).not.toContain(String(id));
+function expectNothingOf(ownedRowIds: OwnedRowIds, text: string): void {
+  for (const id of ownedRowIds.values()) expect(text).not.toContain(String(id));
 }
 
 test('users see all rows when row-level security is off too', async () => {
-  const open = await Fitgraph.start({ beside: fitgraph, environment: { ROW_SECURITY: 'off' } });
+  const open = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { ROW_SECURITY: 'off' } });
   try {
     for (const [, entity] of types) {
-      const { rows } = await ann.at(open.url).ask(`{ rows: ${resourceOf(entity)!.pluralName} { nodes { id } } }`);
+      const { rows } = await ann.atInstance(open.url).ask(`{ rows: ${resourceOf(entity)!.pluralName} { nodes { id } } }`);
       expect(rows.nodes).toHaveLength(2);
     }
   } finally {
@@ -82,13 +82,13 @@ test('a profile can be read and changed by its user only', async () => {
       (await ann.send(method, `/api/v2/userprofile/${bobs.get(profile)}/`, method === 'GET' ? undefined : { height: 180 })).status,
     ).toBe(404);
   expect(await ofBob(profile)).toEqual(before);
-  expect((await fitgraph.anyone.query('{ viewer { profile { id } } }')).data).toEqual({ viewer: null });
+  expect((await fitgraph.anonymous.query('{ viewer { profile { id } } }')).data).toEqual({ viewer: null });
 });
 
 describe.each(types)('%s', (_name, entity) => {
   const { singularName, pluralName, metadata } = resourceOf(entity)!;
-  const own = () => annas.get(entity)!;
-  const foreign = () => bobs.get(entity)!;
+  const ownId = () => annas.get(entity)!;
+  const foreignId = () => bobs.get(entity)!;
   let before: unknown;
   beforeAll(async () => {
     before = await ofBob(entity);
@@ -98,9 +98,9 @@ describe.each(types)('%s', (_name, entity) => {
 
   test('lists only rows of the viewer', async () => {
     const { text, data } = await ann.query(
-      `{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } given: ${pluralName}(where: { id: { in: [${own()}, ${foreign()}] } }) { totalCount nodes { id } } }`,
+      `{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } given: ${pluralName}(where: { id: { in: [${ownId()}, ${foreignId()}] } }) { totalCount nodes { id } } }`,
     );
-    const mine = { totalCount: 1, nodes: [{ id: String(own()) }] };
+    const mine = { totalCount: 1, nodes: [{ id: String(ownId()) }] };
     expect(data).toEqual({ rows: mine, given: mine });
     expectNothingOf(bobs, text);
     for (const { rest } of metadata.views) {
@@ -111,18 +111,18 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('shows no rows to anonymous clients', async () => {
-    const { text, data } = await fitgraph.anyone.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } }`);
+    const { text, data } = await fitgraph.anonymous.query(`{ rows: ${pluralName}(first: 1000) { totalCount nodes { id } } }`);
     expect(data.rows).toEqual({ totalCount: 0, nodes: [] });
     expectNothingOf(annas, text);
-    expect((await fitgraph.anyone.query(`{ ${singularName}(id: ${foreign()}) { id } }`)).code).toBe('NOT_FOUND');
+    expect((await fitgraph.anonymous.query(`{ ${singularName}(id: ${foreignId()}) { id } }`)).code).toBe('NOT_FOUND');
   });
 
   test('does not find a foreign row by its ids', async () => {
-    expect((await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, foreign()) })).code).toBe(
-      'NOT_FOUND',
-    );
-    expect((await ann.query(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id: foreign() })).code).toBe('NOT_FOUND');
-    for (const { rest } of metadata.views) expect((await ann.get(`/${rest}/${foreign()}/`)).status).toBe(404);
+    expect(
+      (await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, foreignId()) })).code,
+    ).toBe('NOT_FOUND');
+    expect((await ann.query(`query ($id: ID!) { row: ${singularName}(id: $id) { id } }`, { id: foreignId() })).code).toBe('NOT_FOUND');
+    for (const { rest } of metadata.views) expect((await ann.get(`/${rest}/${foreignId()}/`)).status).toBe(404);
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
@@ -130,21 +130,21 @@ describe.each(types)('%s', (_name, entity) => {
     const { rest, permittedMethods } = metadata.views[0]!;
     if (metadata.update) {
       const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { errors { code } } }`;
-      expect((await ann.ask(update, { id: foreign(), input })).row.errors).toEqual(UNKNOWN);
+      expect((await ann.ask(update, { id: foreignId(), input })).row.errors).toEqual(UNKNOWN);
     }
     if (metadata.remove) {
       const remove = `mutation ($id: ID!) { row: ${metadata.remove}(id: $id) { errors { code } } }`;
-      expect((await ann.ask(remove, { id: foreign() })).row.errors).toEqual(UNKNOWN);
+      expect((await ann.ask(remove, { id: foreignId() })).row.errors).toEqual(UNKNOWN);
     }
     if (metadata.removeMany) {
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.removeMany}(rows: $rows) { errors { code } } }`;
-      expect((await ann.ask(remove, { rows: [{ id: own() }, { id: foreign() }] })).row.errors).toEqual(UNKNOWN);
+      expect((await ann.ask(remove, { rows: [{ id: ownId() }, { id: foreignId() }] })).row.errors).toEqual(UNKNOWN);
     }
     const status = (method: string) => (permittedMethods && !permittedMethods.includes(method) ? 403 : 404);
     const body = bodyOf(entity, 2, parentsIn(annas));
-    expect((await ann.put(`/${rest}/${foreign()}/`, body)).status).toBe(status('PUT'));
-    expect((await ann.patch(`/${rest}/${foreign()}/`, metadata.create ? body : {})).status).toBe(status('PATCH'));
-    expect((await ann.delete(`/${rest}/${foreign()}/`)).status).toBe(status('DELETE'));
+    expect((await ann.put(`/${rest}/${foreignId()}/`, body)).status).toBe(status('PUT'));
+    expect((await ann.patch(`/${rest}/${foreignId()}/`, metadata.create ? body : {})).status).toBe(status('PATCH'));
+    expect((await ann.delete(`/${rest}/${foreignId()}/`)).status).toBe(status('DELETE'));
   });
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);

@@ -10,7 +10,7 @@ const TESTS = path.join(ROOT, 'test');
 const files = (fs.readdirSync(TESTS, { recursive: true }) as string[]).filter((file) => file.endsWith('.ts')).sort();
 
 /** Returns the test files of a run; suites are resolved into their files. */
-const within = (run: keyof typeof runs) =>
+const filesOfRun = (run: keyof typeof runs) =>
   runs[run].flatMap((file) =>
     path.basename(file) === 'suite.ts' ? togetherIn(path.dirname(file)).map((name) => `${name}.test.ts`) : [file],
   );
@@ -25,7 +25,7 @@ const importsAnyOf = (file: string, named: readonly string[]): boolean =>
   importsOf(file).some((imported) => named.includes(imported) || importsAnyOf(imported, named));
 
 test('every test belongs to exactly one of the two runs', () => {
-  expect([...within('service'), ...within('system')].sort()).toEqual(files.filter((file) => file.endsWith('.test.ts')));
+  expect([...filesOfRun('service'), ...filesOfRun('system')].sort()).toEqual(files.filter((file) => file.endsWith('.test.ts')));
 });
 
 test('both runs have tests, and suites belong to `npm test`', () => {
@@ -35,7 +35,7 @@ test('both runs have tests, and suites belong to `npm test`', () => {
 });
 
 test('tests that start a server process or a browser belong to the system tests', () => {
-  const started = within('service').filter((file) => importsAnyOf(file, ['server/running.ts', 'system/browser/person.ts']));
+  const started = filesOfRun('service').filter((file) => importsAnyOf(file, ['server/running.ts', 'system/browser/person.ts']));
   expect(started).toEqual([]);
 });
 

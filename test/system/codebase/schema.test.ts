@@ -49,17 +49,17 @@ test('nodes of all edges except security events implement Node', () => {
 
 test('every type, field, argument and enum value has a description', () => {
   const missing: string[] = [];
-  const look = (name: string, { description }: { description?: string | null }) => {
+  const check = (name: string, { description }: { description?: string | null }) => {
     if (!description?.trim()) missing.push(name);
   };
   for (const type of types) {
-    look(type.name, type);
-    if (isEnumType(type)) for (const value of type.getValues()) look(`${type.name}.${value.name}`, value);
-    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) look(`${type.name}.${field.name}`, field);
+    check(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) check(`${type.name}.${field.name}`, field);
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      look(`${type.name}.${field.name}`, field);
-      for (const argument of field.args) look(`${type.name}.${field.name}(${argument.name}:)`, argument);
+      check(`${type.name}.${field.name}`, field);
+      for (const argument of field.args) check(`${type.name}.${field.name}(${argument.name}:)`, argument);
     }
   }
   expect(missing).toEqual([]);
@@ -132,18 +132,18 @@ const wordsOf = (text: string) =>
 
 test('no description merely repeats the name', () => {
   const repeating: string[] = [];
-  const look = (owner: string, name: string, description: string | null | undefined, label = '') => {
+  const checkRepetition = (owner: string, name: string, description: string | null | undefined, label = '') => {
     const known = new Set([owner, name, label].flatMap(wordsOf));
     if (wordsOf(description ?? '').every((word) => known.has(word))) repeating.push(`${owner}.${name}: ${description}`);
   };
   for (const type of types) {
-    if (isEnumType(type)) for (const value of type.getValues()) look('', value.name.toLowerCase(), value.description);
+    if (isEnumType(type)) for (const value of type.getValues()) checkRepetition('', value.name.toLowerCase(), value.description);
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
     // Names of operations contain the verb and the type.
     const owner = [schema.getQueryType(), schema.getMutationType()].includes(type as never) ? '' : type.name;
     for (const field of Object.values(type.getFields())) {
-      look(owner, field.name, field.description, field.extensions.field?.label);
-      if ('args' in field) for (const argument of field.args) look(field.name, argument.name, argument.description);
+      checkRepetition(owner, field.name, field.description, field.extensions.field?.label);
+      if ('args' in field) for (const argument of field.args) checkRepetition(field.name, argument.name, argument.description);
     }
   }
   expect(repeating).toEqual([]);
@@ -151,14 +151,15 @@ test('no description merely repeats the name', () => {
 
 test('no description is shared by more than 60 fields, arguments and values', () => {
   const places = new Map<string, string[]>();
-  const look = (place: string, description: string | null | undefined) =>
+  const countDescription = (place: string, description: string | null | undefined) =>
     places.set(String(description), [...(places.get(String(description)) ?? []), place]);
   for (const type of types) {
-    if (isEnumType(type)) for (const { name, description } of type.getValues()) look(`${type.name}.${name}`, description);
+    if (isEnumType(type)) for (const { name, description } of type.getValues()) countDescription(`${type.name}.${name}`, description);
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
     for (const field of Object.values(type.getFields())) {
-      look(`${type.name}.${field.name}`, field.description);
-      if ('args' in field) for (const { name, description } of field.args) look(`${type.name}.${field.name}(${name}:)`, description);
+      countDescription(`${type.name}.${field.name}`, field.description);
+      if ('args' in field)
+        for (const { name, description } of field.args) countDescription(`${type.name}.${field.name}(${name}:)`, description);
     }
   }
   expect([...places].filter(([, found]) => found.length > 60).map(([description, found]) => `${found.length} × ${description}`)).toEqual(
@@ -184,7 +185,7 @@ test('every resource class is a type with a REST endpoint or a field of another 
     expect.arrayContaining(all.filter(({ extensions }) => !extensions.resource!.only).map(({ name }) => name)),
   );
   const { resources: endpoints } = deriveEndpoints(restSchema, () => () => Promise.reject(new Error('endpoints are not executable here')));
-  const shown = (name: string) =>
+  const isFieldOfType = (name: string) =>
     types.filter(isObjectType).some((type) => {
       const fields = Object.values(type.getFields());
       return fields.some((field) => getNamedType(field.type).name === name && !/(?:Edge|Connection|Payload)$/.test(type.name));
@@ -192,21 +193,21 @@ test('every resource class is a type with a REST endpoint or a field of another 
   for (const { name, extensions } of all) {
     const { views } = extensions.resource!;
     for (const { rest } of views) expect(endpoints.has(rest)).toBe(true);
-    expect([name, views.length > 0 || shown(name)]).toEqual([name, true]);
+    expect([name, views.length > 0 || isFieldOfType(name)]).toEqual([name, true]);
   }
 });
 
 test('orders and group keys follow at most three references, without cycles', () => {
-  const far = (type: GraphQLInputObjectType, passed: readonly GraphQLInputObjectType[]): number => {
+  const longestPath = (type: GraphQLInputObjectType, passed: readonly GraphQLInputObjectType[]): number => {
     expect(passed).not.toContain(type);
     const further = Object.values(type.getFields())
       .map((field) => getNamedType(field.type))
       .filter(isInputObjectType);
-    return Math.max(0, ...further.map((next) => 1 + far(next, [...passed, type])));
+    return Math.max(0, ...further.map((next) => 1 + longestPath(next, [...passed, type])));
   };
   const orders = types.filter(isInputObjectType).filter(({ name }) => /(?<!Group)Order$|GroupBy$/.test(name));
   expect(orders.length).toBeGreaterThan(20);
-  for (const order of orders) expect([order.name, far(order, []) <= 3]).toEqual([order.name, true]);
+  for (const order of orders) expect([order.name, longestPath(order, []) <= 3]).toEqual([order.name, true]);
 });
 
 test('REST-only fields are absent from GraphQL types, inputs, filters and orders', () => {
@@ -273,7 +274,7 @@ const GROUPED = ['DiaryEntry', 'Exercise', 'Ingredient', 'PlannedSet', 'WeightEn
 
 test('exactly the lists of groupable resources have a field for groups', () => {
   const holders = types.filter(isObjectType).map((type) => ({ type, fields: Object.values(type.getFields()) }));
-  const found = (ending: RegExp) =>
+  const fieldsEndingWith = (ending: RegExp) =>
     holders.flatMap(({ type, fields }) =>
       fields.flatMap((field) => {
         const of = ending.exec(getNamedType(field.type).name)?.[1];
@@ -283,8 +284,8 @@ test('exactly the lists of groupable resources have a field for groups', () => {
   // Excludes SetGroup, which is a resource.
   const statistics = holders.filter(({ type }) => !type.getInterfaces().length);
   expect(statistics.flatMap(({ type }) => /^(.+)Group$/.exec(type.name)?.[1] ?? []).sort()).toEqual(GROUPED);
-  expect(found(/^(.+)Group$/).sort()).toEqual(found(/^(.+)Connection$/).sort());
-  expect(found(/^(.+)Group$/).length).toBeGreaterThan(10);
+  expect(fieldsEndingWith(/^(.+)Group$/).sort()).toEqual(fieldsEndingWith(/^(.+)Connection$/).sort());
+  expect(fieldsEndingWith(/^(.+)Group$/).length).toBeGreaterThan(10);
 });
 
 test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => [type.name, type]))(
@@ -295,9 +296,9 @@ test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => 
 );
 
 /** Returns all input types reachable from an input type, except by filters on connections to rows of the viewer. */
-function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
+function inputsWithin(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
-  const asksOwn = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
+  const filtersOwnedRows = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
     edgesToOwn(schema).some(
       (edge) => input.name === `${edge.type.name}Where` && edge.field.name === name && type.name === `${edge.target}ListFilter`,
     );
@@ -305,7 +306,7 @@ function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
     if (isInputObjectType(type))
       for (const field of Object.values(type.getFields())) {
         const named = getNamedType(field.type);
-        if (!asksOwn(type, field.name, named)) seen.add(named);
+        if (!filtersOwnedRows(type, field.name, named)) seen.add(named);
       }
   return seen;
 }
@@ -320,12 +321,12 @@ test.each([
   ['GroupOrder', 1],
 ])('the %s input of public types reaches owned types by connections of the viewer only', (kind, least) => {
   const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
-  const asked = inputs(resources.filter(isPublic)).flatMap((type) => [...within(type)]);
-  expect(asked.length).toBeGreaterThan(least);
+  const usedInputs = inputs(resources.filter(isPublic)).flatMap((type) => [...inputsWithin(type)]);
+  expect(usedInputs.length).toBeGreaterThan(least);
   const ofOwned = owned.flatMap(({ name }) =>
     ['Where', 'Order', 'ListFilter', 'GroupBy', 'Having', 'GroupOrder'].flatMap((suffix) => schema.getType(name + suffix) ?? []),
   );
-  expect(ofOwned.filter((type) => asked.includes(type))).toEqual([]);
+  expect(ofOwned.filter((type) => usedInputs.includes(type))).toEqual([]);
 });
 
 test('only owned types, the viewer and user payloads have fields of type User', () => {

@@ -75,7 +75,7 @@ test('link tables have exactly the expected columns', async () => {
 });
 
 /** Internal tables of the service. */
-const OTHERS = [
+const INTERNAL_TABLES = [
   'migration',
   'token',
   'access_token',
@@ -99,8 +99,8 @@ const OTHERS = [
 test('every table belongs to a model or is listed as internal', async () => {
   const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
   const links = allEntities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
-  const kept = allEntities().flatMap((entity) => contributorTable(entity) ?? []);
-  const known = [...allEntities().map((entity) => resourceOf(entity)!.table), ...links, ...kept, ...OTHERS];
+  const contributorTables = allEntities().flatMap((entity) => contributorTable(entity) ?? []);
+  const known = [...allEntities().map((entity) => resourceOf(entity)!.table), ...links, ...contributorTables, ...INTERNAL_TABLES];
   expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
 });
 
@@ -191,8 +191,11 @@ test('every table of owned rows has a policy that compares the owner with the vi
   const expected = new Map(owned.map((entity) => [resourceOf(entity)!.table, resourceOf(entity)!.ownerColumn]));
   for (const entity of owned) for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
   for (const table of ['idempotency_key', 'idempotency_usage']) expected.set(table, 'user_id');
-  const said = (owner: string) => expect.stringMatching(new RegExp(`^\\(${owner} = \\( SELECT .*current_setting\\('fitgraph.viewer'`));
-  expect(policies).toEqual([...expected].sort().map(([table, owner]) => ({ table, command: '*', using: said(owner), check: said(owner) })));
+  const policyWithOwner = (owner: string) =>
+    expect.stringMatching(new RegExp(`^\\(${owner} = \\( SELECT .*current_setting\\('fitgraph.viewer'`));
+  expect(policies).toEqual(
+    [...expected].sort().map(([table, owner]) => ({ table, command: '*', using: policyWithOwner(owner), check: policyWithOwner(owner) })),
+  );
 });
 
 test('every table with a user id has a policy or is listed as an exception', async () => {

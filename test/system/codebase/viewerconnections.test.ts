@@ -3,7 +3,7 @@ import { fieldsOf } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { furnish, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, spreadIds, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
 import { edgesToOwn, type Edge } from '../../setup/edges';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
@@ -14,13 +14,13 @@ let ann: Person;
 let bob: Person;
 /** A user without any rows. */
 let carl: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 
 beforeAll(async () => {
   await spreadIds(fitgraph);
   [ann, bob, carl] = [await fitgraph.user('ann'), await fitgraph.user('bob'), await fitgraph.user('carl')];
-  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(bob)];
 });
 
 test('the schema has connections from public rows to owned rows', () => expect(edges.length).toBeGreaterThanOrEqual(2));
@@ -33,52 +33,54 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
   (_name, { type, field, target }) => {
     const { singularName, pluralName } = resourceOf(findEntity(type.name)!)!;
     /** The reference from the owned row to the public one. */
-    const back = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.many)!;
-    const own = () => String(annas.get(findEntity(target)!));
-    const foreign = () => String(bobs.get(findEntity(target)!));
-    const shown = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
-    const only = (id: string) => ({ totalCount: 1, nodes: [{ id }], edges: [{ node: { id } }] });
+    const backReference = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.many)!;
+    const ownId = () => String(annas.get(findEntity(target)!));
+    const foreignId = () => String(bobs.get(findEntity(target)!));
+    const connectionField = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
+    const pageOf = (id: string) => ({ totalCount: 1, nodes: [{ id }], edges: [{ node: { id } }] });
     const none = { totalCount: 0, nodes: [], edges: [] };
 
     test('returns and counts only rows of the viewer', async () => {
       const lists = [
-        `{ a: ${singularName}(id: ${SHARED}) { ${shown()} } }`,
-        `{ a: node(nodeId: "${nodeIdOf(type.name, SHARED)}") { ... on ${type.name} { ${shown()} } } }`,
-        `{ a: ${singularName}(id: ${SHARED}) { ${shown('(first: 1, offset: 0)')} } }`,
-        `{ a: ${singularName}(id: ${SHARED}) { ${shown('(last: 5)')} } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${connectionField()} } }`,
+        `{ a: node(nodeId: "${nodeIdOf(type.name, SHARED)}") { ... on ${type.name} { ${connectionField()} } } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${connectionField('(first: 1, offset: 0)')} } }`,
+        `{ a: ${singularName}(id: ${SHARED}) { ${connectionField('(last: 5)')} } }`,
       ];
       for (const document of lists) {
-        expect((await ann.ask(document)).a.shown).toEqual(only(own()));
-        expect((await bob.ask(document)).a.shown).toEqual(only(foreign()));
+        expect((await ann.ask(document)).a.shown).toEqual(pageOf(ownId()));
+        expect((await bob.ask(document)).a.shown).toEqual(pageOf(foreignId()));
         expect((await carl.ask(document)).a.shown).toEqual(none);
       }
-      const page = `{ rows: ${pluralName}(where: { id: { eq: ${SHARED} } }) { nodes { ${shown()} } } }`;
-      expect((await ann.ask(page)).rows.nodes).toEqual([{ shown: only(own()) }]);
+      const page = `{ rows: ${pluralName}(where: { id: { eq: ${SHARED} } }) { nodes { ${connectionField()} } } }`;
+      expect((await ann.ask(page)).rows.nodes).toEqual([{ shown: pageOf(ownId()) }]);
       expect((await carl.ask(page)).rows.nodes).toEqual([{ shown: none }]);
-      for (const args of ['offset: 1', `where: { id: { eq: ${foreign()} } }`, `where: { not: { id: { eq: ${own()} } } }`])
+      for (const args of ['offset: 1', `where: { id: { eq: ${foreignId()} } }`, `where: { not: { id: { eq: ${ownId()} } } }`])
         expect(
           (await ann.ask(`{ a: ${singularName}(id: ${SHARED}) { shown: ${field.name}(${args}) { nodes { id } } } }`)).a.shown.nodes,
         ).toEqual([]);
     });
 
     test('returns only rows of the viewer when nested repeatedly', async () => {
-      const object = back().object;
+      const object = backReference().object;
       const { pluralName: owns } = resourceOf(findEntity(target)!)!;
-      const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${shown()} } } } } } } }`;
+      const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${connectionField()} } } } } } } }`;
       const answer = await ann.query(document);
-      expect(answer.data.rows.nodes).toEqual([{ up: { down: { totalCount: 1, nodes: [{ id: own(), up: { shown: only(own()) } }] } } }]);
-      expect(answer.text).not.toContain(foreign());
+      expect(answer.data.rows.nodes).toEqual([
+        { up: { down: { totalCount: 1, nodes: [{ id: ownId(), up: { shown: pageOf(ownId()) } }] } } },
+      ]);
+      expect(answer.text).not.toContain(foreignId());
     });
 
     const list = `query ($where: ${type.name}Where) { rows: ${pluralName}(where: $where, first: 1000) { totalCount nodes { id } } }`;
-    const found = async (person: Person, where: object): Promise<string> => (await person.query(list, { where })).text;
+    const textWhere = async (person: Person, where: object): Promise<string> => (await person.query(list, { where })).text;
 
     test('does not reveal rows of other users to filters', async () => {
       const quantifiers = ['some', 'none'];
       const conditions = (id: string): object[] =>
         quantifiers.flatMap((quantifier) => {
           const inner = { id: { eq: id } };
-          const deep = { [back().object!]: { [field.name]: { [quantifier]: inner } } };
+          const deep = { [backReference().object!]: { [field.name]: { [quantifier]: inner } } };
           const single = { [field.name]: { [quantifier]: inner } };
           return [
             single,
@@ -88,15 +90,15 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
             ...quantifiers.map((outer) => ({ [field.name]: { [outer]: deep } })),
           ];
         });
-      const [foreigns, unknowns] = [conditions(foreign()), conditions(String(UNKNOWN))];
+      const [foreigns, unknowns] = [conditions(foreignId()), conditions(String(UNKNOWN))];
       for (const [index, where] of foreigns.entries())
         for (const person of [ann, carl])
-          expect([where, await found(person, where)]).toEqual([where, await found(person, unknowns[index]!)]);
+          expect([where, await textWhere(person, where)]).toEqual([where, await textWhere(person, unknowns[index]!)]);
     });
 
     test('applies `some` and `none` filters to rows of the viewer only', async () => {
       const ids = async (person: Person, where: object) =>
-        (JSON.parse(await found(person, where)) as any).data.rows.nodes.map(({ id }: { id: string }) => id);
+        (JSON.parse(await textWhere(person, where)) as any).data.rows.nodes.map(({ id }: { id: string }) => id);
       const all = await ids(carl, {});
       expect(all).toContain(SHARED);
       // A user without rows: `some` matches nothing, `none` matches everything.
@@ -106,17 +108,17 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
       expect(await ids(ann, { [field.name]: { some: {} } })).toEqual([SHARED]);
       expect(await ids(ann, { [field.name]: { none: {} } })).toEqual(all.filter((id: string) => id !== SHARED));
       // The other user's row references the same public row and does not count.
-      expect(await ids(ann, { [field.name]: { none: { not: { id: { eq: own() } } } } })).toEqual(all);
+      expect(await ids(ann, { [field.name]: { none: { not: { id: { eq: ownId() } } } } })).toEqual(all);
     });
 
     test('fails as UNAUTHENTICATED for anonymous clients and keeps public fields readable', async () => {
-      const { data, errors } = await fitgraph.anyone.query(
-        `{ a: ${singularName}(id: ${SHARED}) { id ${shown()} } b: ${singularName}(id: ${SHARED}) { id } }`,
+      const { data, errors } = await fitgraph.anonymous.query(
+        `{ a: ${singularName}(id: ${SHARED}) { id ${connectionField()} } b: ${singularName}(id: ${SHARED}) { id } }`,
       );
       expect(data).toEqual({ a: { id: SHARED, shown: null }, b: { id: SHARED } });
       expect(errors).toMatchObject([{ path: ['a', 'shown'], extensions: { code: 'UNAUTHENTICATED' } }]);
       for (const quantifier of ['some', 'none'])
-        expect((await fitgraph.anyone.query(list, { where: { [field.name]: { [quantifier]: {} } } })).code).toBe('UNAUTHENTICATED');
+        expect((await fitgraph.anonymous.query(list, { where: { [field.name]: { [quantifier]: {} } } })).code).toBe('UNAUTHENTICATED');
     });
   },
 );

@@ -5,50 +5,50 @@
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import '../../../src/graphql/schema';
-import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, UNKNOWN, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { GraphQLAnswer, Person } from '../../setup/person';
 import { bodyOf, inputOf, type Values } from '../../setup/samples';
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let annas: Belongings;
-let bobs: Belongings;
+let annas: OwnedRowIds;
+let bobs: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  [annas, bobs] = [await furnish(ann), await furnish(await fitgraph.user('bob'))];
+  [annas, bobs] = [await createOwnedRows(ann), await createOwnedRows(await fitgraph.user('bob'))];
 });
 
-interface Wrong {
+interface UserError {
   path: string[];
   code: string;
   message: string;
 }
 
-/** Numbers of rows: `furnish` creates the first one, the others are free. */
-const MADE = 1;
-const FREE = 100;
+/** Numbers of rows: `createOwnedRows` creates the first one, the others are free. */
+const EXISTING = 1;
+const FREE_NUMBER = 100;
 const OTHER = 101;
 
 const input = (entity: Entity, number: number): Values => inputOf(entity, number, parentsIn(annas));
 
 /** Returns values that make a row invalid: each invalid reference alone, with a duplicate, and all together. */
-function mistakes(entity: Entity): Values[] {
+function invalidValues(entity: Entity): Values[] {
   const references = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
   const foreign = ({ target }: (typeof references)[number]) => bobs.get(target!()) ?? UNKNOWN;
   const each = references.flatMap((field) => [{ [field.name]: UNKNOWN }, { [field.name]: foreign(field) }]);
-  const double = resourceOf(entity)!.unique?.includes('date') ? [{ date: input(entity, MADE).date }] : [];
+  const double = resourceOf(entity)!.unique?.includes('date') ? [{ date: input(entity, EXISTING).date }] : [];
   const all = Object.assign({}, ...each, ...double) as Values;
   return [...each, ...double, ...each.flatMap((one) => double.map((other) => ({ ...one, ...other }))), ...(each.length ? [all] : [])];
 }
 
-const wrong = ({ data, errors }: GraphQLAnswer): Wrong[] => {
+const errorsOf = ({ data, errors }: GraphQLAnswer): UserError[] => {
   expect(errors).toBeUndefined();
   return data.rows.errors;
 };
 
 /** Replaces the path of the first bulk input by that of a single input. */
-const asOfOne = (found: readonly Wrong[]) =>
+const asOfOne = (found: readonly UserError[]) =>
   found.map((one) => ({ ...one, path: ['input', ...one.path.slice(one.path[0] === 'inputs' ? 2 : 3)] }));
 
 const types = ownedTypes()
@@ -62,28 +62,28 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
   const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${ERRORS} }`;
   const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.update}(id: $id, input: $input) ${ERRORS} }`;
   const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${ERRORS} }`;
-  const made = async (number: number) => {
+  const createRow = async (number: number) => {
     const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.singularName} { id } errors`), {
       input: input(entity, number),
     });
-    expect(wrong(answer)).toEqual([]);
+    expect(errorsOf(answer)).toEqual([]);
     return answer.data.rows.row.id as string;
   };
-  const [id, other] = [await made(FREE + 10), await made(FREE + 11)];
+  const [id, other] = [await createRow(FREE_NUMBER + 10), await createRow(FREE_NUMBER + 11)];
   const rows = () => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`);
   const before = await rows();
-  for (const values of mistakes(entity)) {
-    const whole = { ...input(entity, FREE), ...values };
-    const alone = wrong(await ann.query(create, { input: whole }));
+  for (const values of invalidValues(entity)) {
+    const whole = { ...input(entity, FREE_NUMBER), ...values };
+    const alone = errorsOf(await ann.query(create, { input: whole }));
     expect(alone).not.toEqual([]);
-    expect(alone).toEqual(asOfOne(wrong(await ann.query(createMany, { inputs: [whole, input(entity, OTHER)] }))));
+    expect(alone).toEqual(asOfOne(errorsOf(await ann.query(createMany, { inputs: [whole, input(entity, OTHER)] }))));
     for (const changed of [whole, values]) {
       const changes = [
         { id, input: changed },
         { id: other, input: input(entity, OTHER) },
       ];
-      const changedAlone = wrong(await ann.query(update, changes[0]));
-      expect(changedAlone).toEqual(asOfOne(wrong(await ann.query(updateMany, { changes }))));
+      const changedAlone = errorsOf(await ann.query(update, changes[0]));
+      expect(changedAlone).toEqual(asOfOne(errorsOf(await ann.query(updateMany, { changes }))));
       expect(changedAlone).toEqual(alone);
     }
   }
@@ -91,7 +91,7 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
 });
 
 test('the tested types include unique constraints and references', () => {
-  const counts = types.map(([, entity]) => mistakes(entity).length);
+  const counts = types.map(([, entity]) => invalidValues(entity).length);
   expect(counts.filter((count) => count > 4).length).toBeGreaterThanOrEqual(3);
   expect(types.filter(([, entity]) => resourceOf(entity)!.unique).length).toBeGreaterThanOrEqual(2);
 });
@@ -101,21 +101,21 @@ const doubled = types.filter(([, entity]) => resourceOf(entity)!.unique);
 test.each(doubled)('%s reports over REST a missing row first, then invalid fields and parents, then duplicates', async (_name, entity) => {
   const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
   const body = (number: number) => bodyOf(entity, number, parentsIn(annas));
-  const { id } = (await ann.post(path, body(FREE + 20))).body;
+  const { id } = (await ann.post(path, body(FREE_NUMBER + 20))).body;
   const double = { status: 400, body: { non_field_errors: ['The fields date, user must make a unique set.'] } };
-  expect(await ann.post(path, body(MADE))).toMatchObject(double);
-  expect(await ann.put(`${path}${id}/`, body(MADE))).toMatchObject(double);
-  expect(await ann.patch(`${path}${id}/`, { date: body(MADE).date })).toMatchObject(double);
+  expect(await ann.post(path, body(EXISTING))).toMatchObject(double);
+  expect(await ann.put(`${path}${id}/`, body(EXISTING))).toMatchObject(double);
+  expect(await ann.patch(`${path}${id}/`, { date: body(EXISTING).date })).toMatchObject(double);
   const date = ['This field may not be null.'];
-  expect(await ann.post(path, { ...body(MADE), date: null })).toMatchObject({ status: 400, body: { date } });
+  expect(await ann.post(path, { ...body(EXISTING), date: null })).toMatchObject({ status: 400, body: { date } });
   for (const gone of [UNKNOWN, bobs.get(entity)!])
-    expect(await ann.put(`${path}${gone}/`, body(MADE))).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
+    expect(await ann.put(`${path}${gone}/`, body(EXISTING))).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
   const parent = fieldsOf(entity).find(({ relation, stored, readOnly }) => relation?.owned && stored && !readOnly);
   if (!parent) return;
-  const foreign = { ...body(MADE), [parent.rest]: bobs.get(parent.target!()) };
-  const refused = { status: 403, body: { detail: 'You are not allowed to do this' } };
-  expect(await ann.post(path, foreign)).toMatchObject(refused);
-  expect(await ann.put(`${path}${id}/`, foreign)).toMatchObject(refused);
+  const foreign = { ...body(EXISTING), [parent.rest]: bobs.get(parent.target!()) };
+  const notAllowed = { status: 403, body: { detail: 'You are not allowed to do this' } };
+  expect(await ann.post(path, foreign)).toMatchObject(notAllowed);
+  expect(await ann.put(`${path}${id}/`, foreign)).toMatchObject(notAllowed);
 });
 
 test('every writable reference has a foreign key, with the owner if the target is owned', async () => {

@@ -3,21 +3,21 @@ import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObje
 import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
 import { resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { readRow, updateOf } from '../../setup/lists';
 import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
 import { randomFor, seeded, type Random } from '../../setup/random';
-import { bodyOf, inputOf, named, type Values } from '../../setup/samples';
+import { bodyOf, inputOf, toEnumName, type Values } from '../../setup/samples';
 
 /** A zone with daylight saving time, different from that of the machine. */
 const fitgraph = fitgraphForThisFile({ environment: { TIME_ZONE: 'Europe/Berlin' } });
 const schema = buildGraphQLSchema();
 let ann: Person;
-let annas: Belongings;
+let annas: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  annas = await furnish(ann);
+  annas = await createOwnedRows(ann);
 });
 
 const ROUNDS = 4;
@@ -59,19 +59,19 @@ function valueOf(field: FieldMeta): unknown {
   }
 }
 
-interface Written {
+interface WriteInput {
   /** Values that are valid together. */
   sample: Values;
   /** Random values, each of them valid for its field; together they may be rejected. */
   drawn: Values;
 }
 
-function written(
+function writeInput(
   entity: Entity,
   sample: Values,
   key: (field: FieldMeta) => string,
   shown: (field: FieldMeta, value: unknown) => unknown,
-): Written {
+): WriteInput {
   const drawn = fieldsOf(entity).flatMap((field): [string, unknown][] => {
     if (!(key(field) in sample) || field.relation || resourceOf(entity)!.unique?.includes(field.name)) return [];
     const value = valueOf(field);
@@ -82,14 +82,15 @@ function written(
 
 /** Distinguishes the samples of one type. */
 let number: number;
-const body = (entity: Entity): Written =>
-  written(
+const body = (entity: Entity): WriteInput =>
+  writeInput(
     entity,
     bodyOf(entity, (number += 1), parentsIn(annas)),
     ({ rest }) => rest,
     (_field, value) => value,
   );
-const input = (entity: Entity): Written => written(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, named);
+const input = (entity: Entity): WriteInput =>
+  writeInput(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, toEnumName);
 
 /** Returns a random subset with at least one field. */
 const some = (values: Values): Values => Object.fromEntries(random.some(Object.entries(values), Object.keys(values).length));
@@ -98,8 +99,8 @@ const some = (values: Values): Values => Object.fromEntries(random.some(Object.e
  * Sends random values until they are accepted. Each attempt replaces half of the previous random values by those of the sample. The last attempt
  * sends the sample unchanged.
  */
-async function accepted<A>(
-  { sample, drawn }: Written,
+async function writeUntilAccepted<A>(
+  { sample, drawn }: WriteInput,
   part: (values: Values) => Values,
   send: (values: Values) => Promise<A>,
   isAccepted: (answer: A) => boolean,
@@ -113,7 +114,7 @@ async function accepted<A>(
 
 const whole = (values: Values) => values;
 
-const shown = ({ body, headers }: Answer) => ({ body, tag: headers.get('etag') });
+const bodyAndTag = ({ body, headers }: Answer) => ({ body, tag: headers.get('etag') });
 
 const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
 
@@ -129,15 +130,17 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
     const path = `/${rest}/`;
     const compare = async (answer: Answer) => {
       if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
-      expect(shown(answer)).toEqual(shown(await ann.get(`${path}${answer.body.id}/`)));
+      expect(bodyAndTag(answer)).toEqual(bodyAndTag(await ann.get(`${path}${answer.body.id}/`)));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const made = metadata.create ? await accepted(body(entity), whole, (values) => ann.post(path, values), isWritten) : undefined;
+      const made = metadata.create
+        ? await writeUntilAccepted(body(entity), whole, (values) => ann.post(path, values), isWritten)
+        : undefined;
       if (made) await compare(made);
       const id = (made ? made.body.id : annas.get(entity)) as number;
-      await compare(await accepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
+      await compare(await writeUntilAccepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
       if (permittedMethods.includes('PUT'))
-        await compare(await accepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
+        await compare(await writeUntilAccepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
     }
   },
 );
@@ -147,13 +150,13 @@ function selections(entity: Entity): string[] {
   const all = Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields()).filter(
     ({ args, extensions }) => !extensions.action && !args.some(({ type }) => isNonNullType(type)),
   );
-  const leaves = all.filter(({ type }) => isLeafType(getNamedType(type))).map(({ name }) => name);
-  const around = all.flatMap(({ name, type }) => {
+  const leafNames = all.filter(({ type }) => isLeafType(getNamedType(type))).map(({ name }) => name);
+  const relatedFields = all.flatMap(({ name, type }) => {
     const target = getNamedType(type);
     return isObjectType(target) && target.getFields().id ? [`${name} { id }`] : [];
   });
   const own = fieldsOf(entity).filter(({ column, only }) => column && only !== 'rest');
-  return ['id', own.map(({ name }) => name).join(' '), leaves.join(' '), around.join(' ') || 'id'];
+  return ['id', own.map(({ name }) => name).join(' '), leafNames.join(' '), relatedFields.join(' ') || 'id'];
 }
 
 const hasRow = ({ data }: GraphQLAnswer): boolean => !!data?.made?.row;
@@ -173,9 +176,12 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
       expect(found).toEqual(await readRow(ann, entity, found.id, `id ${selection}`));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      if (metadata.create) await compare(await accepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
+      if (metadata.create)
+        await compare(await writeUntilAccepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
       if (metadata.update)
-        await compare(await accepted(input(entity), some, (values) => ann.query(update, { id: annas.get(entity), input: values }), hasRow));
+        await compare(
+          await writeUntilAccepted(input(entity), some, (values) => ann.query(update, { id: annas.get(entity), input: values }), hasRow),
+        );
     }
   }
 });

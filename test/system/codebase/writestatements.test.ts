@@ -3,35 +3,35 @@ import { creatableChildren } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { OWNER_FIELD, resourceOf } from '../../../src/core/model/registry';
 import '../../../src/graphql/schema';
-import { furnish, ownedTypes, parentsIn, type Belongings } from '../../setup/belongings';
+import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
 import { bodyOf, inputBelow, inputOf, type Values } from '../../setup/samples';
 
 const SIZES = [1, 20, 400];
 /** Look-ups of references, the transaction, writes of rows and links, and reads of the result. */
-const MOST = 14;
+const MAX_STATEMENTS = 14;
 
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
-let belongings: Belongings;
+let ownedRowIds: OwnedRowIds;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  belongings = await furnish(ann);
+  ownedRowIds = await createOwnedRows(ann);
 });
 
 /** Numbers the rows, so that they satisfy unique constraints. */
 let number = 100;
-function next(entity: Entity, by?: string): Values {
-  const given = [(number += 1), parentsIn(belongings)] as const;
-  const values = by === undefined ? inputOf(entity, ...given) : inputBelow(entity, by, ...given);
+function nextInput(entity: Entity, by?: string): Values {
+  const inputArguments = [(number += 1), parentsIn(ownedRowIds)] as const;
+  const values = by === undefined ? inputOf(entity, ...inputArguments) : inputBelow(entity, by, ...inputArguments);
   // True flags may affect other rows.
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === false ? true : value]));
 }
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
 
-const succeeded = (answer: GraphQLAnswer): GraphQLAnswer => {
+const expectSuccess = (answer: GraphQLAnswer): GraphQLAnswer => {
   expect(answer.errors).toBeUndefined();
   const { rows } = answer.data;
   if (rows.errors) expect(rows.errors).toEqual([]);
@@ -50,7 +50,7 @@ function expectNoGrowth([one, some, many]: number[], more = 0): void {
   expect(many).toBe(some);
   expect(some! - one!).toBeGreaterThanOrEqual(0);
   expect(some! - one!).toBeLessThanOrEqual(1 + more);
-  expect(many).toBeLessThanOrEqual(MOST);
+  expect(many).toBeLessThanOrEqual(MAX_STATEMENTS);
 }
 
 const written = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMany);
@@ -62,25 +62,25 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for bulk writes',
   async (name, entity) => {
     const { pluralName, metadata } = resourceOf(entity)!;
-    const shown = `{ shown: ${pluralName} { id } errors { path message } }`;
-    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${shown} }`;
-    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${shown} }`;
+    const payload = `{ shown: ${pluralName} { id } errors { path message } }`;
+    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${payload} }`;
+    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${payload} }`;
     const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.removeMany}(rows: $rows) { deletedIds } }`;
     const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
     for (const size of SIZES) {
-      const created = succeeded(await ann.query(create, { inputs: times(size, () => next(entity)) }));
+      const created = expectSuccess(await ann.query(create, { inputs: times(size, () => nextInput(entity)) }));
       statements.create!.push(created.statements);
       const ids: string[] = created.data.rows.shown.map(({ id }: { id: string }) => id);
       expect(new Set(ids).size).toBe(size);
-      const changes = ids.map((id) => ({ id, input: next(entity) }));
-      statements.update!.push(succeeded(await ann.query(update, { changes })).statements);
+      const changes = ids.map((id) => ({ id, input: nextInput(entity) }));
+      statements.update!.push(expectSuccess(await ann.query(update, { changes })).statements);
       // Each row changes another field.
       const parts = changes.map(({ id }, index) => {
-        const entries = Object.entries(next(entity));
+        const entries = Object.entries(nextInput(entity));
         return { id, input: Object.fromEntries([entries[index % entries.length]!]) };
       });
-      if (size > 1) statements.parts!.push(succeeded(await ann.query(update, { changes: parts })).statements);
-      statements.remove!.push(succeeded(await ann.query(remove, { rows: ids.map((id) => ({ id })) })).statements);
+      if (size > 1) statements.parts!.push(expectSuccess(await ann.query(update, { changes: parts })).statements);
+      statements.remove!.push(expectSuccess(await ann.query(remove, { rows: ids.map((id) => ({ id })) })).statements);
     }
     expectNoGrowth(statements.create!, lookUps(entity));
     expectNoGrowth(statements.update!, lookUps(entity));
@@ -94,7 +94,7 @@ function tree(entity: Entity, width: number, above?: string): Values {
   const children = creatableChildren(entity).map(
     ({ name, target, referenceField }) => [name, times(width, () => tree(target(), 1, referenceField))] as const,
   );
-  return { ...next(entity, above), ...Object.fromEntries(children) };
+  return { ...nextInput(entity, above), ...Object.fromEntries(children) };
 }
 
 const rowsIn = (values: Values): number =>
@@ -118,10 +118,10 @@ test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
     for (const size of SIZES) {
       const input = tree(entity, Math.ceil(size / perWidth));
       expect(rowsIn(input)).toBeGreaterThanOrEqual(size);
-      answers.push(succeeded(await ann.query(create, { input })));
+      answers.push(expectSuccess(await ann.query(create, { input })));
     }
     expect(new Set(answers.map(({ statements }) => statements)).size).toBe(1);
-    expect(answers[0]!.statements).toBeLessThanOrEqual(2 * MOST);
+    expect(answers[0]!.statements).toBeLessThanOrEqual(2 * MAX_STATEMENTS);
   },
 );
 
@@ -145,24 +145,24 @@ function keyStatements(entity: Entity, restName: string): number {
   return key.length > 1 && key.includes(name) ? 2 + (relation ? 1 : 0) : 0;
 }
 
-const kept = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.create);
+const restWritable = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.create);
 
-test.each(kept.map((entity): [string, Entity] => [entity.name, entity]))(
+test.each(restWritable.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes four statements per REST write, plus listed exceptions',
   async (name, entity) => {
     const statements: Record<string, number> = {};
-    const counted = (what: string, status: number, answer: Answer) => {
+    const recordStatements = (what: string, status: number, answer: Answer) => {
       expect([what, answer.status]).toEqual([what, status]);
       statements[what] = answer.statements;
       return answer;
     };
     const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
-    const body = () => bodyOf(entity, (number += 1), parentsIn(belongings));
-    const { id } = counted('POST', 201, await ann.post(path, body())).body;
+    const body = () => bodyOf(entity, (number += 1), parentsIn(ownedRowIds));
+    const { id } = recordStatements('POST', 201, await ann.post(path, body())).body;
     const [changed] = Object.entries(body()).filter(([, value]) => !Array.isArray(value));
-    counted('PATCH', 200, await ann.patch(`${path}${id}/`, Object.fromEntries([changed!])));
-    counted('PUT', 200, await ann.put(`${path}${id}/`, body()));
-    counted('DELETE', 204, await ann.delete(`${path}${id}/`));
+    recordStatements('PATCH', 200, await ann.patch(`${path}${id}/`, Object.fromEntries([changed!])));
+    recordStatements('PUT', 200, await ann.put(`${path}${id}/`, body()));
+    recordStatements('DELETE', 204, await ann.delete(`${path}${id}/`));
     const extra: Partial<Record<string, number>>[] = [MORE[name] ?? {}, { PATCH: keyStatements(entity, changed![0]) }];
     const expected = ['POST', 'PATCH', 'PUT', 'DELETE'].map((what) => [what, extra.reduce((sum, more) => sum + (more[what] ?? 0), 4)]);
     expect(statements).toEqual(Object.fromEntries(expected));

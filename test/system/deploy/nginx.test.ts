@@ -55,11 +55,11 @@ beforeAll(async () => {
   const file = path.join(folder, 'nginx.conf');
   fs.writeFileSync(file, configuration(await freePort()));
   nginx = spawn(process.env.NGINX!, ['-c', file, '-p', folder, '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  nginx.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  let errorOutput = '';
+  nginx.stderr!.on('data', (chunk: Buffer) => (errorOutput += chunk.toString()));
   await until('nginx serves', () => {
-    if (nginx.exitCode !== null) throw new Error(said);
-    return said.includes('start worker process ');
+    if (nginx.exitCode !== null) throw new Error(errorOutput);
+    return errorOutput.includes('start worker process ');
   });
 });
 afterAll(async () => {
@@ -112,8 +112,8 @@ test('responses have the request id of nginx and Strict-Transport-Security', asy
 
 test('the client address is that of the connection, not of a forged X-Forwarded-For', async () => {
   const audit = `{ viewer { securityEvents(first: 1) { nodes { kind address } } } }`;
-  const said = JSON.stringify({ username: 'ann', password: 'not the password' });
-  const { status } = await send('POST', '/api/v2/login/', { ...json, Authorization: '', 'X-Forwarded-For': '203.0.113.9' }, said);
+  const credentials = JSON.stringify({ username: 'ann', password: 'not the password' });
+  const { status } = await send('POST', '/api/v2/login/', { ...json, Authorization: '', 'X-Forwarded-For': '203.0.113.9' }, credentials);
   expect(status).toBe(401);
   const { viewer } = await ann.ask(audit);
   expect(viewer.securityEvents.nodes).toEqual([{ kind: 'SIGN_IN_FAILED', address: '127.0.0.1' }]);
@@ -140,8 +140,8 @@ test('uploads are stored and served, and Fitgraph rejects one that is too large'
   const { image } = JSON.parse(body) as { image: string };
   expect(image).toMatch(`https://localhost:${port}/media/`);
   expect(await send('GET', new URL(image).pathname)).toMatchObject({ status: 200, headers: { 'content-type': 'image/png' } });
-  const refused = await upload(new Uint8Array(3 * MEGABYTE));
-  expect([refused.status, JSON.parse(refused.body)]).toEqual([400, { image: [expect.stringContaining('2')] }]);
+  const rejected = await upload(new Uint8Array(3 * MEGABYTE));
+  expect([rejected.status, JSON.parse(rejected.body)]).toEqual([400, { image: [expect.stringContaining('2')] }]);
 });
 
 const CHANGED = 'subscription { changed(types: [WEIGHT_ENTRY]) { changes { node { ... on WeightEntry { weight } } } } }';

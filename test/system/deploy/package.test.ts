@@ -49,7 +49,7 @@ test('compose.yaml sets only documented settings to valid values', () => {
   };
   const { environment } = services.fitgraph;
   expect(services.fitgraph.depends_on).toEqual({ database: { condition: 'service_healthy' } });
-  const given = Object.fromEntries(
+  const configured = Object.fromEntries(
     Object.entries(environment).map(([name, value]) => [
       name,
       value.replace(/\$\{(\w+):?([-?])([^}]*)\}/g, (_, variable: string, sign, text: string) =>
@@ -59,7 +59,7 @@ test('compose.yaml sets only documented settings to valid values', () => {
   );
   const known = Object.values(SETTINGS).map(({ name }) => name);
   expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
-  expect(readConfig({ NODE_ENV: 'production', ...given })).toMatchObject({
+  expect(readConfig({ NODE_ENV: 'production', ...configured })).toMatchObject({
     production: true,
     databaseUrl: expect.stringContaining('@database:5432/'),
   });

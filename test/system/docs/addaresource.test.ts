@@ -9,7 +9,7 @@ import type { Fitgraph } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 
 const ROOT = path.join(__dirname, '../../..');
-const LEFT_OUT = ['.data', '.git', 'coverage', 'node_modules', 'test/system/contract/cases', 'test/system/screenshots'];
+const NOT_COPIED = ['.data', '.git', 'coverage', 'node_modules', 'test/system/contract/cases', 'test/system/screenshots'];
 
 const guide = readFileSync(path.join(ROOT, 'docs/add-a-resource.md'), 'utf8');
 /** Complete files: `` `src/….ts`: `` followed by a block. */
@@ -44,7 +44,7 @@ const load = async <T>(module: string): Promise<T> => (await import(path.join(co
 
 beforeAll(async () => {
   copy = mkdtempSync(path.join(os.tmpdir(), 'fitgraph-copy-'));
-  cpSync(ROOT, copy, { recursive: true, filter: (source) => !LEFT_OUT.includes(path.relative(ROOT, source)) });
+  cpSync(ROOT, copy, { recursive: true, filter: (source) => !NOT_COPIED.includes(path.relative(ROOT, source)) });
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
   for (const { name, text } of files) writeFileSync(path.join(copy, name), text);
   for (const insertion of insertions) insert(insertion);
@@ -94,17 +94,17 @@ test('the migrated table matches the resource class', async () => {
 test('GraphQL creates, validates and filters rows', async () => {
   const create =
     'mutation ($input: BodyMeasurementInput!) { made: createBodyMeasurement(input: $input) { bodyMeasurement { id kind value } errors { path message } } }';
-  const made = (input: object) => ann.query(create, { input });
-  const { data } = await made({ date: '2024-01-01', kind: 'WAIST', value: '80.5' });
+  const createMeasurement = (input: object) => ann.query(create, { input });
+  const { data } = await createMeasurement({ date: '2024-01-01', kind: 'WAIST', value: '80.5' });
   expect(data.made).toEqual({ bodyMeasurement: { id: expect.any(String), kind: 'WAIST', value: '80.50' }, errors: [] });
-  const again = await made({ date: '2024-01-01', kind: 'WAIST', value: '1000' });
+  const again = await createMeasurement({ date: '2024-01-01', kind: 'WAIST', value: '1000' });
   expect(again.data.made.errors.map(({ path: at }: { path: string[] }) => at)).toEqual([['input', 'value'], ['input']]);
   const list = await ann.query('{ bodyMeasurements(where: { kind: { eq: WAIST } }) { totalCount nodes { date value } } }');
   expect(list.data.bodyMeasurements).toEqual({ totalCount: 1, nodes: [{ date: '2024-01-01', value: '80.50' }] });
 });
 
 test('REST serves the resource in its root, with filters, OPTIONS and error messages', async () => {
-  const root = await fitgraph.anyone.get('/');
+  const root = await fitgraph.anonymous.get('/');
   expect(Object.keys(root.body as object).slice(-2)).toEqual(['bodymeasurement', 'bodymeasurementreading']);
   const { status, body } = await ann.post('/bodymeasurement/', waist('2024-02-01'));
   expect([status, body]).toEqual([201, { id: expect.any(Number), ...waist('2024-02-01'), user: ann.id }]);
@@ -133,7 +133,7 @@ test('REST serves the resource in its root, with filters, OPTIONS and error mess
 });
 
 test('the HTML page has a form', async () => {
-  const { text } = await ann.sending({ Accept: 'text/html' }).get('/bodymeasurement/');
+  const { text } = await ann.withHeaders({ Accept: 'text/html' }).get('/bodymeasurement/');
   expect(text).toMatch(/<input[^>]+name="value"/);
   expect(text).toMatch(/<select[^>]+name="kind"/);
 });
@@ -141,7 +141,7 @@ test('the HTML page has a form', async () => {
 test('rows are inaccessible to other users', async () => {
   const { body } = await ann.post('/bodymeasurement/', waist('2024-03-01'));
   const at = `/bodymeasurement/${body.id}/`;
-  const statuses = await Promise.all([bob.get(at), bob.patch(at, { value: '1' }), bob.delete(at), fitgraph.anyone.get(at)]);
+  const statuses = await Promise.all([bob.get(at), bob.patch(at, { value: '1' }), bob.delete(at), fitgraph.anonymous.get(at)]);
   expect(statuses.map(({ status }) => status)).toEqual([404, 404, 404, 403]);
   expect((await bob.get('/bodymeasurement/')).body.count).toBe(0);
   expect((await ann.get(at)).body.value).toBe('80.50');
@@ -165,13 +165,13 @@ test('readings of a measurement are created with it and unique within it', async
   const create = `mutation ($readings: [BodyMeasurementReadingOfMeasurementInput!]!) {
     made: createBodyMeasurement(input: { date: "2024-05-01", kind: HIP, value: "90", readings: $readings }) {
       bodyMeasurement { readings { number value } } errors { path code } } }`;
-  const made = async (...numbers: number[]) =>
+  const createWithReadings = async (...numbers: number[]) =>
     (await ann.ask(create, { readings: numbers.map((number) => ({ number, value: '90' })) })).made;
-  expect(await made(2, 1)).toEqual({
+  expect(await createWithReadings(2, 1)).toEqual({
     bodyMeasurement: { readings: [{ number: 1, value: '90.00' }, { number: 2, value: '90.00' }] }, // prettier-ignore
     errors: [],
   });
-  expect(await made(4, 3, 4)).toEqual({
+  expect(await createWithReadings(4, 3, 4)).toEqual({
     bodyMeasurement: null,
     errors: [{ path: ['input'], code: 'NOT_UNIQUE' }, { path: ['input', 'readings', '2'], code: 'NOT_UNIQUE' }], // prettier-ignore
   });
@@ -187,7 +187,7 @@ test('the question has a row for each kind', async () => {
 });
 
 /** Returns the output of a failed command; undefined if it has passed. */
-function failure(command: string): Promise<string | undefined> {
+function failureOf(command: string): Promise<string | undefined> {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('JEST_')));
   return new Promise((resolve) => {
     execFile('sh', ['-c', command], { cwd: copy, env: environment, maxBuffer: Infinity }, (error, stdout, stderr) =>
@@ -197,7 +197,7 @@ function failure(command: string): Promise<string | undefined> {
 }
 
 test.each(commands.map((command) => [command]))('`%s` passes', async (command) => {
-  expect(await failure(command)).toBeUndefined();
+  expect(await failureOf(command)).toBeUndefined();
 });
 
 test('the guide of the configuration lists the setting afterwards', () => {

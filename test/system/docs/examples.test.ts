@@ -26,7 +26,7 @@ function examplesOf(guide: string, language: string): Example[] {
   }));
 }
 
-const named = (language: string, is: (text: string) => boolean) =>
+const examplesIn = (language: string, is: (text: string) => boolean) =>
   guides.flatMap((guide) => {
     const examples = examplesOf(guide, language).filter(({ text }) => is(text));
     return examples.map((example, index): [string, number, Example] => [guide, index + 1, example]);
@@ -57,9 +57,10 @@ function call(command: string, server: Server): Promise<Response> {
 }
 
 /** Replaces values that vary by placeholders. */
-function alike(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(alike);
-  if (value !== null && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, alike(one)]));
+function withPlaceholders(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPlaceholders);
+  if (value !== null && typeof value === 'object')
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withPlaceholders(one)]));
   if (typeof value === 'number') return 'a number';
   return typeof value === 'string' ? value.replace(/\d{4}-\d\d-\d\d/g, 'a day').replace(/^\d+\.\d+$/, 'a decimal') : value;
 }
@@ -75,18 +76,21 @@ afterAll(() => installation.remove());
 
 function expectAnswer(found: unknown, { answer, like }: Example): void {
   if (answer === undefined) return;
-  const here = JSON.parse(JSON.stringify(answer).replaceAll('http://localhost:8000', server.url)) as unknown;
-  if (like) expect(alike(found)).toEqual(alike(here));
-  else expect(found).toEqual(here);
+  const withServerUrl = JSON.parse(JSON.stringify(answer).replaceAll('http://localhost:8000', server.url)) as unknown;
+  if (like) expect(withPlaceholders(found)).toEqual(withPlaceholders(withServerUrl));
+  else expect(found).toEqual(withServerUrl);
 }
 
-test.each(named('graphql', () => true))('%s: GraphQL operation %i returns the documented response', async (_guide, _number, example) => {
-  const { status, body } = await server.signedIn(server.demo.token).send('POST', '/graphql', { query: example.text });
-  expect([status, body.errors]).toEqual([200, undefined]);
-  expectAnswer(body, example);
-});
+test.each(examplesIn('graphql', () => true))(
+  '%s: GraphQL operation %i returns the documented response',
+  async (_guide, _number, example) => {
+    const { status, body } = await server.signedIn(server.demo.token).send('POST', '/graphql', { query: example.text });
+    expect([status, body.errors]).toEqual([200, undefined]);
+    expectAnswer(body, example);
+  },
+);
 
-test.each(named('sh', (text) => text.startsWith('curl ') && text.includes('localhost:8000')))(
+test.each(examplesIn('sh', (text) => text.startsWith('curl ') && text.includes('localhost:8000')))(
   '%s: curl command %i returns the documented response',
   async (_guide, _number, example) => {
     const response = await call(example.text, server);
@@ -102,8 +106,8 @@ test.each(named('sh', (text) => text.startsWith('curl ') && text.includes('local
 );
 
 test('the guides contain GraphQL operations and curl commands', () => {
-  expect(named('graphql', () => true).length).toBeGreaterThan(2);
-  expect(named('sh', (text) => text.startsWith('curl ')).length).toBeGreaterThan(3);
+  expect(examplesIn('graphql', () => true).length).toBeGreaterThan(2);
+  expect(examplesIn('sh', (text) => text.startsWith('curl ')).length).toBeGreaterThan(3);
 });
 
 test('pages linked from the guides exist', async () => {
@@ -112,7 +116,7 @@ test('pages linked from the guides exist', async () => {
   ]);
   expect(addresses.length).toBeGreaterThan(1);
   // Some pages require a signed-in user, one an anonymous client.
-  const people = [server.anyone, server.signedIn(server.demo.token)].map((person) => person.sending({ Accept: 'text/html' }));
+  const people = [server.anonymous, server.signedIn(server.demo.token)].map((person) => person.withHeaders({ Accept: 'text/html' }));
   for (const [, address] of addresses) {
     const answers = await Promise.all(people.map((person) => person.send('GET', address!)));
     expect([address, answers.map(({ status }) => status)]).toEqual([address, expect.arrayContaining([200])]);

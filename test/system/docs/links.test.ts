@@ -34,8 +34,8 @@ test.each(guides)('%s has no broken links', (guide) => {
 
 test('files named in the guides exist', () => {
   // addaresource.test.ts creates the files of this guide.
-  const others = guides.filter((guide) => guide !== 'docs/add-a-resource.md');
-  const named = others.flatMap((guide) =>
+  const otherGuides = guides.filter((guide) => guide !== 'docs/add-a-resource.md');
+  const named = otherGuides.flatMap((guide) =>
     [...prose(read(guide)).matchAll(/`((?:src|test|scripts|deploy|seeders)\/[\w./-]*\w)`/g)].map(([, file]) => file!),
   );
   expect(named.length).toBeGreaterThan(40);

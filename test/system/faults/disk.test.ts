@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build, Installation } from '../../server/running';
-import { judged } from './scene';
+import { checkVerdict } from './scene';
 import { Traffic } from './traffic';
 import { until } from '../../setup/waits';
 
@@ -17,9 +17,9 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
   try {
     const server = await installation.start();
     const { token } = server.demo;
-    const isReady = async () => (await server.anyone.send('GET', '/health/ready')).body;
+    const isReady = async () => (await server.anonymous.send('GET', '/health/ready')).body;
     const traffic = new Traffic(server, token).read(3).write(4);
-    await until('all goes well', () => traffic.counted(201) > 5);
+    await until('writes succeed', () => traffic.counted(201) > 5);
     const filler = path.join(installation.dataDir, 'filler');
     const file = fs.openSync(filler, 'w');
     const chunk = Buffer.alloc(1 << 16);
@@ -29,15 +29,15 @@ test('fails writes with Retry-After on a full disk and loses none after recovery
       expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
     }
     fs.closeSync(file);
-    await until('it is degraded', async () => (await isReady()).degraded?.includes('the database disk is full'));
+    await until('the server is degraded', async () => (await isReady()).degraded?.includes('the database disk is full'));
     await sleep(4_000);
     fs.rmSync(filler);
-    await until('it is healthy again', async () => (await isReady()).status === 'ok');
+    await until('the server is healthy again', async () => (await isReady()).status === 'ok');
     const before = traffic.counted(201);
-    await until('writes go on', () => traffic.counted(201) > before + 10);
+    await until('writes succeed again', () => traffic.counted(201) > before + 10);
     const comments = async () =>
       ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
-    judged('a full disk', await traffic.end(comments));
+    checkVerdict('a full disk', await traffic.end(comments));
     server.process.kill('SIGTERM');
     await server.ended;
   } finally {
@@ -65,7 +65,7 @@ test('returns 503 for an upload that exceeds the free space and leaves no file o
     expect([status, headers.get('retry-after')]).toEqual([503, '2']);
     const before = descriptors();
     for (let time = 0; time < 20; time += 1) expect((await upload()).status).toBe(503);
-    await until('nothing is left', () => fs.readdirSync(incoming).length === 0 && descriptors() <= before + 2);
+    await until('files and descriptors are released', () => fs.readdirSync(incoming).length === 0 && descriptors() <= before + 2);
   } finally {
     await installation.end();
     execFileSync('umount', ['-l', incoming]);

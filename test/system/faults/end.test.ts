@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { send } from '../availability/siege';
 import { build, Installation, type Server } from '../../server/running';
-import { judged } from './scene';
+import { checkVerdict } from './scene';
 import { Traffic, type Outcome } from './traffic';
 import { delaysOf, timeOf, until } from '../../setup/waits';
 
@@ -20,7 +20,7 @@ const DRAINS = Number(process.env.FAULT_DRAINS ?? 1);
 /** Time between the last accept and the closing of the port, without scheduling delays. */
 const INSTANT_MS = 30;
 
-async function ended(server: Server): Promise<void> {
+async function stopServer(server: Server): Promise<void> {
   server.process.kill('SIGTERM');
   expect(await server.ended).toBe(0);
 }
@@ -47,21 +47,23 @@ test('resets no connection and loses no write in a shutdown under load', async (
     )
       .read(6)
       .write(4);
-    await until('all goes well', () => traffic.counted(200) > 50);
+    await until('reads succeed', () => traffic.counted(200) > 50);
     const delays = delaysOf(server.process.pid!, ...server.workers);
-    const took = await timeOf(() => ended(server), server.process.pid!, ...server.workers);
+    const took = await timeOf(() => stopServer(server), server.process.pid!, ...server.workers);
     const instantMs = INSTANT_MS + delays();
     const { port } = new URL(server.url);
     server = await installation.start({ PORT: port });
     const verdict = await traffic.end(comments(server, token));
-    judged(`drain ${drain} (${(took / 1000).toFixed(1)} s)`, verdict);
+    checkVerdict(`drain ${drain} (${(took / 1000).toFixed(1)} s)`, verdict);
     expect(took).toBeLessThan(10_000);
     // While no server listens, connections are refused. The kernel resets a connection that arrives between the last accept and the closing
     // of the port. No accepted connection may be reset.
     const closed = Math.min(...traffic.outcomes.filter(({ why }) => why === 'ECONNREFUSED').map(({ at }) => at));
-    const unlucky = ({ why, kept, at }: Outcome) => why === 'ECONNRESET' && !kept && Math.abs(at - closed) < instantMs;
-    const cut = traffic.outcomes.filter((outcome) => outcome.status === 0 && outcome.why !== 'ECONNREFUSED' && !unlucky(outcome));
-    expect(cut).toEqual([]);
+    const isUnavoidableReset = ({ why, reused, at }: Outcome) => why === 'ECONNRESET' && !reused && Math.abs(at - closed) < instantMs;
+    const lostRequests = traffic.outcomes.filter(
+      (outcome) => outcome.status === 0 && outcome.why !== 'ECONNREFUSED' && !isUnavoidableReset(outcome),
+    );
+    expect(lostRequests).toEqual([]);
   }
 });
 
@@ -76,11 +78,11 @@ test('reports not ready before it closes, and ends subscriptions so that clients
   await new Promise((resolve) => socket.once('open', resolve));
   await sleep(300);
   server.process.kill('SIGTERM');
-  await until('it is not ready', async () => (await server.anyone.send('GET', '/health/ready')).status === 503);
-  const ready = await server.anyone.send('GET', '/health/ready');
+  await until('the server is not ready', async () => (await server.anonymous.send('GET', '/health/ready')).status === 503);
+  const ready = await server.anonymous.send('GET', '/health/ready');
   expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is shutting down' }]);
   // It still answers requests, but closes each connection.
-  const answer = await server.anyone.get('/language/');
+  const answer = await server.anonymous.get('/language/');
   expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
   const { status, text } = await stream;
   expect([status, text]).toEqual([200, expect.stringMatching(/event: next[^]*retry: \d+\n\n$/)]);
@@ -97,7 +99,7 @@ test('shuts down within ten seconds while the database hangs', async () => {
   try {
     const traffic = new Traffic(server, token).read(3);
     await sleep(500);
-    expect(await timeOf(() => ended(server), server.process.pid!, ...server.workers)).toBeLessThan(10_500);
+    expect(await timeOf(() => stopServer(server), server.process.pid!, ...server.workers)).toBeLessThan(10_500);
     await traffic.end(async () => []);
   } finally {
     for (const pid of frozen) process.kill(pid, 'SIGCONT');

@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { isRunning, serverPidIfAny } from '../../database/processes';
 import { build, Installation } from '../../server/running';
-import { judged } from './scene';
+import { checkVerdict } from './scene';
 import { Traffic } from './traffic';
 import { until } from '../../setup/waits';
 
@@ -33,7 +33,7 @@ test(`loses no acknowledged write in ${KILLS} kills of the server and ${DATABASE
       const victim = ofDatabase ? serverPidIfAny(path.join(installation.dataDir, 'postgres')) : server.workers[0];
       if (victim === undefined) throw new Error('PostgreSQL does not run');
       process.kill(victim, 'SIGKILL');
-      await until('it is gone', () => !isRunning(victim));
+      await until('the killed process has ended', () => !isRunning(victim));
       await worksAgain();
       if (kill % 50 === 0) process.stdout.write(`${kill} kills, ${traffic.acknowledgedSoFar} acknowledged writes\n`);
     }
@@ -45,7 +45,7 @@ test(`loses no acknowledged write in ${KILLS} kills of the server and ${DATABASE
         if (!body.next) return rows.map(({ comment }) => comment);
       }
     };
-    judged(`${KILLS} kills of the server, ${DATABASE_KILLS} of PostgreSQL`, await traffic.end(stored));
+    checkVerdict(`${KILLS} kills of the server, ${DATABASE_KILLS} of PostgreSQL`, await traffic.end(stored));
   } finally {
     await installation.remove();
   }

@@ -26,57 +26,60 @@ test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))(
   'loses no write and recovers when the network %s',
   async (name, fail) => {
     const traffic = scene.traffic().read(6).write(4);
-    await until('all goes well', () => traffic.counted(201) > 5);
+    await until('writes succeed', () => traffic.counted(201) > 5);
     fail();
     await sleep(BROKEN_MS);
     scene.proxy.heal();
     const healed = traffic.counted(200) + traffic.counted(201);
-    await until('it goes on', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
-    await scene.judge(name, traffic);
+    await until('requests succeed again', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
+    await scene.endAndCheck(name, traffic);
   },
 );
 
 test('reports not ready within 4 s when the network drops packets, and detects missed changes after recovery', async () => {
-  const { anyone } = scene.server;
+  const { anonymous } = scene.server;
   const category = async () =>
-    (await anyone.query('{ exercises(first: 1) { nodes { category { id name } } } }')).data?.exercises.nodes[0].category;
+    (await anonymous.query('{ exercises(first: 1) { nodes { category { id name } } } }')).data?.exercises.nodes[0].category;
   const { id } = await category();
   scene.proxy.blackHole();
-  const notReady = () => until('it is not ready', async () => (await anyone.send('GET', '/health/ready')).status === 503);
+  const notReady = () => until('the server is not ready', async () => (await anonymous.send('GET', '/health/ready')).status === 503);
   expect(await timeOf(notReady, ...scene.server.workers)).toBeLessThan(4_000);
   await scene.database.pool.query(`UPDATE "exercise_category" SET "name" = 'Heard of later' WHERE "id" = $1`, [id]);
   scene.proxy.heal();
-  await until('it is ready again', async () => (await anyone.send('GET', '/health/ready')).status === 200);
-  await until('the change is known', async () => (await category())?.name === 'Heard of later');
+  await until('the server is ready again', async () => (await anonymous.send('GET', '/health/ready')).status === 200);
+  await until('the change is visible', async () => (await category())?.name === 'Heard of later');
 });
 
 test('returns 503 with the id of a logged cause for every request while the database is unreachable', async () => {
-  const { anyone, url } = scene.server;
+  const { anonymous, url } = scene.server;
   const ann = scene.server.signedIn(scene.token);
   const page = { Accept: 'text/html' };
   const login = { username: 'ann', password: 'a good password' };
   scene.proxy.cut(true);
   try {
     const answers = {
-      'a list of an anonymous client': await anyone.get('/exercise/'),
+      'a list of an anonymous client': await anonymous.get('/exercise/'),
       'a list of a user': await ann.get('/workout/'),
       'a change': await ann.post('/workout/', { comment: 'none' }),
-      'a change with a key': await ann.sending({ 'Idempotency-Key': 'away' }).post('/workout/', { comment: 'none' }),
-      'a login': await anyone.post('/login/', login),
-      'a page of a list': await anyone.sending(page).get('/exercise/'),
-      'a page of a user': await ann.sending(page).send('GET', '/user/api-key'),
-      'the landing page': await ann.sending(page).send('GET', '/'),
-      'a search': await anyone.get('/exercise/search/?term=press&language=en'),
-      'a query': await anyone.query('{ exercises { totalCount } }'),
+      'a change with a key': await ann.withHeaders({ 'Idempotency-Key': 'away' }).post('/workout/', { comment: 'none' }),
+      'a login': await anonymous.post('/login/', login),
+      'a page of a list': await anonymous.withHeaders(page).get('/exercise/'),
+      'a page of a user': await ann.withHeaders(page).send('GET', '/user/api-key'),
+      'the landing page': await ann.withHeaders(page).send('GET', '/'),
+      'a search': await anonymous.get('/exercise/search/?term=press&language=en'),
+      'a query': await anonymous.query('{ exercises { totalCount } }'),
       'a query of a user': await ann.query('{ viewer { name } }'),
       'a mutation': await ann.query('mutation { createWorkout(input: {}) { workout { id } } }'),
       'a mutation with a key': await ann
-        .sending({ 'Idempotency-Key': 'gone' })
+        .withHeaders({ 'Idempotency-Key': 'gone' })
         .query('mutation { createWorkout(input: {}) { workout { id } } }'),
-      'a login by a mutation': await anyone.query('mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { token } }', {
-        u: login.username,
-        p: login.password,
-      }),
+      'a login by a mutation': await anonymous.query(
+        'mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { token } }',
+        {
+          u: login.username,
+          p: login.password,
+        },
+      ),
     };
     for (const [what, { status, headers, body, text }] of Object.entries(answers)) {
       const isPage = /page/.test(what);
@@ -85,12 +88,12 @@ test('returns 503 with the id of a logged cause for every request while the data
       expect(text).not.toMatch(/ECONN|connect |socket|127\.0\.0\.1/);
       const id = headers.get('x-request-id')!;
       expect(text).toContain(id);
-      const caused = () =>
+      const isCauseLogged = () =>
         scene.server.stdout.split('\n').some((line) => line.includes(id) && line.includes('"err"') && line.includes('ECONN'));
-      await until(`the cause of ${what} is logged`, caused);
+      await until(`the cause of ${what} is logged`, isCauseLogged);
     }
   } finally {
     scene.proxy.heal();
   }
-  await until('it is ready again', async () => (await fetch(`${url}/health/ready`)).status === 200);
+  await until('the server is ready again', async () => (await fetch(`${url}/health/ready`)).status === 200);
 });

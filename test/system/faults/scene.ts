@@ -15,21 +15,29 @@ export const LONGEST_SILENCE_MS = 5_000;
 export const LONGEST_CLAIM_MS = 5_000;
 
 /** Prints a verdict and checks it. */
-export function judged(what: string, { unpromising, lost, doubled, unheard, silenceMs, heldMs, ...counted }: Verdict): void {
+export function checkVerdict(
+  what: string,
+  { withoutRetryAfter, lost, doubled, withoutResponse, silenceMs, heldMs, ...counted }: Verdict,
+): void {
   const outcomes = Object.entries(counted.outcomes).map(([name, count]) => `${count} × ${name}`);
   process.stdout.write(
-    `${what}: ${counted.requests} requests (${outcomes.join(', ')}); 5xx without Retry-After ${unpromising.length}; acknowledged writes ` +
-      `${counted.acknowledged}, of which lost ${lost.length}, doubled ${doubled.length}, without a stored response ${unheard.length}; longest silence ${(silenceMs / 1000).toFixed(1)} s, ` +
+    `${what}: ${counted.requests} requests (${outcomes.join(', ')}); 5xx without Retry-After ${withoutRetryAfter.length}; acknowledged writes ` +
+      `${counted.acknowledged}, of which lost ${lost.length}, doubled ${doubled.length}, without a stored response ${withoutResponse.length}; longest silence ${(silenceMs / 1000).toFixed(1)} s, ` +
       `longest claim of a key ${(heldMs / 1000).toFixed(1)} s\n`,
   );
-  expect({ unpromising, lost, doubled, unheard }).toEqual({ unpromising: [], lost: [], doubled: [], unheard: [] });
+  expect({ unpromising: withoutRetryAfter, lost, doubled, unheard: withoutResponse }).toEqual({
+    unpromising: [],
+    lost: [],
+    doubled: [],
+    unheard: [],
+  });
   expect(heldMs).toBeLessThanOrEqual(LONGEST_CLAIM_MS);
   expect(silenceMs).toBeLessThanOrEqual(LONGEST_SILENCE_MS);
 }
 
 export class Scene {
   private constructor(
-    private readonly own: Awaited<ReturnType<typeof createDatabase>>,
+    private readonly ownDatabase: Awaited<ReturnType<typeof createDatabase>>,
     /** A direct connection, without the proxy. */
     readonly database: Database,
     readonly proxy: Proxy,
@@ -40,19 +48,19 @@ export class Scene {
 
   static async open(environment: Record<string, string> = {}): Promise<Scene> {
     build();
-    const own = await createDatabase('catalogue');
-    const database = open(own.connection);
+    const ownDatabase = await createDatabase('catalogue');
+    const database = open(ownDatabase.connection);
     const session = database.session();
     const id = await createUser({ username: 'ann', password: 'a good password' }, session);
     const token = await getOrCreateApiKey(id, session, new TokenVault(SECRET_KEY));
-    const proxy = await Proxy.before(own.connection);
+    const proxy = await Proxy.before(ownDatabase.connection);
     // MAX_LAG is off, so that a busy machine does not affect the results.
     const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY, BUDGET: 'off', MAX_LAG: 'off', ...environment });
-    return new Scene(own, database, proxy, installation, await installation.start(), token);
+    return new Scene(ownDatabase, database, proxy, installation, await installation.start(), token);
   }
 
   get connection(): PoolConfig {
-    return this.own.connection;
+    return this.ownDatabase.connection;
   }
 
   /** The owner of the database. */
@@ -69,8 +77,8 @@ export class Scene {
     return new Traffic(this.server, this.token);
   }
 
-  async judge(what: string, traffic: Traffic): Promise<void> {
-    judged(what, await traffic.end(() => this.comments()));
+  async endAndCheck(what: string, traffic: Traffic): Promise<void> {
+    checkVerdict(what, await traffic.end(() => this.comments()));
   }
 
   async comments(): Promise<string[]> {
@@ -81,6 +89,6 @@ export class Scene {
     await this.installation.remove();
     await this.proxy.close();
     await this.database.close();
-    await this.own.drop();
+    await this.ownDatabase.drop();
   }
 }

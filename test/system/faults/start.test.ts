@@ -29,7 +29,7 @@ test('starts with damaged ingredients, and names a damaged reference table when 
     const stop = async ({ process, ended }: typeof first) => {
       process.kill('SIGTERM');
       expect(await ended).toBe(0);
-      await until('the database has ended too', () => installation.processes.length === 0);
+      await until('the database has ended', () => installation.processes.length === 0);
     };
     const damage = (file: string) => {
       const damaged = fs.openSync(path.join(installation.dataDir, 'postgres', file), 'r+');
@@ -38,12 +38,12 @@ test('starts with damaged ingredients, and names a damaged reference table when 
     };
     await stop(first);
     damage(rows[0].names);
-    const again = await installation.start();
-    expect((await again.anyone.send('GET', '/health/ready')).status).toBe(200);
-    expect((await again.anyone.get('/language/')).body.count).toBeGreaterThan(1);
-    expect((await again.signedIn(first.demo.token).get('/workout/')).status).toBe(200);
-    expect(again.stdout).toContain('the names of a table could not be read');
-    await stop(again);
+    const restarted = await installation.start();
+    expect((await restarted.anonymous.send('GET', '/health/ready')).status).toBe(200);
+    expect((await restarted.anonymous.get('/language/')).body.count).toBeGreaterThan(1);
+    expect((await restarted.signedIn(first.demo.token).get('/workout/')).status).toBe(200);
+    expect(restarted.stdout).toContain('the names of a table could not be read');
+    await stop(restarted);
     damage(rows[0].reference);
     await expect(installation.start()).rejects.toThrow(/^the server has ended: fitgraph: the table equipment cannot be read: [^\n]+\n$/);
   } finally {
@@ -63,12 +63,12 @@ test('does not listen before a slow start is complete', async () => {
     const port = await choosePort('127.0.0.1');
     const starting = installation.start({ PORT: String(port) });
     const waits = `SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "query" LIKE '%pg_try_advisory_lock%'`;
-    await until('it waits for the migration', async () => (await holder.query(waits)).rowCount === 1);
-    const anyone = new Person(`http://localhost:${port}`);
-    await expect(anyone.send('GET', '/health/live')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    await until('the start waits for the migration', async () => (await holder.query(waits)).rowCount === 1);
+    const anonymous = new Person(`http://localhost:${port}`);
+    await expect(anonymous.send('GET', '/health/live')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
     await holder.end();
     const server = await starting;
-    expect((await server.anyone.get('/language/')).status).toBe(200);
+    expect((await server.anonymous.get('/language/')).status).toBe(200);
   } finally {
     await installation.remove();
     await proxy.close();

@@ -2,7 +2,7 @@
 import { Client, type PoolClient } from 'pg';
 import type { Person } from '../../setup/person';
 import { asSuperuser } from '../../setup/databases';
-import { judged, Scene } from './scene';
+import { checkVerdict, Scene } from './scene';
 import { Traffic } from './traffic';
 import { timeOf, until } from '../../setup/waits';
 
@@ -23,16 +23,16 @@ async function sql(text: string): Promise<void> {
   await client.end();
 }
 const inDatabase = (change: string) => sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I ${change}', current_database()); END $$`);
-const probe = () => scene.server.anyone.send('GET', '/health/ready');
+const probe = () => scene.server.anonymous.send('GET', '/health/ready');
 /** A degraded instance stays ready: the fault is one of the database, which all instances share. */
 const degradedBy = (text: string) => async () => {
   const { status, body } = await probe();
   expect(status).toBe(200);
   return body.status === 'degraded' && body.degraded.includes(text);
 };
-const healthy = async () => (await probe()).body.status === 'ok';
+const isHealthy = async () => (await probe()).body.status === 'ok';
 
-async function holding<T>(statement: string, work: () => Promise<T>): Promise<T> {
+async function whileTransactionHolds<T>(statement: string, work: () => Promise<T>): Promise<T> {
   const holder: PoolClient = await scene.database.pool.connect();
   try {
     await holder.query('BEGIN');
@@ -46,9 +46,9 @@ async function holding<T>(statement: string, work: () => Promise<T>): Promise<T>
 
 test('fails writes to a locked table with Retry-After and serves all other requests', async () => {
   const traffic = scene.traffic().read(3).write(4);
-  await until('all goes well', () => traffic.counted(201) > 5);
+  await until('writes succeed', () => traffic.counted(201) > 5);
   const entry = (day: number) => ann.post('/weightentry/', { date: `2024-02-${String(day).padStart(2, '0')}`, weight: '70' });
-  await holding('LOCK TABLE "weight_entry" IN EXCLUSIVE MODE', async () => {
+  await whileTransactionHolds('LOCK TABLE "weight_entry" IN EXCLUSIVE MODE', async () => {
     const before = traffic.counted(201);
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => entry(index + 1)));
     for (const { status, headers, body } of answers) {
@@ -56,16 +56,16 @@ test('fails writes to a locked table with Retry-After and serves all other reque
       expect(body.detail).toMatch(/Nothing was done; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server has too much to do/);
     }
     // The server knows the lock by now and fails quickly.
-    const again = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
-    expect(await timeOf(again, ...scene.server.workers)).toBeLessThan(4_000);
-    await until('others write', () => traffic.counted(201) > before + 20);
-    await until('it is degraded', degradedBy('a table is locked'));
-    expect((await scene.server.anyone.get('/exercise/')).status).toBe(200);
+    const writeAll = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
+    expect(await timeOf(writeAll, ...scene.server.workers)).toBeLessThan(4_000);
+    await until('writes to other tables succeed', () => traffic.counted(201) > before + 20);
+    await until('the server is degraded', degradedBy('a table is locked'));
+    expect((await scene.server.anonymous.get('/exercise/')).status).toBe(200);
   });
-  await until('it is healthy again', healthy);
-  await until('it can be written to', async () => (await entry(1)).status === 201);
+  await until('the server is healthy again', isHealthy);
+  await until('the table can be written again', async () => (await entry(1)).status === 201);
   expect((await ann.get('/weightentry/')).body.count).toBe(1);
-  await scene.judge('a locked table', traffic);
+  await scene.endAndCheck('a locked table', traffic);
 });
 
 test('serves reads and fails writes with Retry-After while the database is read-only', async () => {
@@ -73,33 +73,34 @@ test('serves reads and fails writes with Retry-After while the database is read-
   // A failover ends connections, too.
   const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
   await sql(end);
-  await until('it is degraded', degradedBy('the database is read-only'));
+  await until('the server is degraded', degradedBy('the database is read-only'));
   expect((await ann.get('/workout/')).status).toBe(200);
-  const refused = await ann.post('/workout/', { comment: 'not now' });
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+  const rejected = await ann.post('/workout/', { comment: 'not now' });
+  expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '2']);
   const mutation = await ann.query('mutation { createWorkout(input: {}) { workout { id } } }');
   expect([mutation.status, mutation.code, mutation.headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
   // The cause is only logged, under the id of the response.
   expect(mutation.text).not.toMatch(/read-only|transaction/);
   const { id } = mutation.errors![0]!.extensions;
-  const logged = () => scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
-  await until('it is logged', () => logged() !== undefined);
+  const loggedLine = () =>
+    scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
+  await until('the rejected write is logged', () => loggedLine() !== undefined);
   await inDatabase('RESET default_transaction_read_only');
   await sql(end);
-  await until('it is healthy again', healthy);
+  await until('the server is healthy again', isHealthy);
   expect((await ann.post('/workout/', { comment: 'now' })).status).toBe(201);
 });
 
 test('stays ready and reports degradation while a table is missing and while every packet takes 200 ms', async () => {
   await sql('ALTER TABLE "weight_entry" RENAME TO "elsewhere"');
-  await until('it is known', degradedBy('a table is missing'));
+  await until('the missing table is reported', degradedBy('a table is missing'));
   await sql('ALTER TABLE "elsewhere" RENAME TO "weight_entry"');
-  await until('it is healthy', healthy);
+  await until('the server is healthy', isHealthy);
   scene.proxy.slow(200);
-  await until('it is degraded', degradedBy('the database responds slowly'));
-  expect((await scene.server.anyone.get('/exercise/')).status).toBe(200);
+  await until('the server is degraded', degradedBy('the database responds slowly'));
+  expect((await scene.server.anonymous.get('/exercise/')).status).toBe(200);
   scene.proxy.heal();
-  await until('it is healthy again', healthy);
+  await until('the server is healthy again', isHealthy);
 });
 
 // A worker with pools of one needs ten connections, and one more for health checks.
@@ -111,8 +112,8 @@ test('shrinks its pools at start when the database has few connections', async (
   try {
     expect(server.stdout).toContain('the database allows 11 connections for this role: reduced DATABASE_POOL from 10 to 1');
     const traffic = new Traffic(server, scene.token).read(12).write(6);
-    await until('much is answered', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
-    judged('11 connections', await traffic.end(() => scene.comments()));
+    await until('many requests have succeeded', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
+    checkVerdict('11 connections', await traffic.end(() => scene.comments()));
     expect(server.stdout).not.toContain('too many connections');
   } finally {
     server.process.kill('SIGTERM');

@@ -7,7 +7,7 @@ import { SchedulingDelays, WAIT_LIMIT_MS } from '../../setup/waits';
 
 const PAUSE_MS = 20;
 /** Delay between attempts of a write. Ignores Retry-After to save time. */
-const AGAIN_MS = 200;
+const RETRY_MS = 200;
 const REFRESH_MS = 250;
 
 export interface Outcome {
@@ -21,12 +21,12 @@ export interface Outcome {
   /** The error code when there was no response, such as ECONNRESET. */
   why?: string;
   /** Whether the connection was reused. */
-  kept: boolean;
+  reused: boolean;
   /** When the request started, by `performance.now()`. */
   at: number;
 }
 
-interface Asked {
+interface TrafficRequest {
   method?: string;
   path: string;
   headers?: http.OutgoingHttpHeaders;
@@ -38,7 +38,7 @@ export interface Verdict {
   /** Counts by status, or by error code when there was no response. */
   outcomes: Record<string, number>;
   /** Responses of 5xx without Retry-After. */
-  unpromising: Outcome[];
+  withoutRetryAfter: Outcome[];
   /** The longest response time. */
   silenceMs: number;
   /** Acknowledged writes that are not stored. */
@@ -47,7 +47,7 @@ export interface Verdict {
   doubled: string[];
   acknowledged: number;
   /** Committed writes whose response was not stored under their key. */
-  unheard: string[];
+  withoutResponse: string[];
   /** The longest time for which a repeated write was rejected because the first one was still running. */
   heldMs: number;
 }
@@ -55,14 +55,14 @@ export interface Verdict {
 export class Traffic {
   readonly outcomes: Outcome[] = [];
   private readonly acknowledged: string[] = [];
-  private readonly unheard: string[] = [];
+  private readonly withoutResponse: string[] = [];
   private heldMs = 0;
   private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   private readonly working: Promise<void>[] = [];
   private readonly mark = `fault ${randomUUID()}`;
   private readonly delays: SchedulingDelays;
   private readonly refreshing: NodeJS.Timeout;
-  private over = false;
+  private isStopped = false;
 
   constructor(
     private readonly server: Pick<Server, 'url' | 'workers' | 'spares'> & { readonly process: { readonly pid?: number } },
@@ -75,7 +75,7 @@ export class Traffic {
   }
 
   /** Sends a request, on a kept-alive connection or a new one. */
-  async ask(what: string, { method = 'GET', path, headers = {}, body }: Asked, fresh = false): Promise<Outcome> {
+  async ask(what: string, { method = 'GET', path, headers = {}, body }: TrafficRequest, fresh = false): Promise<Outcome> {
     const began = performance.now();
     const elapsed = this.elapsed();
     const outcome = await new Promise<Outcome>((resolve) => {
@@ -87,7 +87,7 @@ export class Traffic {
           text,
           ms: elapsed(),
           at: began,
-          kept: request.reusedSocket,
+          reused: request.reusedSocket,
           ...(why !== undefined && { why }),
         });
       const request = http.request(`${this.server.url}${path}`, {
@@ -114,13 +114,13 @@ export class Traffic {
 
   /** Starts anonymous and signed-in readers over REST and GraphQL, every other one on new connections. */
   read(readers: number): this {
-    const asked: [string, Asked][] = [
+    const readRequests: [string, TrafficRequest][] = [
       ['anonymous', { path: '/api/v2/exercise/?limit=3', headers: { Authorization: '' } }],
       ['user', { path: '/api/v2/workout/?limit=1' }],
       ['GraphQL', { method: 'POST', path: '/graphql', body: { query: '{ workouts(first: 1) { nodes { id } } }' } }],
     ];
     for (let reader = 0; reader < readers; reader += 1) {
-      const [what, request] = asked[reader % asked.length]!;
+      const [what, request] = readRequests[reader % readRequests.length]!;
       this.work(async () => {
         await this.ask(what, request, reader % 2 === 1);
         await sleep(PAUSE_MS);
@@ -134,7 +134,7 @@ export class Traffic {
     for (let writer = 0; writer < writers; writer += 1) {
       let number = 0;
       this.work(async () => {
-        await this.settle(`${this.mark} ${writer} ${(number += 1)}`, writer % 2 === 1);
+        await this.writeUntilKnown(`${this.mark} ${writer} ${(number += 1)}`, writer % 2 === 1);
         await sleep(PAUSE_MS);
       });
     }
@@ -157,22 +157,22 @@ export class Traffic {
   private work(step: () => Promise<void>): void {
     this.working.push(
       (async () => {
-        while (!this.over) await step();
+        while (!this.isStopped) await step();
       })(),
     );
   }
 
-  private async settle(comment: string, byGraphQL: boolean): Promise<void> {
+  private async writeUntilKnown(comment: string, byGraphQL: boolean): Promise<void> {
     const headers = { 'Idempotency-Key': randomUUID() };
     const query = 'mutation ($comment: String!) { createWorkout(input: { name: $comment }) { workout { id } } }';
-    const request: Asked = byGraphQL
+    const request: TrafficRequest = byGraphQL
       ? { method: 'POST', path: '/graphql', headers, body: { query, variables: { comment } } }
       : { method: 'POST', path: '/api/v2/workout/', headers, body: { comment } };
     let heldFor: (() => number) | undefined;
-    for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(AGAIN_MS)) {
+    for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(RETRY_MS)) {
       const { status, retryAfter, text } = await this.ask(byGraphQL ? 'mutation' : 'write', request);
       if (status === 201 || (status === 200 && text.includes('"workout":{"id"'))) return void this.acknowledged.push(comment);
-      if (status === 409 && !retryAfter) return void this.unheard.push(comment);
+      if (status === 409 && !retryAfter) return void this.withoutResponse.push(comment);
       if (status === 409) {
         heldFor ??= this.elapsed();
         this.heldMs = Math.max(this.heldMs, heldFor());
@@ -201,7 +201,7 @@ export class Traffic {
 
   /** Waits for running requests and evaluates them against the stored comments of all workouts. */
   async end(stored: () => Promise<string[]>): Promise<Verdict> {
-    this.over = true;
+    this.isStopped = true;
     await Promise.all(this.working);
     clearInterval(this.refreshing);
     this.agent.destroy();
@@ -215,12 +215,12 @@ export class Traffic {
     return {
       requests: this.outcomes.length,
       outcomes,
-      unpromising: this.outcomes.filter(({ status, retryAfter }) => status >= 500 && !retryAfter),
+      withoutRetryAfter: this.outcomes.filter(({ status, retryAfter }) => status >= 500 && !retryAfter),
       silenceMs: Math.round(Math.max(...this.outcomes.map(({ ms }) => ms))),
-      lost: [...this.acknowledged, ...this.unheard].filter((comment) => !times.has(comment)),
+      lost: [...this.acknowledged, ...this.withoutResponse].filter((comment) => !times.has(comment)),
       doubled: [...times].filter(([, count]) => count > 1).map(([comment]) => comment),
       acknowledged: this.acknowledged.length,
-      unheard: this.unheard,
+      withoutResponse: this.withoutResponse,
       heldMs: Math.round(this.heldMs),
     };
   }

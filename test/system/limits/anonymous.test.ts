@@ -1,7 +1,7 @@
 /** Many anonymous requests do not affect other clients: health checks, invalid documents, passwords, charts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { graphql, send, Siege, type Reply } from '../availability/siege';
-import { unharmed } from './canary';
+import { expectCanaryServed } from './canary';
 
 let siege: Siege;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ async function flood(senders: number, seconds: number, one: (sender: number) => 
 }
 
 test('serves other clients during a flood of requests for unknown paths below /health', async () => {
-  const replies = await unharmed(siege, () =>
+  const replies = await expectCanaryServed(siege, () =>
     flood(200, 5, () =>
       send(siege.base, { path: '/health/anything', headers: { ...ATTACKER, Cookie: 'fitgraph_session=x', Accept: 'text/html' } }),
     ),
@@ -42,7 +42,7 @@ test('serves other clients during a flood of invalid documents', async () => {
   const document = (run: number) =>
     `{ ${Array.from({ length: 90 }, (_, index) => `wrong${run}_${index}`).join(' ')} ... on Query { ${Array.from({ length: 400 }, (_, index) => `other${index}`).join(' ')} } }`;
   let run = 0;
-  const replies = await unharmed(siege, () => flood(10, 5, () => graphql(siege.base, document((run += 1)), undefined, ATTACKER)));
+  const replies = await expectCanaryServed(siege, () => flood(10, 5, () => graphql(siege.base, document((run += 1)), undefined, ATTACKER)));
   for (const { status, text } of replies) {
     expect([200, 400, 429, 503]).toContain(status);
     expect(text).toMatch(/GRAPHQL_VALIDATION_FAILED|RATE_LIMITED|OVERLOADED/);
@@ -63,7 +63,9 @@ describe('password checks', () => {
     for (const name of names) await siege.user(name);
     // Five logins per user.
     const people = Array.from({ length: 20 }, (_, index) => names[index % names.length]!);
-    const replies = await unharmed(siege, () => Promise.all(people.map((name) => login(name, `password of ${name}`, '198.51.100.7'))));
+    const replies = await expectCanaryServed(siege, () =>
+      Promise.all(people.map((name) => login(name, `password of ${name}`, '198.51.100.7'))),
+    );
     expect(replies.map(({ status }) => status)).toEqual(people.map(() => 200));
   });
 
@@ -71,7 +73,7 @@ describe('password checks', () => {
     const name = 'honest';
     await siege.user(name);
     let guesses = 0;
-    const [replies] = await unharmed(siege, async () => {
+    const [replies] = await expectCanaryServed(siege, async () => {
       let isOver = false;
       const guessing = (async () => {
         const sent: Promise<Reply>[] = [];
@@ -97,7 +99,7 @@ describe('password checks', () => {
 
 test('serves other clients while it renders the first chart', async () => {
   const headers = { Authorization: `Token ${siege.token}`, Accept: 'text/html' };
-  const { status, text } = await unharmed(siege, () => send(siege.base, { path: '/api/v2/weightentry/', headers }));
+  const { status, text } = await expectCanaryServed(siege, () => send(siege.base, { path: '/api/v2/weightentry/', headers }));
   expect(status).toBe(200);
   expect(text).toContain('<svg');
 });

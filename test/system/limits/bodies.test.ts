@@ -1,6 +1,6 @@
 /** Request bodies are bounded before they are parsed: a few requests of one user do not affect other clients. */
 import { MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
-import { unharmed } from './canary';
+import { expectCanaryServed } from './canary';
 
 let siege: Siege;
 beforeAll(async () => {
@@ -11,7 +11,7 @@ afterAll(() => siege.end());
 const MB = 1024 ** 2;
 const TIMES = 4;
 const QUERY = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
-const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"key${index}":1`).join()}}`;
+const objectWithMembers = (count: number) => `{${Array.from({ length: count }, (_, index) => `"key${index}":1`).join()}}`;
 const ids = (count: number) => `[${Array.from({ length: count }, (_, index) => `"${index}"`).join()}]`;
 
 const boundary = 'x';
@@ -30,8 +30,8 @@ const ATTACKS: [what: string, path: string, type: string, body: () => string, st
     400,
     'A form has at most 1000 fields.',
   ],
-  ['JSON with 300,000 unknown keys', REST, JSON_TYPE, () => members(300_000), 400, 'More than 1000 members'],
-  ['JSON with 50,000 unknown keys', REST, JSON_TYPE, () => members(50_000), 400, 'More than 1000 members'],
+  ['JSON with 300,000 unknown keys', REST, JSON_TYPE, () => objectWithMembers(300_000), 400, 'More than 1000 members'],
+  ['JSON with 50,000 unknown keys', REST, JSON_TYPE, () => objectWithMembers(50_000), 400, 'More than 1000 members'],
   [
     'JSON with a list of 50,000 lists',
     REST,
@@ -61,14 +61,14 @@ const ATTACKS: [what: string, path: string, type: string, body: () => string, st
   ],
 ];
 
-test.each(ATTACKS)('rejects %s and serves other clients', async (_what, path, type, body, status, said) => {
+test.each(ATTACKS)('rejects %s and serves other clients', async (_what, path, type, body, status, expectedText) => {
   const text = body();
   const headers = { Authorization: `Token ${siege.token}`, 'Content-Type': type, 'Apollo-Require-Preflight': 'yes' };
-  const replies = await unharmed(siege, () =>
+  const replies = await expectCanaryServed(siege, () =>
     Promise.all(Array.from({ length: TIMES }, (): Promise<Reply> => send(siege.base, { method: 'POST', path, headers, body: text }))),
   );
   for (const reply of replies) {
-    expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(said)]);
+    expect([reply.status, reply.text]).toEqual([status, expect.stringContaining(expectedText)]);
     expect(reply.text.length).toBeLessThan(1_000);
   }
 });
@@ -76,7 +76,7 @@ test.each(ATTACKS)('rejects %s and serves other clients', async (_what, path, ty
 test('answers a filter with 10,000 ids and serves other clients', async () => {
   const headers = { Authorization: `Token ${siege.token}`, 'Content-Type': JSON_TYPE };
   const body = `{"query":${JSON.stringify(QUERY)},"variables":{"where":{"id":{"in":${ids(10_000)}}}}}`;
-  const reply = await unharmed(siege, () => send(siege.base, { method: 'POST', path: '/graphql', headers, body }));
+  const reply = await expectCanaryServed(siege, () => send(siege.base, { method: 'POST', path: '/graphql', headers, body }));
   expect(JSON.parse(reply.text)).toEqual({ data: { exercises: { totalCount: expect.any(Number) } } });
 });
 
@@ -89,10 +89,10 @@ test('serves other clients while it validates 15 large bodies of one user', asyn
       headers: { Authorization: `Token ${siege.token}`, 'Content-Type': JSON_TYPE },
       body: JSON.stringify({ notes, date: '2024-01-01', workout: 1 }),
     });
-  const replies = await unharmed(siege, () => Promise.all(Array.from({ length: 15 }, one)));
+  const replies = await expectCanaryServed(siege, () => Promise.all(Array.from({ length: 15 }, one)));
   for (const { status, text } of replies) expect([status, text]).toEqual([400, expect.stringContaining('no more than 10000 characters')]);
 });
 
 test('has not exceeded its memory limit in these attacks', async () => {
-  expect((await siege.under(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
+  expect((await siege.measureDuring(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
 });

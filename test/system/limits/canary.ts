@@ -11,21 +11,21 @@ const PATHS = ['/api/v2/exercise/?limit=5', '/api/v2/exerciseinfo/1/', '/api/v2/
 /** Behind trusted proxies, the client is in another network than the attackers. */
 const NETWORK = { 'X-Forwarded-For': '192.0.2.200' };
 
-export interface Watched<T> {
+export interface CanaryResult<T> {
   result: T;
   rejected: number[];
   p99: number;
 }
 
 /** Reads until the attack is over, and at least ten times. */
-export async function withCanary<T>(siege: Siege, attack: () => Promise<T>): Promise<Watched<T>> {
+export async function withCanary<T>(siege: Siege, attack: () => Promise<T>): Promise<CanaryResult<T>> {
   const workers = siege.server.workers.join();
-  const timed = siege.timer();
+  const measureRequest = siege.timer();
   const replies: Reply[] = [];
   let isOver = false;
   const reading = (async () => {
     for (let run = 0; !isOver || run < 10; run += 1) {
-      replies.push(await timed(() => send(siege.base, { path: PATHS[run % PATHS.length]!, headers: NETWORK })));
+      replies.push(await measureRequest(() => send(siege.base, { path: PATHS[run % PATHS.length]!, headers: NETWORK })));
       await sleep(EVERY_MS);
     }
   })();
@@ -41,7 +41,7 @@ export async function withCanary<T>(siege: Siege, attack: () => Promise<T>): Pro
 }
 
 /** Runs an attack and checks that the reading client is unaffected. */
-export async function unharmed<T>(siege: Siege, attack: () => Promise<T>): Promise<T> {
+export async function expectCanaryServed<T>(siege: Siege, attack: () => Promise<T>): Promise<T> {
   const { result, rejected, p99 } = await withCanary(siege, attack);
   expect(rejected).toEqual([]);
   expect(p99).toBeLessThan(P99_MS);

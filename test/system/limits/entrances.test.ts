@@ -5,7 +5,7 @@ import { fitgraphForThisFile } from '../../setup/fitgraph';
 const fitgraph = fitgraphForThisFile();
 
 /** Sends raw lines and returns the response. */
-function raw(lines: string[]): Promise<{ status: number; text: string }> {
+function sendLines(lines: string[]): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(fitgraph.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(`${lines.join('\r\n')}\r\n\r\n`));
@@ -18,25 +18,25 @@ function raw(lines: string[]): Promise<{ status: number; text: string }> {
 const GET = ['GET /api/v2/language/ HTTP/1.1', 'Host: localhost', 'Connection: close'];
 
 test('returns 400 for repeated Host or Authorization headers', async () => {
-  expect((await raw(GET)).status).toBe(200);
+  expect((await sendLines(GET)).status).toBe(200);
   for (const header of ['Host: other', 'HOST: localhost']) {
-    const { status, text } = await raw([...GET, header]);
+    const { status, text } = await sendLines([...GET, header]);
     expect([status, text]).toEqual([400, expect.stringContaining('"The header host may stand once."')]);
   }
   const token = `Authorization: Token ${(await fitgraph.user('ann')).token}`;
   const own = ['GET /api/v2/workout/ HTTP/1.1', ...GET.slice(1), token];
-  expect((await raw(own)).status).toBe(200);
-  expect((await raw([...own, token])).status).toBe(400);
-  const graphql = await raw(['GET /graphql?query={__typename} HTTP/1.1', ...GET.slice(1), token, token]);
+  expect((await sendLines(own)).status).toBe(200);
+  expect((await sendLines([...own, token])).status).toBe(400);
+  const graphql = await sendLines(['GET /graphql?query={__typename} HTTP/1.1', ...GET.slice(1), token, token]);
   expect([graphql.status, graphql.text]).toEqual([400, expect.stringContaining('"code":"BAD_REQUEST"')]);
 });
 
 test.each(['h2c', 'TLS/1.2', 'h2c, foo'])('ignores an upgrade to %s', async (protocol) => {
   const upgrade = [`Upgrade: ${protocol}`, 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA'];
-  const get = await raw([GET[0]!, GET[1]!, 'Connection: close, Upgrade, HTTP2-Settings', ...upgrade]);
+  const get = await sendLines([GET[0]!, GET[1]!, 'Connection: close, Upgrade, HTTP2-Settings', ...upgrade]);
   expect([get.status, get.text]).toEqual([200, expect.stringContaining('"results"')]);
   const body = '{"query":"{ __typename }"}';
-  const post = await raw([
+  const post = await sendLines([
     'POST /graphql HTTP/1.1',
     'Host: localhost',
     'Connection: close, Upgrade, HTTP2-Settings',

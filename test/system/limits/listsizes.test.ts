@@ -27,13 +27,13 @@ const objectTypes = Object.values(schema.getTypeMap()).filter(isObjectType);
 type Field = GraphQLField<unknown, unknown>;
 type Way = readonly Field[];
 
-const takes = ({ args }: Field, ...names: string[]) => args.some(({ name }) => names.includes(name));
+const hasArgument = ({ args }: Field, ...names: string[]) => args.some(({ name }) => names.includes(name));
 const isConnectionList = (type: GraphQLObjectType, { name }: Field) =>
   type.name.endsWith('Connection') && ['nodes', 'edges'].includes(name);
 const takesList = ({ args }: Field) => args.some(({ type }) => isNonNullType(type) && isListType(type.ofType));
 /** Whether no argument determines the length of a list. */
 const isOpenList = (type: GraphQLObjectType, field: Field) =>
-  isListType(getNullableType(field.type)) && !takes(field, 'first', 'last') && !takesList(field) && !isConnectionList(type, field);
+  isListType(getNullableType(field.type)) && !hasArgument(field, 'first', 'last') && !takesList(field) && !isConnectionList(type, field);
 
 const lists = objectTypes
   .filter((type) => !isIntrospectionType(type))
@@ -62,7 +62,7 @@ function waysTo(type: GraphQLObjectType, visited: readonly string[] = []): Way[]
 
 function documentOf(way: Way, list: Field): string {
   const leaf = isCompositeType(getNamedType(list.type)) ? `${list.name} { __typename }` : list.name;
-  const argumentsOf = (field: Field) => ARGUMENTS[field.name] ?? (takes(field, 'first') ? '(first: 10000)' : '');
+  const argumentsOf = (field: Field) => ARGUMENTS[field.name] ?? (hasArgument(field, 'first') ? '(first: 10000)' : '');
   return `{ ${way.reduceRight((inner, field) => `${field.name}${argumentsOf(field)} { ${inner} }`, leaf)} }`;
 }
 

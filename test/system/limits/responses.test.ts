@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { openEmbedded } from '../../../src/database/embedded';
 import { graphql, MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
-import { unharmed } from './canary';
+import { expectCanaryServed } from './canary';
 
 const MAX_RESPONSE = 16 * 1024 ** 2;
 
@@ -35,12 +35,12 @@ beforeAll(async () => {
 });
 afterAll(() => siege.end());
 
-const own = () => ({ Authorization: `Token ${siege.token}` });
-const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+const userHeaders = () => ({ Authorization: `Token ${siege.token}` });
+const joinRepeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
 /** Sends a request three times. Other clients must stay served, and responses must be bounded. */
-async function attacked(request: () => Promise<Reply>): Promise<Reply> {
-  const replies = await unharmed(siege, async () => {
+async function expectBoundedResponse(request: () => Promise<Reply>): Promise<Reply> {
+  const replies = await expectCanaryServed(siege, async () => {
     const all: Reply[] = [];
     for (let run = 0; run < 3; run += 1) all.push(await request());
     return all;
@@ -52,57 +52,61 @@ async function attacked(request: () => Promise<Reply>): Promise<Reply> {
 const codeOf = ({ text }: Reply) => JSON.parse(text).errors?.[0]?.extensions?.code;
 
 test('rejects hundreds of long aliases per row at validation', async () => {
-  const aliases = repeated(490, (index) => `${'a'.repeat(190)}${index}: id`);
-  expect(codeOf(await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`)))).toBe(
+  const aliases = joinRepeated(490, (index) => `${'a'.repeat(190)}${index}: id`);
+  expect(codeOf(await expectBoundedResponse(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`)))).toBe(
     'GRAPHQL_VALIDATION_FAILED',
   );
 });
 
 test('returns RESULT_TOO_LARGE for the largest allowed number of aliases and rows', async () => {
-  const aliases = repeated(50, (index) => `${'a'.repeat(60)}${index}: id`);
-  const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
+  const aliases = joinRepeated(50, (index) => `${'a'.repeat(60)}${index}: id`);
+  const reply = await expectBoundedResponse(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
   expect(reply.text).toContain('Ask for fewer rows');
 });
 
 test('serves other clients while it sends a response of several megabytes', async () => {
-  const aliases = repeated(50, (index) => `b${index}: id`);
-  const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
+  const aliases = joinRepeated(50, (index) => `b${index}: id`);
+  const reply = await expectBoundedResponse(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
   expect(reply.status).toBe(200);
   expect(JSON.parse(reply.text).data.ingredients.nodes).toHaveLength(9900);
   expect(reply.text.length).toBeGreaterThan(5_000_000);
 });
 
 test('bounds a response that repeats one related row', async () => {
-  const aliases = repeated(50, (index) => `c${index}: fullName`);
-  const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { language { ${aliases} } } } }`));
+  const aliases = joinRepeated(50, (index) => `c${index}: fullName`);
+  const reply = await expectBoundedResponse(() =>
+    graphql(siege.base, `{ ingredients(first: 9900) { nodes { language { ${aliases} } } } }`),
+  );
   expect(['RESULT_TOO_LARGE', undefined]).toContain(codeOf(reply));
 });
 
 test('rejects repeated introspection at validation', async () => {
-  const aliases = repeated(30, (index) => `s${index}: __schema { types { name description } }`);
-  expect(codeOf(await attacked(() => graphql(siege.base, `{ ${aliases} }`)))).toBe('GRAPHQL_VALIDATION_FAILED');
+  const aliases = joinRepeated(30, (index) => `s${index}: __schema { types { name description } }`);
+  expect(codeOf(await expectBoundedResponse(() => graphql(siege.base, `{ ${aliases} }`)))).toBe('GRAPHQL_VALIDATION_FAILED');
 });
 
 test('bounds responses with stored texts that exceed the current length limit', async () => {
-  const list = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: own() }));
+  const list = await expectBoundedResponse(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: userHeaders() }));
   expect([list.status, JSON.parse(list.text)]).toEqual([400, { detail: expect.stringContaining('Ask for fewer rows') }]);
-  const one = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: own() }));
+  const one = await expectBoundedResponse(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: userHeaders() }));
   expect([one.status, JSON.parse(one.text).results[0].notes.length]).toEqual([200, 4_800_000]);
-  const aliases = repeated(50, (index) => `n${index}: notes`);
-  const reply = await attacked(() => graphql(siege.base, `{ workoutSessions(first: 1) { nodes { ${aliases} } } }`, undefined, own()));
+  const aliases = joinRepeated(50, (index) => `n${index}: notes`);
+  const reply = await expectBoundedResponse(() =>
+    graphql(siege.base, `{ workoutSessions(first: 1) { nodes { ${aliases} } } }`, undefined, userHeaders()),
+  );
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
 });
 
 test('has not exceeded its memory limit in these attacks', async () => {
-  expect((await siege.under(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
+  expect((await siege.measureDuring(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
 });
 
 test('serves other clients while a dozen clients ask for as many objects as the cost allows', async () => {
-  const aliases = repeated(40, (index) => `d${index}: language { id }`);
+  const aliases = joinRepeated(40, (index) => `d${index}: language { id }`);
   const query = `{ ingredients(first: 9900) { nodes { ${aliases} } } }`;
-  const { result: replies, memoryMb } = await siege.under(() =>
-    unharmed(siege, () => Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query)))),
+  const { result: replies, memoryMb } = await siege.measureDuring(() =>
+    expectCanaryServed(siege, () => Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query)))),
   );
   for (const { status, text } of replies) {
     expect([200, 429, 503]).toContain(status);
@@ -112,18 +116,20 @@ test('serves other clients while a dozen clients ask for as many objects as the 
 });
 
 test('serves other clients while hundreds of thousands of fields wait for the same row', async () => {
-  const aliases = repeated(38, (index) => `e${index}: exercise { id }`);
+  const aliases = joinRepeated(38, (index) => `e${index}: exercise { id }`);
   const query = `{ workoutLogs(first: 9900) { nodes { ${aliases} } } }`;
-  const { result: reply, memoryMb } = await siege.under(() => unharmed(siege, () => graphql(siege.base, query, {}, own())));
+  const { result: reply, memoryMb } = await siege.measureDuring(() =>
+    expectCanaryServed(siege, () => graphql(siege.base, query, {}, userHeaders())),
+  );
   expect(reply.status).toBe(200);
   expect(JSON.parse(reply.text).data.workoutLogs.nodes).toHaveLength(9900);
   expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
 });
 
 test('serves other clients while a hundred thousand fields fail', async () => {
-  const aliases = repeated(40, (index) => `f${index}: diaryEntries(first: 1) { nodes { id } }`);
-  const { result: reply, memoryMb } = await siege.under(() =>
-    unharmed(siege, () => graphql(siege.base, `{ ingredients(first: 2300) { nodes { ${aliases} } } }`)),
+  const aliases = joinRepeated(40, (index) => `f${index}: diaryEntries(first: 1) { nodes { id } }`);
+  const { result: reply, memoryMb } = await siege.measureDuring(() =>
+    expectCanaryServed(siege, () => graphql(siege.base, `{ ingredients(first: 2300) { nodes { ${aliases} } } }`)),
   );
   const { errors } = JSON.parse(reply.text);
   expect(errors).toHaveLength(20);

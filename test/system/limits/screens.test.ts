@@ -83,7 +83,7 @@ const PUBLIC = [
 test('no screen exceeds a limit for anonymous clients, and they see the public ones', async () => {
   const rejected: string[] = [];
   for (const screen of screens) {
-    const { errors = [] } = await fitgraph.anyone.query(screen.query, variablesOf(screen, account));
+    const { errors = [] } = await fitgraph.anonymous.query(screen.query, variablesOf(screen, account));
     const codes = new Set(errors.map(({ extensions }) => String(extensions.code)));
     if (!PUBLIC.includes(screen.name)) codes.delete('UNAUTHENTICATED');
     for (const code of codes) rejected.push(`${screen.name}: ${code}`);
@@ -96,7 +96,7 @@ test('no public screen is rejected when an address requests twenty of them in pa
   const answers = await Promise.all(
     names.map((name) => {
       const screen = screens.find((candidate) => candidate.name === name)!;
-      return fitgraph.anyone.query(screen.query, variablesOf(screen, account));
+      return fitgraph.anonymous.query(screen.query, variablesOf(screen, account));
     }),
   );
   expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));

@@ -27,19 +27,19 @@ const measured: string[][] = [];
 const requestsOf = (name: string) => ten.find((screen) => screen.name === name)!.requests;
 
 /** Sends one request of a screen; `others` are additional or replaced variables. */
-async function sent(name: string, place = 0, others: Variables = {}) {
+async function sendScreen(name: string, place = 0, overrides: Variables = {}) {
   const request = requestsOf(name)[place]!;
-  const variables = { ...variablesOf(request, account), ...others };
+  const variables = { ...variablesOf(request, account), ...overrides };
   const document = parse(request.query);
   const { total } = estimateOperationCost(schema, document, getOperationAST(document)!, variables);
   return { ...(await account.person.query(request.query, variables)), cost: Math.round(total) };
 }
 
 /** Sends all requests of a screen in order and measures them. Variables may depend on the data of earlier requests. */
-async function shown(name: string, ...others: (((data: any[]) => Variables | Promise<Variables>) | undefined)[]) {
-  const answers: Awaited<ReturnType<typeof sent>>[] = [];
+async function showScreen(name: string, ...others: (((data: any[]) => Variables | Promise<Variables>) | undefined)[]) {
+  const answers: Awaited<ReturnType<typeof sendScreen>>[] = [];
   for (const place of requestsOf(name).keys()) {
-    const answer = await sent(name, place, await others[place]?.(answers.map(({ data }) => data)));
+    const answer = await sendScreen(name, place, await others[place]?.(answers.map(({ data }) => data)));
     expect([answer.status, answer.errors]).toEqual([200, undefined]);
     answers.push(answer);
   }
@@ -60,7 +60,7 @@ function expectAsManyStatements(few: GraphQLAnswer, many: GraphQLAnswer): void {
 }
 
 test("the screen Today's workout shows planned sets, earlier logs and completed sessions", async () => {
-  const [answer] = await shown("Today's workout");
+  const [answer] = await showScreen("Today's workout");
   const [{ date, step, trainingDays, sessions }] = answer!.data.plannedTraining;
   expect([date, step]).toEqual([TODAY, { id: '20', position: 4, workout: { id: String(CURRENT.workout), name: 'Training block 20' } }]);
   expect(trainingDays.map(({ name, setGroups }: any) => [name, setGroups.length])).toEqual([['Day 1', 4]]);
@@ -73,11 +73,11 @@ test("the screen Today's workout shows planned sets, earlier logs and completed 
   const plannedSets = Array.from({ length: 20 }, () => ({ exerciseId: squat.exercise.id, reps: 8 }));
   const input = { trainingDayId: trainingDays[0].id, plannedSets };
   await account.person.ask('mutation ($input: SetGroupInput!) { createSetGroup(input: $input) { setGroup { id } } }', { input });
-  expectAsManyStatements(answer!, await sent("Today's workout"));
+  expectAsManyStatements(answer!, await sendScreen("Today's workout"));
 });
 
 test('the screen Log a set writes set and session atomically and returns new records', async () => {
-  const [answer] = await shown('Log a set');
+  const [answer] = await showScreen('Log a set');
   const { createWorkoutSession, createWorkoutLog } = answer!.data;
   const { workoutSession: session, ...rest } = createWorkoutSession;
   expect(rest).toEqual({ conflict: null, errors: [] });
@@ -92,8 +92,8 @@ test('the screen Log a set writes set and session atomically and returns new rec
 
   const logs = async () => (await account.person.ask('{ workoutLogs { totalCount } }')).workoutLogs.totalCount;
   const before = await logs();
-  const again = await sent('Log a set');
-  expect(again.data).toEqual({
+  const repeated = await sendScreen('Log a set');
+  expect(repeated.data).toEqual({
     createWorkoutSession: {
       workoutSession: null,
       conflict: { ...session, workout: { id: String(CURRENT.workout), name: 'Training block 20' } },
@@ -101,14 +101,14 @@ test('the screen Log a set writes set and session atomically and returns new rec
     },
     createWorkoutLog: null,
   });
-  expect([again.code, await logs()]).toEqual(['ROLLED_BACK', before]);
-  const next = await sent('Log a set', 0, { isFirst: false });
+  expect([repeated.code, await logs()]).toEqual(['ROLLED_BACK', before]);
+  const next = await sendScreen('Log a set', 0, { isFirst: false });
   expect(next.errors).toBeUndefined();
   expect([next.data.createWorkoutLog.workoutLog.session, await logs()]).toEqual([{ id: session.id }, before + 1]);
 });
 
 test('the screen History and records shows consistent logs, maxima, volumes and records', async () => {
-  const [answer] = await shown('History and records');
+  const [answer] = await showScreen('History and records');
   const { name, logs, byDay, bestOneRepMaxes, trainingVolume, personalRecords } = answer!.data.exercise;
   expect(name).toBe('Bench Press');
   expect(logs.nodes).toHaveLength(logs.totalCount);
@@ -119,11 +119,11 @@ test('the screen History and records shows consistent logs, maxima, volumes and 
     Number(personalRecords.filter(({ kind }: any) => kind === 'ONE_REP_MAX').at(-1).value),
   );
   expect(trainingVolume.reduce((sum: number, { sets }: any) => sum + (sets as number), 0)).toBe(logs.totalCount);
-  expectAsManyStatements(await sent('History and records', 0, { since: daysAgo(21) }), answer!);
+  expectAsManyStatements(await sendScreen('History and records', 0, { since: daysAgo(21) }), answer!);
 });
 
 test('the screen Weight with trend shows the newest weights first and the trend up to today', async () => {
-  const [answer] = await shown('Weight with trend');
+  const [answer] = await showScreen('Weight with trend');
   const { weightEntries, bodyWeightTrend, viewer } = answer!.data;
   expect(weightEntries.nodes).toHaveLength(30);
   expect(weightEntries.nodes[0]).toMatchObject({ date: TODAY, unit: 'KG' });
@@ -133,11 +133,11 @@ test('the screen Weight with trend shows the newest weights first and the trend 
   expect(Math.abs(trend - weight)).toBeLessThan(1);
   expect(Number(ratePerWeek)).toBeLessThan(0);
   expect(viewer.profile.unitSystem).toBe('METRIC');
-  expectAsManyStatements(await sent('Weight with trend', 0, { since: daysAgo(7) }), answer!);
+  expectAsManyStatements(await sendScreen('Weight with trend', 0, { since: daysAgo(7) }), answer!);
 });
 
 test('the screen Nutrition day shows diary, plan and goal of a day', async () => {
-  const [answer] = await shown('Nutrition day');
+  const [answer] = await showScreen('Nutrition day');
   const { nutritionIntake, nutritionPlans, diaryEntries } = answer!.data;
   const [{ planId, total, goal, goalEnergy }] = nutritionIntake;
   expect([planId, goalEnergy]).toEqual([nutritionPlans.nodes[0].id, '2400.00']);
@@ -152,11 +152,11 @@ test('the screen Nutrition day shows diary, plan and goal of a day', async () =>
     ['16:30:00', 3],
     ['19:30:00', 4],
   ]);
-  expectAsManyStatements(answer!, await sent('Nutrition day', 0, { from: `${daysAgo(10)}T00:00:00Z` }));
+  expectAsManyStatements(answer!, await sendScreen('Nutrition day', 0, { from: `${daysAgo(10)}T00:00:00Z` }));
 });
 
 test('the screen Find a food, log it finds foods by name, barcode and frequency and logs one', async () => {
-  const [found, logged] = await shown('Find a food, log it', undefined, ([{ ingredients, nutritionPlans }]) => {
+  const [found, logged] = await showScreen('Find a food, log it', undefined, ([{ ingredients, nutritionPlans }]) => {
     const { id } = ingredients.nodes.find(({ name }: any) => name === 'Oats, rolled');
     const [plan] = nutritionPlans.nodes;
     return { entry: { planId: plan.id, mealId: plan.meals[0].id, ingredientId: id, amount: '80' } };
@@ -172,17 +172,17 @@ test('the screen Find a food, log it finds foods by name, barcode and frequency 
     amount: '80.00',
     nutritionalValues: { energy: '296.00' },
   });
-  expectAsManyStatements(await sent('Find a food, log it', 0, { text: 'oats, rolled' }), found!);
+  expectAsManyStatements(await sendScreen('Find a food, log it', 0, { text: 'oats, rolled' }), found!);
 
   await fitgraph.sql('UPDATE "ingredient" SET "code" = $1 WHERE "id" = $2', ['4006381333931', OATS]);
-  const { data } = await sent('Find a food, log it', 0, { text: '4006381333931', isBarcode: true });
+  const { data } = await sendScreen('Find a food, log it', 0, { text: '4006381333931', isBarcode: true });
   expect(data).toMatchObject({ scanned: { id: String(OATS), name: 'Oats, rolled' } });
 });
 
 /** Returns an edit that renames the plan, adds a meal, and replaces the last item of each meal by `count` others. */
-function edited({ nutritionPlan: { id: plan, version, meals } }: any, name: string, count: number): Variables {
+function editPlan({ nutritionPlan: { id: plan, version, meals } }: any, name: string, count: number): Variables {
   const item = { ingredientId: OATS, amount: '50.00' };
-  const kept = meals.map(({ id, position, time, items }: any) => ({
+  const keptMeals = meals.map(({ id, position, time, items }: any) => ({
     id,
     position: position + 1,
     time,
@@ -191,34 +191,34 @@ function edited({ nutritionPlan: { id: plan, version, meals } }: any, name: stri
       ...Array.from({ length: count }, () => ({ ...item, position: 9 })),
     ],
   }));
-  return { plan, version, input: { name, meals: [{ position: 1, time: '05:00:00', items: Array(count).fill(item) }, ...kept] } };
+  return { plan, version, input: { name, meals: [{ position: 1, time: '05:00:00', items: Array(count).fill(item) }, ...keptMeals] } };
 }
 
 test('the screen Edit a plan saves the whole plan, or returns the newer version as a conflict', async () => {
-  const [read, saved] = await shown('Edit a plan', undefined, ([data]) => edited(data, 'Bulk', 1));
+  const [read, saved] = await showScreen('Edit a plan', undefined, ([data]) => editPlan(data, 'Bulk', 1));
   const { nutritionPlan: plan, conflict, errors } = saved!.data.updateNutritionPlan;
   expect([conflict, errors, plan.name]).toEqual([null, [], 'Bulk']);
-  const former = read!.data.nutritionPlan;
-  expect(plan.version).not.toBe(former.version);
+  const previousPlan = read!.data.nutritionPlan;
+  expect(plan.version).not.toBe(previousPlan.version);
   expect(plan.meals.map(({ position, items }: any) => [position, items.length])).toEqual([
     [1, 1],
-    ...former.meals.map(({ position, items }: any) => [position + 1, items.length]),
+    ...previousPlan.meals.map(({ position, items }: any) => [position + 1, items.length]),
   ]);
   expect(plan.meals[1].items.at(-1)).toMatchObject({ ingredientId: String(OATS), amount: '50.00', position: 9 });
 
-  const late = await sent('Edit a plan', 1, edited(read!.data, 'Cut', 1));
+  const late = await sendScreen('Edit a plan', 1, editPlan(read!.data, 'Cut', 1));
   expect(late.data.updateNutritionPlan).toEqual({
     nutritionPlan: null,
     conflict: plan,
     errors: [expect.objectContaining({ code: 'CONFLICT' })],
   });
-  const more = await sent('Edit a plan');
+  const more = await sendScreen('Edit a plan');
   expectAsManyStatements(read!, more);
-  expectAsManyStatements(saved!, await sent('Edit a plan', 1, edited(more.data, 'Bulk', 7)));
+  expectAsManyStatements(saved!, await sendScreen('Edit a plan', 1, editPlan(more.data, 'Bulk', 7)));
 });
 
 test('the screen Calendar shows planned days and completed sessions', async () => {
-  const [answer] = await shown('Calendar');
+  const [answer] = await showScreen('Calendar');
   const { plannedTraining, logsByDay } = answer!.data;
   const daysWith = (list: string) => plannedTraining.filter((day: any) => day[list].length).map(({ date }: any) => date as string);
   const days = Array.from({ length: 31 }, (_, index) => 30 - index);
@@ -226,23 +226,24 @@ test('the screen Calendar shows planned days and completed sessions', async () =
   expect(daysWith('trainingDays')).toEqual(days.filter((back) => TRAINED.some((one) => one === back % 7)).map(daysAgo));
   expect(daysWith('sessions')).toEqual(logsByDay.map(({ keys }: any) => keys.dateBucket.start));
   expect(daysWith('sessions')).toEqual(expect.arrayContaining(daysWith('trainingDays')));
-  expectAsManyStatements(await sent('Calendar', 0, { from: daysAgo(7) }), answer!);
+  expectAsManyStatements(await sendScreen('Calendar', 0, { from: daysAgo(7) }), answer!);
 });
 
 test('the screen Profile and units saves name and units and leaves stored weights unchanged', async () => {
-  const newest = () => account.person.ask('{ weightEntries(first: 1, orderBy: [{ date: DESC }]) { nodes { weight unit weightKg } } }');
-  const before = await newest();
-  const [answer] = await shown('Profile and units');
+  const readNewestWeight = () =>
+    account.person.ask('{ weightEntries(first: 1, orderBy: [{ date: DESC }]) { nodes { weight unit weightKg } } }');
+  const before = await readNewestWeight();
+  const [answer] = await showScreen('Profile and units');
   const { updateUser, updateProfile } = answer!.data;
   expect([updateUser.errors, updateProfile.errors]).toEqual([[], []]);
   expect(updateUser.user).toMatchObject({ username: 'ann', firstName: 'Ann', lastName: 'Example' });
   expect(updateProfile.userProfile).toMatchObject({ unitSystem: 'IMPERIAL', height: 180, birthdate: '1990-05-20' });
-  expect(await newest()).toEqual(before);
+  expect(await readNewestWeight()).toEqual(before);
   const settings = await account.person.ask(screens.find(({ name }) => name === 'settings and profile')!.query);
   expect(settings.viewer).toMatchObject({ firstName: 'Ann', profile: { unitSystem: 'IMPERIAL' } });
 });
 
-const ELSEWHERE = `mutation ($today: Date!, $workout: ID!, $exercise: ID!, $plan: ID!, $food: ID!, $session: ID!) @atomic {
+const WRITES_OF_OTHER_DEVICE = `mutation ($today: Date!, $workout: ID!, $exercise: ID!, $plan: ID!, $food: ID!, $session: ID!) @atomic {
   createWorkoutLog(input: { date: $today, workoutId: $workout, exerciseId: $exercise, reps: 5, weight: "60" }) { errors { message } }
   createDiaryEntry(input: { planId: $plan, ingredientId: $food, amount: "40" }) { errors { message } }
   updateWorkoutSession(id: $session, input: { notes: "Elsewhere" }) { errors { message } }
@@ -250,9 +251,9 @@ const ELSEWHERE = `mutation ($today: Date!, $workout: ID!, $exercise: ID!, $plan
 }`;
 
 test('the screen Offline reads a cursor, all rows of the user, and later changes', async () => {
-  const [first, copy, delta] = await shown('Offline', undefined, undefined, async ([{ changes }]) => {
+  const [first, copy, delta] = await showScreen('Offline', undefined, undefined, async ([{ changes }]) => {
     const rows = { workout: CURRENT.workout, exercise: BENCH, plan: CURRENT.plan, food: OATS, session: CURRENT.session };
-    await account.person.ask(ELSEWHERE, { today: TODAY, ...rows });
+    await account.person.ask(WRITES_OF_OTHER_DEVICE, { today: TODAY, ...rows });
     return { since: changes.cursor };
   });
   expect(Object.values(copy!.data)).toHaveLength(13);
@@ -266,12 +267,12 @@ test('the screen Offline reads a cursor, all rows of the user, and later changes
     ['DELETED', undefined],
   ]);
   expect([hasMore, cursor === first!.data.changes.cursor]).toEqual([false, false]);
-  expectAsManyStatements(await sent('Offline', 1, { first: 1 }), copy!);
+  expectAsManyStatements(await sendScreen('Offline', 1, { first: 1 }), copy!);
   const inputs = Array(30).fill({ date: TODAY, workoutId: CURRENT.workout, exerciseId: BENCH, reps: 5, weight: '60' });
   await account.person.ask('mutation ($inputs: [WorkoutLogInput!]!) { createWorkoutLogs(inputs: $inputs) { errors { message } } }', {
     inputs,
   });
-  expectAsManyStatements(delta!, await sent('Offline', 2, { since: first!.data.changes.cursor }));
+  expectAsManyStatements(delta!, await sendScreen('Offline', 2, { since: first!.data.changes.cursor }));
 });
 
 test('the guide shows the measured costs of the ten screens', () => {

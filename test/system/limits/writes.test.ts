@@ -44,11 +44,11 @@ test('reads a stored text that is too long and updates other fields of its row',
 });
 
 describe('the budget of a user', () => {
-  let small: Fitgraph;
+  let withSmallBudget: Fitgraph;
   beforeAll(async () => {
-    small = await Fitgraph.start({ environment: { BUDGET_USER: '1000' }, beside: fitgraph });
+    withSmallBudget = await Fitgraph.start({ environment: { BUDGET_USER: '1000' }, sameDatabaseAs: fitgraph });
   });
-  afterAll(() => small.stop());
+  afterAll(() => withSmallBudget.stop());
 
   const rateLimitOf = async (person: Person) => (await person.ask('{ rateLimit { remaining limit } }')).rateLimit;
   const entries = (from: number, count: number) =>
@@ -59,7 +59,7 @@ describe('the budget of a user', () => {
   const CREATE_MANY = 'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { id } } }';
 
   test('is charged per written row, and limits further writes as RATE_LIMITED', async () => {
-    const bob = await small.user('bob');
+    const bob = await withSmallBudget.user('bob');
     const { limit } = await rateLimitOf(bob);
     let written = 0;
     for (let batch = 0; batch < 20; batch += 1) {
@@ -75,7 +75,7 @@ describe('the budget of a user', () => {
   });
 
   test('is charged by the length of texts over REST', async () => {
-    const cy = await small.user('cy');
+    const cy = await withSmallBudget.user('cy');
     const { body } = await cy.post('/workout/', {});
     const before = await rateLimitOf(cy);
     await cy.post('/workoutsession/', { workout: body.id, date: '2024-01-01', notes: 'x'.repeat(MAX), impression: '2' });

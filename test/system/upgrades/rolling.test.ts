@@ -56,7 +56,7 @@ afterAll(async () => {
   await scene?.close();
 });
 
-const ready = async (at: Server) => (await at.anyone.send('GET', '/health/ready')).status;
+const ready = async (at: Server) => (await at.anonymous.send('GET', '/health/ready')).status;
 const count = async (condition: string) =>
   (await scene.database.pool.query(`SELECT count(*)::int AS "rows" FROM "workout" WHERE ${condition}`)).rows[0].rows as number;
 
@@ -84,16 +84,16 @@ test('the start of the next version migrates while the previous one serves eight
 });
 
 test('servers of both versions are ready and serve the same rows, also one of the previous version that starts now', async () => {
-  const again = await scene.another(scene.user);
-  const servers = [scene.server, server, again];
+  const restarted = await scene.another(scene.user);
+  const servers = [scene.server, server, restarted];
   for (const one of servers) expect(await ready(one)).toBe(200);
   for (const writer of servers) {
     const { status, body } = await writer.signedIn(scene.token).post('/workout/', { comment: `by ${writer.url}` });
     expect(status).toBe(201);
     for (const reader of servers) expect((await reader.signedIn(scene.token).get(`/workout/${body.id}/`)).body).toEqual(body);
   }
-  again.process.kill('SIGTERM');
-  expect(await again.ended).toBe(0);
+  restarted.process.kill('SIGTERM');
+  expect(await restarted.ended).toBe(0);
 });
 
 test('a migration that needs a maintenance window changes nothing at a start, nor while servers run', async () => {
@@ -106,15 +106,15 @@ test('a migration that needs a maintenance window changes nothing at a start, no
   expect((await installation.command('doctor')).stdout).toContain(
     `older than this version; the migration ${MAINTENANCE} needs a maintenance window, so this version does not start`,
   );
-  const beside = await installation.command('migrate', '--maintenance');
-  expect(beside).toMatchObject({
+  const whileServing = await installation.command('migrate', '--maintenance');
+  expect(whileServing).toMatchObject({
     status: 1,
     stderr: expect.stringMatching(/A running server uses this database and [^\n]+Stop it first\.\n$/),
   });
   expect(await ready(scene.server)).toBe(200);
 });
 
-test('the next version is reverted while the previous one goes on', async () => {
+test('the next version is reverted while the previous one continues to serve', async () => {
   const revert = () => installation.command('migrate', '--down', '--to', migrationNames().at(-1)!, '--yes');
   expect(await revert()).toMatchObject({ status: 1, stderr: expect.stringMatching(/A running server uses this database and would fail/) });
   server.process.kill('SIGTERM');
