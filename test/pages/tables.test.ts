@@ -94,7 +94,7 @@ it('links some of a thousand related rows, in time that grows with their number'
      SELECT gen_random_uuid(), 'Variation ' || n, '', "description", '2', 1, 2, 1 FROM "exercise", generate_series(1, 1000) AS n WHERE "id" = 1`,
   );
   const before = process.cpuUsage();
-  const html = await read('/exercise/?limit=100');
+  const html = await readPage('/exercise/?limit=100');
   const { user } = process.cpuUsage(before);
   await fitgraph.sql(`DELETE FROM "exercise" WHERE "name" LIKE 'Variation %'`);
   await fitgraph.sql('UPDATE "exercise_base" SET "variation_id" = NULL WHERE "id" = 1');
@@ -114,7 +114,7 @@ it.each(['/nutritionplaninfo/%/', '/nutritionplaninfo/?limit=1&ordering=-id'])(
     );
     const address = path.replace('%', plan);
     expect(JSON.stringify((await ann.get(address)).body).length).toBeGreaterThan(MAX_PAGE);
-    const html = await read(address);
+    const html = await readPage(address);
     expect(html.length).toBeLessThan(MAX_PAGE);
     expect(html).toContain('The JSON is too long for this page');
   },
