@@ -1,10 +1,10 @@
 /** No request ends a worker: an error fails only its own request, and the resources of disconnected clients are released. */
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import type { Socket } from 'node:net';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { randomFor, seeded, type Random } from '../setup/random';
 import { until } from '../setup/waits';
@@ -440,10 +440,16 @@ test('keeps serving after its standard output and standard error are closed', as
 
 test.each(['SIGHUP', 'SIGUSR2'] as const)('answers running requests before it stops on %s', async (signal) => {
   await start();
-  const slow = fetch(`${server.url}/api/v2/exerciseinfo/?limit=100`);
-  await sleep(5);
+  const headers = { 'Content-Type': 'application/json', Expect: '100-continue' };
+  const request = http.request({ port: port(), path: '/graphql', method: 'POST', headers });
+  request.flushHeaders();
+  // The server has accepted the request and waits for its body.
+  await once(request, 'continue');
   server.process.kill(signal);
-  expect((await slow).status).toBe(200);
+  const responded = once(request, 'response') as Promise<[http.IncomingMessage]>;
+  request.end(JSON.stringify({ query: '{ muscles { nodes { id } } }' }));
+  const [response] = await responded;
+  expect(response.resume().statusCode).toBe(200);
   expect(await server.ended).toBe(0);
 });
 
