@@ -416,10 +416,13 @@ async function checkRandomGrouping(list: string): Promise<void> {
     nodes.push(...groups);
     more = groups.length === variables.first;
   }
-  const found = nodes.map((node) => ({ values: keys.map((key) => key.valueFrom(node.keys)), worked: readStatistics(node, fields, ps) }));
+  const found = nodes.map((node) => ({
+    values: keys.map((key) => key.valueFrom(node.keys)),
+    statistics: readStatistics(node, fields, ps),
+  }));
   const expectedGroups = [...groupsOf(rows[list]!.filter(matches), keys).values()]
-    .map((group) => ({ values: group.values, worked: computeStatistics(group, fields, ps) }))
-    .filter((group) => groupCondition.matches(group.worked));
+    .map((group) => ({ values: group.values, statistics: computeStatistics(group, fields, ps) }))
+    .filter((group) => groupCondition.matches(group.statistics));
   const sorted = (groups: { values: unknown[] }[]) =>
     groups.map((group) => [JSON.stringify(group.values), group] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify({ seed: SEED, list, ...variables });
