@@ -179,7 +179,7 @@ export interface VerifiedBackup {
 
 /** Reads the whole archive and compares the numbers of rows and files with its summary. */
 export async function verifyArchive(file: string, onBytes?: (readBytes: number) => void): Promise<VerifiedBackup> {
-  let key = '';
+  let key: string | undefined;
   let files = 0;
   const rows = new Map<string, number>();
   const { header, summary } = await readArchive(
@@ -199,7 +199,7 @@ export async function verifyArchive(file: string, onBytes?: (readBytes: number) 
     },
     onBytes,
   );
-  if (!key) throw invalidBackup(file, 'it has no secret key');
+  if (key === undefined) throw invalidBackup(file, 'it has no secret key');
   const counts = new Map(Object.entries(summary.rows));
   const mismatches = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
   if (mismatches.length) throw invalidBackup(file, `rows of ${formatArchiveValue(mismatches)} are missing`);
