@@ -131,6 +131,12 @@ it('titles a page by the name of its row, and links related rows in both directi
   expect(comment).toMatch(/<dt>Exercise<\/dt><dd><a href="\/api\/v2\/exercise\/1\/">Squat<\/a><\/dd>/);
 });
 
+it('shows the fields of an exercise to anonymous clients, without lists that require sign-in', async () => {
+  const html = (await fitgraph.anonymous.withHeaders({ Accept: 'text/html' }).get('/exerciseinfo/1/')).text;
+  expect([headlineOf(html), titleOf(html)]).toEqual(['Squat', 'Squat – Exercise – Fitgraph']);
+  expect(html).toContain('Mind squat.');
+});
+
 it('shows the translations of an exercise', async () => {
   await fitgraph.sql(
     `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "status", "language_id", "license_id", "exercise_base_id")

@@ -16,6 +16,8 @@ export class ChildListPlan {
   /** Name of the GraphQL field with the child rows, which is also the key of their data. */
   readonly name: string;
   readonly selection: string;
+  /** Whether the list requires sign-in. */
+  readonly isOwned: boolean;
   private readonly tablePlan: TablePlan;
   private readonly isPaginated: boolean;
   private readonly showsNewest: boolean;
@@ -35,6 +37,7 @@ export class ChildListPlan {
     // Lists that are ordered by time show their newest rows.
     const showsNewest = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
     this.name = name;
+    this.isOwned = resource.owned;
     this.tablePlan = new TablePlan(childType, view.rest, endpointNameOf, parentField);
     this.isPaginated = isConnection;
     this.showsNewest = showsNewest;

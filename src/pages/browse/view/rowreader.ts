@@ -53,7 +53,8 @@ export class RowReader {
 
   async readDetailRow(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
     const { type, resource } = endpoint;
-    const { childListPlans } = this.planOf(endpoint);
+    // A list that requires sign-in would fail, and with it the whole row, because it is not nullable.
+    const childListPlans = this.planOf(endpoint).childListPlans.filter(({ isOwned }) => signedIn || !isOwned);
     const fields = visibleFieldsOf(type).filter(({ name }) => name !== 'id');
     const { unitSystem, hasGoalCalories } = type.getFields();
     const selections = [
