@@ -60,7 +60,9 @@ function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   const envelope = pageEnvelope(view);
   if (!envelope) return { body: view.body, omittedCount: 0 };
   let length = 0;
-  const visibleRows = envelope.results.filter((row, index) => (length += JSON.stringify(row).length) <= MAX_ROWS_LENGTH || index === 0);
+  const isClipped = (row: unknown, index: number) => (length += JSON.stringify(row).length) > MAX_ROWS_LENGTH && index > 0;
+  const clipIndex = envelope.results.findIndex(isClipped);
+  const visibleRows = clipIndex < 0 ? envelope.results : envelope.results.slice(0, clipIndex);
   return { body: { ...envelope, results: visibleRows }, omittedCount: envelope.results.length - visibleRows.length };
 }
 
