@@ -99,7 +99,8 @@ export class CircuitBreaker {
       const { statement } = connection.client;
       const bytes = socketOf(connection.client).bytesRead;
       if (!statement || statement !== connection.statement || bytes !== connection.bytes) {
-        Object.assign(connection, { statement, bytes, silentTicks: 0, checkAtTicks: TICKS_UNTIL_CHECK });
+        const reset: Partial<WatchedConnection> = { statement, bytes, silentTicks: 0, silentTicksAtCheck: TICKS_UNTIL_CHECK };
+        Object.assign(connection, reset);
         continue;
       }
       connection.silentTicks += 1;

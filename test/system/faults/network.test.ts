@@ -1,7 +1,8 @@
 /** Network faults between the server and its database: requests fail quickly, no write is lost or duplicated, and the server recovers. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Scene } from './scene';
+import { open } from '../../setup/databases';
 import { timeOf, until } from '../../setup/waits';
+import { Scene } from './scene';
 
 let scene: Scene;
 
@@ -48,6 +49,27 @@ test('reports not ready within 4 s when the network drops packets, and detects m
   scene.proxy.heal();
   await until('the server is ready again', async () => (await anonymous.send('GET', '/health/ready')).status === 200);
   await until('the change is visible', async () => (await category())?.name === 'Heard of later');
+});
+
+/** Duration of a statement during which the circuit breaker checks its connection several times, and less and less often. */
+const LONG_STATEMENT_SECONDS = 12;
+
+test('notices a dead connection as quickly after a long statement as after none', async () => {
+  const database = open({ connectionString: scene.proxy.url });
+  try {
+    /** Time until the statement is repeated on a new connection, because its own is dead. */
+    const timeToRetry = async () => {
+      await database.queryAsServer('SELECT 1');
+      scene.proxy.blackHole('old');
+      return timeOf(() => database.queryAsServer('SELECT 1'));
+    };
+    const control = await timeToRetry();
+    await database.queryAsServer(`SELECT pg_sleep(${LONG_STATEMENT_SECONDS})`);
+    expect(await timeToRetry()).toBeLessThan(2 * control + 2_000);
+  } finally {
+    await database.close();
+    scene.proxy.heal();
+  }
 });
 
 test('returns 503 with the id of a logged cause for every request while the database is unreachable', async () => {
