@@ -11,6 +11,7 @@ import type { OperationCost } from '../core/operation/cost';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
+import { CpuContention } from '../platform/cpucontention';
 
 /** Cost units per second that leak out of a bucket, by kind of client. */
 export interface CostRates {
@@ -31,7 +32,7 @@ const COST_PER_STATEMENT = 5;
 const COST_PER_ROW = 2;
 /** The response may have more objects than rows were read, for example one language repeated in a list. The higher cost is charged. */
 const COST_PER_OBJECT = 1;
-/** Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT. */
+/** Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT, divided by the slowdown that other work on this machine causes. */
 const COST_PER_SLOW_MS = 10;
 /** Milliseconds of database time that are free of charge for each statement. */
 const FREE_MS_PER_STATEMENT = 100;
@@ -159,7 +160,8 @@ class RequestBudget implements RateBudget {
     return {
       settle: (objects = 0) => {
         const statementCount = this.session.statements - statements;
-        const slowMs = Math.max(0, this.session.milliseconds - milliseconds - statementCount * FREE_MS_PER_STATEMENT);
+        const databaseMs = (this.session.milliseconds - milliseconds) / this.limiter.contention.slowdown;
+        const slowMs = Math.max(0, databaseMs - statementCount * FREE_MS_PER_STATEMENT);
         const readCost = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
         const used = Math.min(total, fixed + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
@@ -175,7 +177,7 @@ class RequestBudget implements RateBudget {
 
   chargeMilliseconds(ms: number): void {
     this.bucket ??= this.findBucket();
-    this.spend((ms / 1000) * CPU_TIME_FACTOR * this.bucket.rate);
+    this.spend((ms / this.limiter.contention.slowdown / 1000) * CPU_TIME_FACTOR * this.bucket.rate);
   }
 
   /** Charges cost that has already been caused, even beyond the capacity. An overdrawn bucket delays later operations. */
@@ -230,6 +232,7 @@ const SHARE_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[], $2::float8
 
 export class CostLimiter {
   private readonly buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
+  readonly contention = new CpuContention();
   private shareTimer?: NodeJS.Timeout;
   /** Number of rejected reservations, for metrics. */
   rejectedCount = 0;
@@ -249,6 +252,7 @@ export class CostLimiter {
 
   stop(): void {
     clearInterval(this.shareTimer);
+    this.contention.stop();
   }
 
   /** Number of buckets in memory, for metrics. */

@@ -4,7 +4,8 @@ import type { Answer } from '../../setup/person';
 import { COUNTS, richAccount, type RichAccount } from './account';
 import { restScreens, screens, variablesOf } from './screens';
 
-const fitgraph = fitgraphForThisFile({ content: 'tables' });
+// How long requests wait in queues depends on the machine. All other limits have their defaults.
+const fitgraph = fitgraphForThisFile({ content: 'tables', environment: { MAX_WAIT: '60s' } });
 let account: RichAccount;
 beforeAll(async () => {
   account = await richAccount(fitgraph);
