@@ -64,7 +64,8 @@ test('charges the time that a statement takes in the database, including its wai
     await locker.query('BEGIN; LOCK TABLE "exercise" IN ACCESS EXCLUSIVE MODE');
     const query = ann.query(PAGE);
     await lockIsAwaited(fitgraph);
-    await sleep(1_000);
+    // A tenth of this time is charged at least, less 100 ms.
+    await sleep(2_500);
     await locker.query('COMMIT');
     expect((await query).errors).toBeUndefined();
   } finally {

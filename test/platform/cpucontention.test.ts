@@ -7,39 +7,37 @@ import { CpuContention } from '../../src/platform/cpucontention';
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-contention-'));
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
-test('measures how much longer work takes than its CPU time', async () => {
+test('measures how much longer work takes than its CPU time', () => {
   const file = path.join(folder, 'schedstat');
+  const write = (running: number, waiting: number) => fs.writeFileSync(file, `${running} ${waiting} 12\n`);
+  write(1_000, 500);
   const contention = new CpuContention(file);
-  const measureAfter = async (running: number, waiting: number) => {
-    fs.writeFileSync(file, `${running} ${waiting} 12\n`);
-    await contention.measure();
+  const measureAfter = (running: number, waiting: number) => {
+    write(running, waiting);
+    contention.measure();
     return contention.slowdown;
   };
   try {
-    expect(await measureAfter(1_000, 90_000)).toBe(1);
-    expect(await measureAfter(1_200, 90_600)).toBe(4);
+    expect(contention.slowdown).toBe(1.5);
+    expect(measureAfter(1_200, 1_100)).toBe(4);
     // The thread was idle.
-    expect(await measureAfter(1_200, 90_600)).toBe(1);
-    expect(await measureAfter(1_300, 90_600)).toBe(1);
-    expect(await measureAfter(1_400, 90_700)).toBe(2);
-    expect(await measureAfter(1_500, 99_999)).toBe(5);
+    expect(measureAfter(1_200, 1_100)).toBe(1);
+    expect(measureAfter(1_300, 1_100)).toBe(1);
+    expect(measureAfter(1_400, 1_200)).toBe(2);
+    expect(measureAfter(1_500, 99_999)).toBe(10);
     fs.rmSync(file);
-    await contention.measure();
+    contention.measure();
     expect(contention.slowdown).toBe(1);
   } finally {
     contention.stop();
   }
 });
 
-test('reads the times of the main thread of this process', async () => {
+test('reads the times of the main thread of this process', () => {
   const contention = new CpuContention();
   try {
-    await contention.measure();
-    const end = performance.now() + 20;
-    while (performance.now() < end);
-    await contention.measure();
     expect(contention.slowdown).toBeGreaterThanOrEqual(1);
-    expect(contention.slowdown).toBeLessThanOrEqual(5);
+    expect(contention.slowdown).toBeLessThanOrEqual(10);
   } finally {
     contention.stop();
   }
