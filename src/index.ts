@@ -2,12 +2,12 @@
 import { readConfig, readEnvironment } from './platform/config';
 import { createLog } from './platform/logging';
 import { describeUnknown, findUnknownVariables } from './platform/unknownvariables';
-import { exitOnSignal, TERMINATION_SIGNALS, exitWithError, ignoreClosedOutput } from './server/termination';
+import { exitOnSignal, TERMINATION_SIGNALS, exitWithError, ignoreClosedStdout } from './server/termination';
 import { Supervisor } from './server/supervisor';
 import { choosePort } from './server/supervisor/port';
 
 export async function main(): Promise<void> {
-  ignoreClosedOutput();
+  ignoreClosedStdout();
   const config = readConfig();
   for (const variable of findUnknownVariables(readEnvironment())) createLog(config.logLevel).warn(describeUnknown(variable));
   if (config.workers > 0) return new Supervisor(config).run();

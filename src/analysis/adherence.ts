@@ -11,13 +11,13 @@ import { loadParent } from '../core/read/loaders';
 import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { withExercise } from './exerciseofrow';
+import { createExerciseFieldResolver } from './exerciseofrow';
 import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedCtes } from './scheduledsets';
 import {
-  ANALYSIS_EXTENSIONS,
+  ANALYSIS_FIELD_EXTENSIONS,
   queryRanking,
   RankingArgs,
-  SERIES_EXTENSIONS,
+  SERIES_FIELD_EXTENSIONS,
   querySeries,
   SeriesArgs,
   type DateRangeCondition,
@@ -96,7 +96,7 @@ export class AdherenceResolver {
   @Query(() => [AdherenceWeek], {
     description: `Planned and completed training of the viewer by week, oldest first, for the weeks that overlap \`from\` to \`until\`. ${SCHEDULE_DESCRIPTION}`,
   })
-  @Extensions(SERIES_EXTENSIONS)
+  @Extensions(SERIES_FIELD_EXTENSIONS)
   scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
     const buildStatement = (bind: BindParameter, inDateRange: DateRangeCondition) => ({
       select: adherenceSql(context, bind, inDateRange),
@@ -112,12 +112,15 @@ export class AdherenceResolver {
 }
 
 @Resolver(() => PlannedExercise)
-export class PlannedExerciseResolver extends withExercise(PlannedExercise, 'The planned exercise, in the translation with the lowest id.') {
+export class PlannedExerciseResolver extends createExerciseFieldResolver(
+  PlannedExercise,
+  'The planned exercise, in the translation with the lowest id.',
+) {
   @Query(() => [PlannedExercise], {
     description:
       'The exercises planned for the last weeks and their logged sets, least completed first. Weeks and planned sets are computed as in `scheduleAdherence`.',
   })
-  @Extensions(ANALYSIS_EXTENSIONS)
+  @Extensions(ANALYSIS_FIELD_EXTENSIONS)
   plannedExercises(@Args(() => PlannedExercisesArgs) args: PlannedExercisesArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
     return queryRanking(

@@ -1,6 +1,6 @@
 /** Body-weight trend: an exponential moving average without daily fluctuations, and the weekly rate of change. */
 import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
+import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { ownerConditions } from '../core/access/access';
 import { whereClause } from '../core/access/conditions';
@@ -11,7 +11,7 @@ import { bodyWeightFactorSql } from '../resources/kilograms';
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './queries';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs } from './queries';
 
 const SMOOTHING_FACTOR = 0.1;
 const MAX_RATE_DAYS = 3660;
@@ -31,11 +31,11 @@ class TrendArgs extends SeriesArgs {
 @ObjectType({ description: 'The body weight on a day, and its trend.', simpleResolvers: true })
 export class BodyWeight {
   @Field(() => DateScalar, { description: 'The day of the measurement.' }) declare date: string;
-  @Field(() => DecimalScalar, { description: `The measured weight, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare weight: string;
-  @Field(() => DecimalScalar, { description: `The smoothed weight, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare trend: string;
+  @Field(() => DecimalScalar, { description: `The measured weight, ${UNIT_ARGUMENT_NOTE}.` }) declare weight: string;
+  @Field(() => DecimalScalar, { description: `The smoothed weight, ${UNIT_ARGUMENT_NOTE}.` }) declare trend: string;
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: `Change per week, negative for a loss, ${UNIT_BY_ARGUMENT_NOTE}; null for a single entry.`,
+    description: `Change per week, negative for a loss, ${UNIT_ARGUMENT_NOTE}; null for a single entry.`,
   })
   declare ratePerWeek: string | null;
 }
@@ -45,7 +45,7 @@ export class BodyWeightResolver {
   @Query(() => [BodyWeight], {
     description: `Body weights of the days from \`from\` to \`until\`, oldest first, with their trend, for which earlier ones count too. The trend is an exponential moving average, factor 0.1 per entry, whatever the days between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the least-squares line through the entries of the last days.`,
   })
-  @Extensions(SERIES_EXTENSIONS)
+  @Extensions(SERIES_FIELD_EXTENSIONS)
   bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context): Promise<Row[]> {
     const { days, unit } = args;
     if (days < 2 || days > MAX_RATE_DAYS) throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_DAYS}.`);

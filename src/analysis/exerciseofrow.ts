@@ -11,7 +11,7 @@ import { ExerciseBase } from '../resources/exercisebase';
  * Creates the base class of the resolver of a row type. The texts describe its fields: which translation of the exercise they return, and when they
  * are null.
  */
-export function withExercise(
+export function createExerciseFieldResolver(
   row: ClassType,
   exerciseDescription: string,
   nullDescription = 'Null until it has been accepted by review.',

@@ -22,9 +22,9 @@ import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
-import type { WhereInput } from './logs';
-import { selectDiaryEntries, roundedNutrientColumns, collectNutrients, WhereEntries } from './portions';
-import { ANALYSIS_EXTENSIONS, queryRanking, RankingArgs } from './queries';
+import type { WhereInput } from './workoutlogs';
+import { selectDiaryEntries, roundedNutrientColumns, collectNutrients, WhereDiaryEntries } from './portions';
+import { ANALYSIS_FIELD_EXTENSIONS, queryRanking, RankingArgs } from './queries';
 
 enum FoodOrder {
   COUNT = 'COUNT',
@@ -61,14 +61,14 @@ export class EatenFood {
 
 @ArgsType()
 class FoodArgs extends RankingArgs {
-  @WhereEntries declare where?: WhereInput;
+  @WhereDiaryEntries declare where?: WhereInput;
   @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'Criteria for ranking foods.' }) declare by: FoodOrder;
 }
 
 @Resolver(() => EatenFood)
 export class EatenFoodResolver {
   @Query(() => [EatenFood], { description: 'Foods of the diary, largest total first.' })
-  @Extensions(ANALYSIS_EXTENSIONS)
+  @Extensions(ANALYSIS_FIELD_EXTENSIONS)
   async topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context): Promise<Row[]> {
     const measure = args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
     const rows = await queryRanking(

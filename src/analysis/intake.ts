@@ -1,7 +1,7 @@
 /** Nutrition intake by day bucket, compared with the goals of the plan and the body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
+import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
@@ -16,9 +16,9 @@ import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './days';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './daybuckets';
 import { bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import type { WhereInput } from './logs';
+import type { WhereInput } from './workoutlogs';
 import {
   PORTION_JOINS,
   portionColumns,
@@ -26,9 +26,9 @@ import {
   selectDiaryEntries,
   roundedNutrientColumns,
   collectNutrients,
-  WhereEntries,
+  WhereDiaryEntries,
 } from './portions';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const MAX_TOLERANCE = 100;
 /** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of these meals. */
@@ -36,7 +36,7 @@ const MAX_MEALS = 100;
 
 @ArgsType()
 class IntakeArgs extends SeriesArgs {
-  @WhereEntries declare where?: WhereInput;
+  @WhereDiaryEntries declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
   @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => String, {
@@ -75,7 +75,7 @@ export class NutritionIntake {
   declare goalEnergy: string | null;
   @Field(() => Int, { description: 'Number of days with more energy than the goal plus the tolerance.' }) declare daysOver: number;
   @Field(() => Int, { description: 'Number of days with less energy than the goal minus the tolerance.' }) declare daysUnder: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `Mean body weight, ${UNIT_BY_ARGUMENT_NOTE}.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `Mean body weight, ${UNIT_ARGUMENT_NOTE}.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'Daily mean of protein in g per kg of body weight.' })
   declare proteinPerKg: string | null;
@@ -145,7 +145,7 @@ export class NutritionIntakeResolver {
     description:
       'Nutrition intake of the viewer by day, week or another period, oldest first: nutrients and goals of each plan. Values are exact and rounded to two places at the end. The body weight is that of the weight entry nearest to the day, or the earlier of two equally near entries.',
   })
-  @Extensions(SERIES_EXTENSIONS)
+  @Extensions(SERIES_FIELD_EXTENSIONS)
   async nutritionIntake(@Args(() => IntakeArgs) args: IntakeArgs, @Ctx() context: Context): Promise<Row[]> {
     const { by, timeZone, tolerance } = args;
     if (timeZone != null && !isTimeZone(timeZone))

@@ -5,9 +5,9 @@ import { createParameters, whereClause, type SqlCondition } from '../core/access
 import type { Context } from '../core/context';
 import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { WorkoutLog } from '../resources/workoutlog';
-import { selectLogs, selectLogsWithBase } from './logs';
+import { selectWorkoutLogs, selectWorkoutLogsWithExerciseBase } from './workoutlogs';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
 /** Decimal places of a first rounding, which removes the tiny error of estimates with infinitely many decimals before the final rounding. */
@@ -21,7 +21,7 @@ export class IntensityResolver {
       'The mass as a percentage of the best estimated one-rep max of the exercise, in any translation, up to and including that day; null without one.',
   })
   @Extensions({ only: 'graphql', cost: { weight: 2 } })
-  @Needs(() => WorkoutLog, 'id')
+  @RequiresFields(() => WorkoutLog, 'id')
   async intensity(
     @Root() log: RowFields<WorkoutLog, 'id'>,
     @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
@@ -36,7 +36,7 @@ export class IntensityResolver {
       const rows = await context.session.query(
         `SELECT x."id", round(round(100 * x."mass" / x."best", ${INTERMEDIATE_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
           max(${oneRepMaxSql(formula, 'l')}) OVER (PARTITION BY l."base" ORDER BY l."date") AS "best"
-          FROM (${selectLogsWithBase(selectLogs(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
+          FROM (${selectWorkoutLogsWithExerciseBase(selectWorkoutLogs(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
         values,
       );
       const intensityById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));

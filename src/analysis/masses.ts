@@ -7,11 +7,11 @@ import { BODY_WEIGHT_UNIT_ID, bodyWeightFactorSql, profileUnitFactorSql, weightU
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 
-/** Explains in the schema how masses are computed. Only `trainingVolume` contains it; other descriptions refer to it by MASSES_REFERENCE. */
-export const MASSES_DESCRIPTION =
+/** Explains in the schema how masses are computed. Only `trainingVolume` contains it; other descriptions refer to it by MASS_CALCULATION_REFERENCE. */
+export const MASS_CALCULATION_DESCRIPTION =
   'Weights in kg and lb are converted first. In the unit Body Weight, the mass is the body weight of the nearest weight entry (the earlier of two equally near ones) plus the logged number in the preferred unit of the user. Other units are not masses.';
 
-export const MASSES_REFERENCE = 'Masses are computed as in `trainingVolume`.';
+export const MASS_CALCULATION_REFERENCE = 'Masses are computed as in `trainingVolume`.';
 
 export const OUTPUT_UNIT_OPTIONS = { defaultValue: MASS_UNIT.type.KG, description: 'The unit of the masses.' };
 

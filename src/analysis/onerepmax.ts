@@ -16,7 +16,7 @@ import {
   Root,
 } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
+import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { columnIn, createParameters, type BindParameter, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -24,15 +24,15 @@ import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuc
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './days';
-import { withExercise } from './exerciseofrow';
-import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
-import { MASSES_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './queries';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './daybuckets';
+import { createExerciseFieldResolver } from './exerciseofrow';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
+import { MASS_CALCULATION_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
 /**
  * There is no estimate beyond this number of repetitions: the fewer the repetitions, the more accurate the estimate (Reynolds and others, J. Strength
@@ -49,7 +49,7 @@ export enum OneRepMaxFormula {
 }
 registerEnumType(OneRepMaxFormula, {
   name: 'OneRepMaxFormula',
-  description: `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS} repetitions. ${MASSES_REFERENCE}`,
+  description: `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS} repetitions. ${MASS_CALCULATION_REFERENCE}`,
   valuesConfig: {
     EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
     BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
@@ -84,7 +84,7 @@ export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, descripti
 
 @ArgsType()
 class BestArgs extends SeriesArgs {
-  @WhereLogs('Filters the logs.') declare where?: WhereInput;
+  @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
   @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
@@ -96,7 +96,7 @@ export class BestOneRepMax {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
   @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' }) declare exerciseId: number;
   @Field(() => ID, { description: 'Id of the base shared by the translations.' }) declare exerciseBaseId: number;
-  @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare oneRepMax: string;
+  @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${UNIT_ARGUMENT_NOTE}.` }) declare oneRepMax: string;
   @Field(() => DateScalar, { description: 'The day of the best set; the earliest of equally good sets.' }) declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
@@ -104,7 +104,7 @@ export class BestOneRepMax {
 const bestEstimates =
   ({ where, by, firstDay, formula, unit }: BestArgs, context: Context) =>
   (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${logCtes(selectLogs(where, context, bind, inDateRange, extraConditions))}
+    select: `WITH ${workoutLogCtes(selectWorkoutLogs(where, context, bind, inDateRange, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
         ${roundInUnitSql(unit, 'e."best"')} AS "oneRepMax"
       FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
@@ -114,12 +114,12 @@ const bestEstimates =
   });
 
 @Resolver(() => BestOneRepMax)
-export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LATEST_TRANSLATION_DESCRIPTION) {
+export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRepMax, LATEST_TRANSLATION_DESCRIPTION) {
   @Query(() => [BestOneRepMax], {
     description:
       'Estimated one-rep maxes of the viewer: the best estimate of each exercise in each day, week or other period that has one, oldest first.',
   })
-  @Extensions(SERIES_EXTENSIONS)
+  @Extensions(SERIES_FIELD_EXTENSIONS)
   async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
     return (await querySeries(bestEstimates(args, context), args, context)).map(createBucketAdder(args.by));
   }
@@ -135,15 +135,17 @@ export class BestOfExerciseResolver {
   @FieldResolver(() => [BestOneRepMax], {
     description: 'Like `Query.bestOneRepMaxes`, for this exercise and its translations.',
   })
-  @Extensions(SERIES_EXTENSIONS)
-  @Needs(() => Exercise, 'exerciseBaseId')
+  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @RequiresFields(() => Exercise, 'exerciseBaseId')
   async bestOneRepMaxes(
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
     @Args(() => BestArgs) args: BestArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return (await loadSeriesOfBase(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(createBucketAdder(args.by));
+    return (await loadSeriesOfExerciseBase(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(
+      createBucketAdder(args.by),
+    );
   }
 }
 
@@ -154,7 +156,7 @@ export class OneRepMaxResolver {
     description: 'The estimated one-rep max; null if there is no estimate. Rounded to two places.',
   })
   @Extensions({ only: 'graphql', cost: { weight: 0.5 } })
-  @Needs(() => WorkoutLog, 'id')
+  @RequiresFields(() => WorkoutLog, 'id')
   async oneRepMax(
     @Root() log: RowFields<WorkoutLog, 'id'>,
     @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
@@ -163,7 +165,7 @@ export class OneRepMaxResolver {
   ): Promise<string | null> {
     const loadEstimates = async (ids: readonly unknown[]) => {
       const { bind, values } = createParameters();
-      const logs = selectLogs(null, context, bind, undefined, [columnIn('id', ids)]);
+      const logs = selectWorkoutLogs(null, context, bind, undefined, [columnIn('id', ids)]);
       const rows = await context.session.query(
         `SELECT l."id", ${roundInUnitSql(unit, oneRepMaxSql(formula, 'l'))} AS "value" FROM (${logs}) l`,
         values,

@@ -11,7 +11,7 @@ import { loadRowsById, loadParent } from '../core/read/loaders';
 import { ScheduleStep } from '../resources/schedulestep';
 import { TrainingDay } from '../resources/trainingday';
 import { WorkoutSession } from '../resources/workoutsession';
-import { DAYS_PER_WEEK, selectOwnRows, scheduleCtes, isStepOfWeekSql } from './scheduledsets';
+import { DAYS_PER_WEEK, selectViewersRows, scheduleCtes, stepCoversWeekSql } from './scheduledsets';
 import { checkDateOrder, daysBetween } from './queries';
 
 const MAX_DAYS = 366;
@@ -30,10 +30,10 @@ function calendarSql(from: string, until: string, context: Context, bind: BindPa
     n AS (SELECT i::date AS "date" FROM generate_series(${bind(from)}::date, ${bind(until)}::date, interval '1 day') i),
     w AS (SELECT n."date", s."is_loop", (n."date" - s."start_date") / ${DAYS_PER_WEEK} AS "number" FROM n JOIN s ON s."start_date" <= n."date")
     SELECT n."date", e."id" AS "step",
-      ARRAY(SELECT d."id" FROM ${selectOwnRows(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
+      ARRAY(SELECT d."id" FROM ${selectViewersRows(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
         WHERE d."workout_id" = e."workout_id" AND k."day_of_week_id" = extract(isodow FROM n."date") ORDER BY d."id") AS "trainingDays",
       ARRAY(SELECT t."id" FROM "workout_session" t${whereSessions} ORDER BY t."id") AS "sessions"
-    FROM n LEFT JOIN (w JOIN e ON ${isStepOfWeekSql('w."number"', 'w."is_loop"')}) ON w."date" = n."date" ORDER BY n."date"`;
+    FROM n LEFT JOIN (w JOIN e ON ${stepCoversWeekSql('w."number"', 'w."is_loop"')}) ON w."date" = n."date" ORDER BY n."date"`;
 }
 
 @Resolver(() => PlannedTraining)

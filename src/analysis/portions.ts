@@ -11,11 +11,11 @@ import { compileWhere } from '../core/sql/where';
 import { NUTRIENTS } from '../nutrition/values';
 import { DiaryEntry } from '../resources/diaryentry';
 import { Ingredient } from '../resources/ingredient';
-import type { WhereInput } from './logs';
+import type { WhereInput } from './workoutlogs';
 
 const KILOJOULES_PER_KILOCALORIE = '4.184';
 
-export const WhereEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry), {
+export const WhereDiaryEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry), {
   nullable: true,
   description: 'Filters the diary entries.',
 });

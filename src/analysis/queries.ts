@@ -40,7 +40,7 @@ export class RankingArgs {
 }
 
 /** GraphQL extensions of analyses. They are not in REST. Their cost is high, because even a short result requires reading all rows of the viewer. */
-export const ANALYSIS_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
+export const ANALYSIS_FIELD_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 export const daysBetween = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 
@@ -53,8 +53,8 @@ function assumedRows({ from, until, last }: SeriesArgs): number {
  * GraphQL extensions of series fields. The cost estimate assumes `last` rows; if `last` is absent, one row per day since `from`; if both are absent,
  * DEFAULT_ROWS.
  */
-export const SERIES_EXTENSIONS = {
-  ...ANALYSIS_EXTENSIONS,
+export const SERIES_FIELD_EXTENSIONS = {
+  ...ANALYSIS_FIELD_EXTENSIONS,
   listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRows(args), 0), MAX_PAGE_SIZE) },
 };
 
@@ -147,7 +147,7 @@ function checkRowCount(rows: Row[]): Row[] {
   return rows;
 }
 
-/** Runs a statement as a series: returns the last rows, oldest first, or the next rows of an export. */
+/** Reads a time series. Returns its last rows, oldest first; during an export, the rows that follow those already exported. */
 export async function querySeries(buildStatement: BuildStatement, args: DateRangeArgs, context: Context): Promise<Row[]> {
   return checkRowCount(await readSeries(buildStatement, args, context, context.exportOffset));
 }
@@ -156,7 +156,7 @@ const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
   typeof key === 'number' || (prev !== undefined && isInsideList(prev));
 
 /** Loads the series of one exercise base; one statement reads those of all parent rows. A series inside another list cannot be exported. */
-export async function loadSeriesOfBase(
+export async function loadSeriesOfExerciseBase(
   buildStatement: BuildStatement,
   args: DateRangeArgs,
   base: number,

@@ -16,22 +16,22 @@ import {
   Root,
 } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
+import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import type { BindParameter, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { withExercise } from './exerciseofrow';
-import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
+import { createExerciseFieldResolver } from './exerciseofrow';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './queries';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
 enum RecordKind {
   WEIGHT = 'WEIGHT',
@@ -52,7 +52,7 @@ registerEnumType(RecordKind, {
 
 @ArgsType()
 class RecordArgs extends SeriesArgs {
-  @WhereLogs('Filters the logs.') declare where?: WhereInput;
+  @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
   @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
     RecordKind[] | null;
   @Field(() => Boolean, {
@@ -73,7 +73,7 @@ export class PersonalRecord {
   @Field(() => DecimalScalar, { description: 'The value of the record: repetitions, or a mass in `unit`.' }) declare value: string;
   @Field(() => DecimalScalar, { nullable: true, description: 'The previous record; null for the first one.' })
   declare previous: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${UNIT_BY_ARGUMENT_NOTE}; null for VOLUME.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${UNIT_ARGUMENT_NOTE}; null for VOLUME.` })
   declare weight: string | null;
   @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null for VOLUME.' }) declare reps: number | null;
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' }) declare logId: number | null;
@@ -89,10 +89,10 @@ function candidateCtes(
   bind: BindParameter,
   extraConditions: readonly SqlCondition[],
 ): string {
-  const validSets = `SELECT * FROM (${selectLogs(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
+  const validSets = `SELECT * FROM (${selectWorkoutLogs(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
   const candidatesOf = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
     `SELECT '${kind}' AS "kind", l."base", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
-  return `${logCtes(validSets)},
+  return `${workoutLogCtes(validSets)},
     c AS (${candidatesOf(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${candidatesOf(RecordKind.ONE_REP_MAX, oneRepMaxSql(formula, 'l'))}
     UNION ALL ${candidatesOf(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
     UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
@@ -131,12 +131,12 @@ function buildRecords(args: RecordArgs, context: Context) {
 const withDateRange = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)
-export class PersonalRecordResolver extends withExercise(PersonalRecord, LATEST_TRANSLATION_DESCRIPTION) {
+export class PersonalRecordResolver extends createExerciseFieldResolver(PersonalRecord, LATEST_TRANSLATION_DESCRIPTION) {
   @Query(() => [PersonalRecord], {
     description:
       'The personal records of the viewer in each exercise, oldest first. A day has at most one record of each kind, that of its best set.',
   })
-  @Extensions(SERIES_EXTENSIONS)
+  @Extensions(SERIES_FIELD_EXTENSIONS)
   personalRecords(@Args(() => RecordArgs) args: RecordArgs, @Ctx() context: Context): Promise<Row[]> {
     return querySeries(buildRecords(args, context), withDateRange(args), context);
   }
@@ -150,14 +150,14 @@ export class PersonalRecordResolver extends withExercise(PersonalRecord, LATEST_
 @Resolver(() => Exercise)
 export class RecordsOfExerciseResolver {
   @FieldResolver(() => [PersonalRecord], { description: 'Like `Query.personalRecords`, for this exercise and its translations.' })
-  @Extensions(SERIES_EXTENSIONS)
-  @Needs(() => Exercise, 'exerciseBaseId')
+  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @RequiresFields(() => Exercise, 'exerciseBaseId')
   personalRecords(
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
     @Args(() => RecordArgs) args: RecordArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return loadSeriesOfBase(buildRecords(args, context), withDateRange(args), exerciseBaseId, context, info);
+    return loadSeriesOfExerciseBase(buildRecords(args, context), withDateRange(args), exerciseBaseId, context, info);
   }
 }

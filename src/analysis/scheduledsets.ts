@@ -17,7 +17,7 @@ export const DAYS_PER_WEEK = 7;
 export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: periods of seven days from its start date until today, at most the last ${MAX_WEEKS}. Each week has the workout of its step; a loop repeats its steps. Each training day is planned on each of its weekdays, with all rounds of its sets.`;
 
 /** Returns a subquery of the viewer's rows of an entity. */
-export const selectOwnRows = (entity: Entity, context: Context, bind: BindParameter) =>
+export const selectViewersRows = (entity: Entity, context: Context, bind: BindParameter) =>
   `(SELECT t.* FROM "${resourceOf(entity)!.table}" t${whereClause(ownerConditions(entity, context), 't', bind)})`;
 
 /**
@@ -25,12 +25,12 @@ export const selectOwnRows = (entity: Entity, context: Context, bind: BindParame
  * weeks before the step (`before`) and of the whole schedule (`whole`).
  */
 export const scheduleCtes = (context: Context, bind: BindParameter): string =>
-  `s AS (SELECT s.* FROM ${selectOwnRows(Schedule, context, bind)} s WHERE s."is_active"),
+  `s AS (SELECT s.* FROM ${selectViewersRows(Schedule, context, bind)} s WHERE s."is_active"),
     e AS (SELECT t."id", t."workout_id", t."duration", sum(t."duration") OVER (ORDER BY t."order", t."id") - t."duration" AS "before", sum(t."duration") OVER () AS "whole"
-      FROM ${selectOwnRows(ScheduleStep, context, bind)} t JOIN s ON s."id" = t."schedule_id")`;
+      FROM ${selectViewersRows(ScheduleStep, context, bind)} t JOIN s ON s."id" = t."schedule_id")`;
 
 /** SQL condition that the step `e` covers a week of the schedule; weeks are numbered from 0. */
-export const isStepOfWeekSql = (number: string, isLoop: string): string =>
+export const stepCoversWeekSql = (number: string, isLoop: string): string =>
   `CASE WHEN ${isLoop} THEN ${number} % e."whole" ELSE ${number} END BETWEEN e."before" AND e."before" + e."duration" - 1`;
 
 /**
@@ -39,12 +39,12 @@ export const isStepOfWeekSql = (number: string, isLoop: string): string =>
  */
 export function plannedCtes(context: Context, bind: BindParameter): string {
   const todaySql = `${bind(currentDate(context.services.timeZone))}::date`;
-  const ownTable = (entity: Entity) => selectOwnRows(entity, context, bind);
+  const ownTable = (entity: Entity) => selectViewersRows(entity, context, bind);
   return `${scheduleCtes(context, bind)},
     n AS (SELECT s."start_date", s."is_loop", generate_series(greatest(0, (${todaySql} - s."start_date") / ${DAYS_PER_WEEK} - ${MAX_WEEKS - 1}), (${todaySql} - s."start_date") / ${DAYS_PER_WEEK}) AS "number"
       FROM s WHERE s."start_date" <= ${todaySql}),
     w AS (SELECT n."start_date" + n."number" * ${DAYS_PER_WEEK} AS "start", e."workout_id" FROM n JOIN e
-      ON ${isStepOfWeekSql('n."number"', 'n."is_loop"')}),
+      ON ${stepCoversWeekSql('n."number"', 'n."is_loop"')}),
     d AS MATERIALIZED (SELECT t."workout_id", t."id" AS "training_day_id", k."day_of_week_id" FROM ${ownTable(TrainingDay)} t JOIN "training_day_weekday" k ON k."training_day_id" = t."id"
       WHERE t."workout_id" IN (SELECT w."workout_id" FROM w)),
     g AS (SELECT x."set_id", x."exercise_id", avg(x."reps") AS "reps", min(CASE count(*) WHEN 1 THEN min(y."sets") ELSE count(*) END) OVER (PARTITION BY x."set_id") AS "rounds"

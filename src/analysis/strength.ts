@@ -1,6 +1,6 @@
 /** Relative strength: the sum of the best lifts, and its DOTS points by body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
+import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
@@ -8,10 +8,10 @@ import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT } from '../resources/massunit';
 import { GENDER, UserProfile } from '../resources/userprofile';
-import { selectLogs, WhereLogs, selectLogsWithBase, type WhereInput } from './logs';
-import { MASSES_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { selectWorkoutLogs, WhereWorkoutLogs, selectWorkoutLogsWithExerciseBase, type WhereInput } from './workoutlogs';
+import { MASS_CALCULATION_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
-import { ANALYSIS_EXTENSIONS } from './queries';
+import { ANALYSIS_FIELD_EXTENSIONS } from './queries';
 
 /** DOTS by gender: coefficients of a polynomial of the body weight in kg, from the fourth power down, and the largest body weight that it covers. */
 const DOTS_COEFFICIENTS = [
@@ -30,7 +30,7 @@ const MIN_BODY_WEIGHT_KG = 40;
 
 @ArgsType()
 class StrengthArgs {
-  @WhereLogs('Filters the logs, for example to squat, bench press and deadlift.') declare where?: WhereInput;
+  @WhereWorkoutLogs('Filters the logs, for example to squat, bench press and deadlift.') declare where?: WhereInput;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Use estimated one-rep maxes instead of lifted weights.',
@@ -44,9 +44,9 @@ class StrengthArgs {
 
 @ObjectType({ description: 'Total of the best lifts of several exercises, and its relation to the body weight.', simpleResolvers: true })
 export class Strength {
-  @Field(() => DecimalScalar, { description: `Sum of the best lifts of all exercises, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare total: string;
+  @Field(() => DecimalScalar, { description: `Sum of the best lifts of all exercises, ${UNIT_ARGUMENT_NOTE}.` }) declare total: string;
   @Field(() => DateScalar, { description: 'The day of the latest of these lifts.' }) declare date: string;
-  @Field(() => DecimalScalar, { nullable: true, description: `Body weight of the entry nearest to that day, ${UNIT_BY_ARGUMENT_NOTE}.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `Body weight of the entry nearest to that day, ${UNIT_ARGUMENT_NOTE}.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'DOTS points; null without a body weight or a gender.' }) declare dots:
     string | null;
@@ -71,9 +71,9 @@ function genderSql({ gender }: StrengthArgs, context: Context, bind: BindParamet
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_REFERENCE}`,
+    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASS_CALCULATION_REFERENCE}`,
   })
-  @Extensions(ANALYSIS_EXTENSIONS)
+  @Extensions(ANALYSIS_FIELD_EXTENSIONS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
     const { where, estimated, formula, unit } = args;
     const { bind, values } = createParameters();
@@ -81,7 +81,7 @@ export class StrengthResolver {
       `SELECT ${roundInUnitSql(unit, 's."total"')} AS "total", s."date", ${roundInUnitSql(unit, 's."body"')} AS "bodyWeight", round(${dotsSql(genderSql(args, context, bind))}, 2) AS "dots"
         FROM (SELECT b.*, ${bodyMassSql('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
           FROM (SELECT DISTINCT ON (l."base") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxSql(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
-            FROM (${selectLogsWithBase(selectLogs(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
+            FROM (${selectWorkoutLogsWithExerciseBase(selectWorkoutLogs(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
       values,
     );
     return row ?? null;

@@ -1,7 +1,7 @@
 /** Training volume (sets, hard sets, repetitions, tonnage) by day bucket: per muscle, per exercise or in total. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
+import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import type { BindParameter, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -9,28 +9,28 @@ import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuc
 import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './days';
-import { withExercise } from './exerciseofrow';
-import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
-import { MASSES_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './queries';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './daybuckets';
+import { createExerciseFieldResolver } from './exerciseofrow';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
+import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
 /** SQL: whether a set counts as hard, from the columns of `logCtes`. */
 export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
-const VOLUME_DESCRIPTION = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASSES_DESCRIPTION}`;
+const VOLUME_DESCRIPTION = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASS_CALCULATION_DESCRIPTION}`;
 export const VOLUME_REFERENCE = 'Hard sets and tonnage are computed as in `trainingVolume`.';
 const FRACTIONS_DESCRIPTION =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
-  @WhereLogs('Filters the logs.') declare where?: WhereInput;
+  @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
   @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
@@ -48,7 +48,7 @@ export class MuscleVolume {
   declare muscleId: number | null;
   @Field(() => DecimalScalar, { description: 'Number of hard sets; sets for secondary muscles count half.' }) declare hardSets: string;
   @Field(() => DecimalScalar, { description: 'Number of sets; sets for secondary muscles count half.' }) declare sets: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_BY_ARGUMENT_NOTE}; sets for secondary muscles count half.` })
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_ARGUMENT_NOTE}; sets for secondary muscles count half.` })
   declare tonnage: string;
 }
 
@@ -63,7 +63,7 @@ export class TrainingVolume {
   @Field(() => Int, { description: 'Number of hard sets.' }) declare hardSets: number;
   @Field(() => Int, { description: 'Number of logged sets.' }) declare sets: number;
   @Field(() => DecimalScalar, { description: 'Number of repetitions. Seconds and other units are not counted.' }) declare reps: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare tonnage: string;
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_ARGUMENT_NOTE}.` }) declare tonnage: string;
 }
 
 /** SQL: aggregates the logs by exercise, which leaves few rows to join with the muscles. */
@@ -75,7 +75,7 @@ function exerciseTotalsSql(
 ): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
-    FROM (${selectLogs(where, context, bind, inDateRange)}) l GROUP BY 1, 2`;
+    FROM (${selectWorkoutLogs(where, context, bind, inDateRange)}) l GROUP BY 1, 2`;
 }
 
 /** SQL: the muscles of the exercises in the CTE `x`. A muscle that is both primary and secondary is primary. */
@@ -88,7 +88,7 @@ export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
     description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONS_DESCRIPTION} ${VOLUME_REFERENCE}`,
   })
-  @Extensions(SERIES_EXTENSIONS)
+  @Extensions(SERIES_FIELD_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     // Secondary muscles count half. Their sums are halved instead of each row, because thousands of decimal multiplications would be slow.
     const fractionalSum = (column: string) =>
@@ -115,9 +115,9 @@ export class MuscleVolumeResolver {
 
 function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
   const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
-  const ctes = (logs: string) => (perExercise ? logCtes(logs) : `l AS (${logs})`);
+  const ctes = (logs: string) => (perExercise ? workoutLogCtes(logs) : `l AS (${logs})`);
   return (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${ctes(selectLogs(where, context, bind, inDateRange, extraConditions))}
+    select: `WITH ${ctes(selectWorkoutLogs(where, context, bind, inDateRange, extraConditions))}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps", ${roundInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
@@ -127,7 +127,7 @@ function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeA
 }
 
 @Resolver(() => TrainingVolume)
-export class TrainingVolumeResolver extends withExercise(
+export class TrainingVolumeResolver extends createExerciseFieldResolver(
   TrainingVolume,
   LATEST_TRANSLATION_DESCRIPTION,
   'Null unless `perExercise`, and until it has been accepted by review.',
@@ -135,7 +135,7 @@ export class TrainingVolumeResolver extends withExercise(
   @Query(() => [TrainingVolume], {
     description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,
   })
-  @Extensions(SERIES_EXTENSIONS)
+  @Extensions(SERIES_FIELD_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     return (await querySeries(buildVolume(args, context), args, context)).map(createBucketAdder(args.by));
   }
@@ -146,8 +146,8 @@ export class VolumeOfExerciseResolver {
   @FieldResolver(() => [TrainingVolume], {
     description: 'Like `Query.trainingVolume`, for this exercise and its translations.',
   })
-  @Extensions(SERIES_EXTENSIONS)
-  @Needs(() => Exercise, 'exerciseBaseId')
+  @Extensions(SERIES_FIELD_EXTENSIONS)
+  @RequiresFields(() => Exercise, 'exerciseBaseId')
   async trainingVolume(
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
     @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
@@ -155,6 +155,6 @@ export class VolumeOfExerciseResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     const buildStatement = buildVolume({ ...args, perExercise: true }, context);
-    return (await loadSeriesOfBase(buildStatement, args, exerciseBaseId, context, info)).map(createBucketAdder(args.by));
+    return (await loadSeriesOfExerciseBase(buildStatement, args, exerciseBaseId, context, info)).map(createBucketAdder(args.by));
   }
 }

@@ -8,8 +8,8 @@ import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuc
 import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { FIRST_DAY_OPTIONS, createBucketAdder, MAX_SERIES_DAYS } from './days';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
+import { FIRST_DAY_OPTIONS, createBucketAdder, MAX_SERIES_DAYS } from './daybuckets';
+import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const DAYS_PER_WEEK = 7;
 
@@ -50,7 +50,7 @@ export class TrainingWeekResolver {
   @Query(() => [TrainingWeek], {
     description: `Training frequency of the viewer by week, oldest first: the weeks that overlap \`from\` to \`until\`, from the first to the last one with a session or a log, including weeks without any. Covers the ${MAX_SERIES_DAYS} days before the last week.`,
   })
-  @Extensions(SERIES_EXTENSIONS)
+  @Extensions(SERIES_FIELD_EXTENSIONS)
   async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
     const buildStatement = (bind: BindParameter, inDateRange: DateRangeCondition) => ({

@@ -3,13 +3,13 @@
  * it is created. The prefix distinguishes them from API keys and lets secret scanners recognise them.
  */
 import { randomBytes } from 'node:crypto';
-import { NOT_BLANK, NO_NULLS, atMostCharacters } from '../contract/messages';
+import { NOT_BLANK, NO_NULL_CHARACTERS, atMostCharacters } from '../contract/messages';
 import type { Viewer } from '../core/context';
 import { forbiddenError, throwIfInvalid } from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
 import { isScope, type Scope } from '../core/access/scopes';
 import type { Database } from '../database/connection';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import { sha256 } from './tokens';
 
 const TOKEN_PREFIX = 'fgt_';
@@ -55,12 +55,12 @@ function* validate({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
   if (name === '') yield { path: ['name'], ...validationIssue(IssueCode.BLANK, NOT_BLANK) };
   if (name.length > MAX_TOKEN_NAME_LENGTH)
     yield { path: ['name'], ...validationIssue(IssueCode.TOO_LONG, atMostCharacters(MAX_TOKEN_NAME_LENGTH)) };
-  if (name.includes('\0')) yield { path: ['name'], ...invalidValueIssue(NO_NULLS) };
+  if (name.includes('\0')) yield { path: ['name'], ...invalidValueIssue(NO_NULL_CHARACTERS) };
   if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValueIssue('Choose at least one scope.') };
 }
 
 /** Returns the access tokens of each user, oldest first. */
-export async function listAccessTokens(userIds: readonly number[], session: Session): Promise<AccessToken[][]> {
+export async function listAccessTokens(userIds: readonly number[], session: DatabaseSession): Promise<AccessToken[][]> {
   const rows = await session.query(SELECT_TOKENS, [userIds]);
   return userIds.map((id) => rows.filter(({ userId }) => userId === id) as unknown as AccessToken[]);
 }
@@ -72,7 +72,7 @@ export class AccessTokens {
   constructor(private readonly maxPerUser: number) {}
 
   /** Returns the owner of a token, with its scopes. Throws FORBIDDEN if the token is unknown or expired, or the owner is inactive. */
-  async viewerOf(token: string, session: Session): Promise<Viewer> {
+  async viewerOf(token: string, session: DatabaseSession): Promise<Viewer> {
     const [row] = await session.queryForAuthentication(SELECT_OWNER, [sha256(token)]);
     if (!row) throw forbiddenError('Invalid token.');
     if (row.isExpired) throw forbiddenError('Token expired.');
@@ -95,7 +95,7 @@ export class AccessTokens {
    * Creates a token in the current transaction and returns it; it cannot be read again. Throws InvalidInput for a duplicate name, an expiry in the
    * past, or too many tokens.
    */
-  async create(userId: number, input: NewAccessToken, session: Session): Promise<{ id: number; token: string }> {
+  async create(userId: number, input: NewAccessToken, session: DatabaseSession): Promise<{ id: number; token: string }> {
     const normalizedInput = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
     throwIfInvalid([...validate(normalizedInput)]);
     const { name, scopes, expiresAt } = normalizedInput;
@@ -119,7 +119,7 @@ export class AccessTokens {
   }
 
   /** Revokes one token, or all tokens if `id` is undefined. Returns the names of the revoked tokens. */
-  async revoke(userId: number, id: number | undefined, session: Session): Promise<string[]> {
+  async revoke(userId: number, id: number | undefined, session: DatabaseSession): Promise<string[]> {
     const rows = await session.query(
       'DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"',
       [userId, id ?? null],

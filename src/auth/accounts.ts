@@ -2,10 +2,10 @@
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import type { Viewer } from '../core/context';
 import { forbiddenError, ClientError } from '../core/model/errors';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import { User } from '../resources/user';
 import { UserProfile } from '../resources/userprofile';
-import { logSecurityEvent, type EventSource } from './securityevents';
+import { logSecurityEvent, type SecurityEventSource } from './securityevents';
 import { hashPasswordLimited, hashPassword, MAX_ITERATIONS_SQL, verifyPassword } from './passwords';
 import { sha256, generateToken, type TokenVault } from './tokens';
 
@@ -20,7 +20,7 @@ const SELECT_TOKEN_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "is
   FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
 
 /** Returns the owner of an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
-export async function viewerOfApiKey(token: string, session: Session): Promise<Viewer> {
+export async function viewerOfApiKey(token: string, session: DatabaseSession): Promise<Viewer> {
   const [row] = await session.queryForAuthentication(SELECT_TOKEN_OWNER, [sha256(token)]);
   if (!row) throw forbiddenError('Invalid token.');
   if (!row.isActive) throw forbiddenError('User inactive or deleted.');
@@ -42,7 +42,12 @@ const UPDATE_LAST_LOGIN = `WITH same AS MATERIALIZED (SELECT set_config('fitgrap
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
 /** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Logs success and failure in the audit log. */
-export async function checkCredentials(username: string, password: string, session: Session, source: EventSource): Promise<number> {
+export async function checkCredentials(
+  username: string,
+  password: string,
+  session: DatabaseSession,
+  source: SecurityEventSource,
+): Promise<number> {
   // PostgreSQL rejects a NUL character. No user name contains one, so the empty name, which finds no account, is used instead.
   const [user] = await session.query(SELECT_CREDENTIALS, [username.includes('\0') ? '' : username]);
   const { isValid, isOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
@@ -65,8 +70,8 @@ const SELECT_PASSWORD = `SELECT u."password", i."iterations" FROM ${MAX_ITERATIO
 export async function verifiedPasswordHash(
   userId: number,
   password: string,
-  session: Session,
-  source: EventSource,
+  session: DatabaseSession,
+  source: SecurityEventSource,
 ): Promise<string | undefined> {
   const [user] = await session.query(SELECT_PASSWORD, [userId]);
   const storedHash = (user!.password ?? undefined) as string | undefined;
@@ -83,9 +88,9 @@ export async function replacePassword(
   storedHash: string,
   password: string,
   keptSessionId: string | undefined,
-  session: Session,
+  session: DatabaseSession,
   vault: TokenVault,
-  source: EventSource,
+  source: SecurityEventSource,
 ): Promise<string | undefined> {
   const newHash = await hashPasswordLimited(password, source.address);
   const token = generateToken();
@@ -112,9 +117,9 @@ export async function replacePassword(
 export async function replaceApiKey(
   userId: number,
   oldDigest: Buffer | undefined,
-  session: Session,
+  session: DatabaseSession,
   vault: TokenVault,
-  source: EventSource,
+  source: SecurityEventSource,
 ): Promise<string | undefined> {
   const token = generateToken();
   return session.inTransaction(async () => {
@@ -134,9 +139,9 @@ export async function replaceApiKey(
 export async function signIn(
   username: string,
   password: string,
-  session: Session,
+  session: DatabaseSession,
   vault: TokenVault,
-  source: EventSource,
+  source: SecurityEventSource,
 ): Promise<string> {
   return getOrCreateApiKey(await checkCredentials(username, password, session, source), session, vault);
 }
@@ -145,7 +150,7 @@ export async function signIn(
  * Returns the API key; creates it if there is none. Throws CONFLICT if the key cannot be decrypted because it was encrypted with another SECRET_KEY. It
  * is not replaced, because clients may still use it.
  */
-export async function getOrCreateApiKey(userId: number, session: Session, vault: TokenVault): Promise<string> {
+export async function getOrCreateApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<string> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
   if (!row) return createApiKey(userId, session, vault);
   const token = vault.decrypt(row.sealed);
@@ -162,14 +167,14 @@ export interface ApiKey {
 }
 
 /** Returns the API key for display to its owner. */
-export async function findApiKey(userId: number, session: Session, vault: TokenVault): Promise<ApiKey | undefined> {
+export async function findApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<ApiKey | undefined> {
   const statement = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
   const [row] = await session.query(statement, [userId]);
   return row && { id: row.id, created: row.created, token: vault.decrypt(row.sealed) };
 }
 
 /** Creates the API key of a user without one. Two concurrent sign-ins return the same key. */
-export async function createApiKey(userId: number, session: Session, vault: TokenVault): Promise<string> {
+export async function createApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<string> {
   const token = generateToken();
   const rows = await session.query(
     `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
@@ -179,7 +184,7 @@ export async function createApiKey(userId: number, session: Session, vault: Toke
   return rows.length ? token : getOrCreateApiKey(userId, session, vault);
 }
 
-export async function findUser(username: string, session: Session): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {
+export async function findUser(username: string, session: DatabaseSession): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {
   const user = await User.findOne({ where: { username }, attributes: ['id', 'username', 'isActive'], ...session.sequelizeOptions });
   if (!user) throw new ClientError('NOT_FOUND', `There is no user named ${username}.`);
   return user;
@@ -204,7 +209,10 @@ export interface NewUser {
   isSuperuser?: boolean;
 }
 
-export async function createUser({ username, password, email = '', isSuperuser = false }: NewUser, session: Session): Promise<number> {
+export async function createUser(
+  { username, password, email = '', isSuperuser = false }: NewUser,
+  session: DatabaseSession,
+): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username))
     throw new ClientError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
   checkPassword(password);
@@ -223,14 +231,14 @@ export async function createUser({ username, password, email = '', isSuperuser =
 }
 
 /** Changes an account for an operator, without the password or a session of the user. */
-const changeUser = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: Session): Promise<unknown> =>
+const changeUser = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: DatabaseSession): Promise<unknown> =>
   session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.sequelizeOptions }));
 
-export async function setPassword(userId: number, password: string, session: Session): Promise<void> {
+export async function setPassword(userId: number, password: string, session: DatabaseSession): Promise<void> {
   checkPassword(password);
   await changeUser(userId, { password: await hashPassword(password) }, session);
 }
 
-export async function setActive(userId: number, active: boolean, session: Session): Promise<void> {
+export async function setActive(userId: number, active: boolean, session: DatabaseSession): Promise<void> {
   await changeUser(userId, { isActive: active }, session);
 }

@@ -1,7 +1,7 @@
 /** Management of the user's own access tokens and sessions. Each change and its audit event share one transaction. */
 import type { CredentialManager } from '../core/context';
 import { scopeName, type Scope } from '../core/access/scopes';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import type { AccessTokens, NewAccessToken } from './accesstokens';
 import type { EventKind } from './eventkinds';
 import { logSecurityEvent } from './securityevents';
@@ -10,7 +10,7 @@ export class ViewerCredentials implements CredentialManager {
   constructor(
     private readonly userId: number,
     private readonly address: string,
-    private readonly session: Session,
+    private readonly session: DatabaseSession,
     private readonly tokens: AccessTokens,
   ) {}
 

@@ -1,5 +1,5 @@
 /** Account deletion: the account, its rows, its contributions to the catalogue and its change log. */
-import { contributorTable } from '../core/access/access';
+import { contributorTableOf } from '../core/access/access';
 import { allEntities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { inTransaction } from '../database/transaction';
@@ -22,7 +22,7 @@ export const deleteUser = (userId: number, database: Database): Promise<Deletion
       for (const entity of allEntities()) {
         const { table, owned, ownerColumn } = resourceOf(entity)!;
         if (owned) result.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
-        const contributions = contributorTable(entity);
+        const contributions = contributorTableOf(entity);
         if (!contributions) continue;
         const { rowCount } = await client.query(
           `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributions}" WHERE "user_id" = $1)`,

@@ -7,7 +7,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/model/pagesize';
 import type { Context } from '../core/context';
 import { decodeCursor, encodeCursor } from '../core/model/cursors';
 import { invalidArgumentError } from '../core/model/errors';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { User } from '../resources/user';
 import { EVENT_KINDS, type EventKind } from './eventkinds';
@@ -120,7 +120,7 @@ export class EventResolver {
   @FieldResolver(() => SecurityEventConnection, {
     description: 'Security events of the account, newest first. Not available with an access token (`FORBIDDEN`).',
   })
-  @Needs(() => User, 'id')
+  @RequiresFields(() => User, 'id')
   securityEvents(
     @Root() { id }: { id: number },
     @Args(() => EventArgs) args: EventArgs,

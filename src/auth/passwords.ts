@@ -7,7 +7,7 @@ import { pbkdf2, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { ClientError } from '../core/model/errors';
-import { Limiter, OverloadedError } from '../platform/limiter';
+import { ConcurrencyLimiter, OverloadedError } from '../platform/limiter';
 
 const deriveKey = promisify(pbkdf2);
 
@@ -29,7 +29,7 @@ export const MAX_ITERATIONS_SQL = `(SELECT COALESCE(max(substring("password" FRO
  * several hundred ms. When a whole office signs in at once, its requests wait a few seconds. Queues are fair by network, so that an attacker delays
  * only their own network.
  */
-const passwordLimiter = new Limiter<string | undefined>({
+const passwordLimiter = new ConcurrencyLimiter<string | undefined>({
   slots: Math.max(1, Math.min(4, availableParallelism()) - 1),
   maxQueued: 64,
   maxWaitMs: 10_000,

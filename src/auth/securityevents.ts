@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import type { EventKind } from './eventkinds';
 
 export interface NewEvent {
@@ -20,7 +20,7 @@ export interface NewEvent {
   detail?: string;
 }
 
-export type EventSource = Pick<NewEvent, 'address' | 'operator'>;
+export type SecurityEventSource = Pick<NewEvent, 'address' | 'operator'>;
 
 const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
 /** Kinds of actions that are rejected if their event exceeds the limit and cannot be logged. */
@@ -43,7 +43,7 @@ const INSERT_USER_EVENT = `${INSERT_COLUMNS} SELECT $1, $2::int, $3::text, $4::t
 const INSERT_OPERATOR_EVENT = `${INSERT_COLUMNS} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
 /** Logs an event. Beyond the hourly limit, throws TOO_MANY_REQUESTS for mandatory kinds, and drops events of other kinds. */
-export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, session: Session): Promise<void> {
+export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, session: DatabaseSession): Promise<void> {
   const statement = operator !== undefined ? INSERT_OPERATOR_EVENT : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE : INSERT_USER_EVENT;
   const insertedRows = await session.query(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
   if (!insertedRows.length && MANDATORY_KINDS.includes(kind))
@@ -100,16 +100,20 @@ export interface EventPage {
 }
 
 /** Returns a page of the events of a user: newest first, or oldest first if `backward`. */
-export const eventsOfUser = (userId: number, { older, newer, backward, limit }: EventPage, session: Session): Promise<SecurityEvent[]> => {
+export const eventsOfUser = (
+  userId: number,
+  { older, newer, backward, limit }: EventPage,
+  session: DatabaseSession,
+): Promise<SecurityEvent[]> => {
   const statement = backward ? SELECT_OLDEST_OF_USER : SELECT_NEWEST_OF_USER;
   return session.query(statement, [userId, older ?? null, newer ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 
-export const countEventsOfUser = async (userId: number, session: Session): Promise<number> =>
+export const countEventsOfUser = async (userId: number, session: DatabaseSession): Promise<number> =>
   (await session.query(COUNT_OF_USER, [userId]))[0]!.count;
 
 /** Returns events of all accounts, newest first. */
-export const findEvents = (filter: EventFilter, limit: number, session: Session): Promise<SecurityEvent[]> => {
+export const findEvents = (filter: EventFilter, limit: number, session: DatabaseSession): Promise<SecurityEvent[]> => {
   const { username, kinds, address, since, until, before } = filter;
   const values = [username ?? null, kinds ?? null, address ?? null, since ?? null, until ?? null, before ?? null, limit];
   return session.query(SELECT_EVENTS, values) as Promise<Row[]> as Promise<SecurityEvent[]>;

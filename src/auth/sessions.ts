@@ -6,7 +6,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../core/context';
 import { ClientError } from '../core/model/errors';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import { sha256, type TokenVault } from './tokens';
 
 /** Request header with the CSRF token, for requests without a form. */
@@ -38,13 +38,13 @@ export class Sessions {
   constructor(private readonly vault: TokenVault) {}
 
   /** Creates a session and returns its id, which only the browser keeps. */
-  async start(userId: number, session: Session): Promise<string> {
+  async start(userId: number, session: DatabaseSession): Promise<string> {
     const id = randomBytes(32).toString('base64url');
     await session.query(INSERT_SESSION, [sha256(id), userId, LIFETIME_SECONDS]);
     return id;
   }
 
-  async viewerOf(id: string, session: Session): Promise<Viewer | undefined> {
+  async viewerOf(id: string, session: DatabaseSession): Promise<Viewer | undefined> {
     const digest = sha256(id);
     const [row] = await session.queryForAuthentication(SELECT_VIEWER, [digest]);
     if (!row) return undefined;
@@ -53,7 +53,7 @@ export class Sessions {
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
   }
 
-  async end(id: string, session: Session): Promise<void> {
+  async end(id: string, session: DatabaseSession): Promise<void> {
     await session.query('DELETE FROM "session" WHERE "digest" = $1', [sha256(id)]);
   }
 

@@ -7,7 +7,7 @@ import { parseRowId } from '../core/model/ids';
 import { ListSize } from '../core/model/listsize';
 import type { InputIssue } from '../core/model/validationissues';
 import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../core/schema/payload';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { TokenScope } from '../core/access/scopes';
 import { User } from '../resources/user';
@@ -86,7 +86,7 @@ const OWNER_ONLY_NOTE = 'Not available with an access token (`FORBIDDEN`).';
 export class AccessTokenResolver {
   @FieldResolver(() => [AccessToken], { description: `Their access tokens, oldest first. ${OWNER_ONLY_NOTE}` })
   @ListSize(5)
-  @Needs(() => User, 'id')
+  @RequiresFields(() => User, 'id')
   accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<StoredToken[]> {
     requireAccountOwner(context);
     return context.loaders.get('access tokens', (ids) => listAccessTokens(ids as number[], context.session)).load(id);

@@ -2,7 +2,7 @@
 import { ClientError } from '../core/model/errors';
 import type { EventKind } from '../auth/eventkinds';
 import { findEvents, type EventFilter, type SecurityEvent } from '../auth/securityevents';
-import { withDatabase, printLine } from './operator';
+import { withDatabase, printLine } from './commandcontext';
 
 const PAGE_SIZE = 1_000;
 /** Replaces control characters, so that logged text cannot control the terminal. */

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { ClientError } from '../core/model/errors';
 import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
-import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './operator';
+import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './commandcontext';
 
 const formatMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 

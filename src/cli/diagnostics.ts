@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describeUnknown, findUnknownVariables } from '../platform/unknownvariables';
-import type { Config, Variables } from '../platform/config';
+import type { Config, EnvironmentVariables } from '../platform/config';
 import type { Database } from '../database/connection';
 import { secretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
@@ -17,10 +17,10 @@ import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { choosePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
-import { COUNT_WORKERS, formatCount } from './operator';
-import type { Report } from './report';
+import { RUNNING_WORKER_COUNT_SQL, formatCount } from './commandcontext';
+import type { DiagnosticReport } from './diagnosticreport';
 import { examineSchema } from './schemadiagnostics';
-import { examinePublicUrl, examineTls } from './webdiagnostics';
+import { examinePublicUrl, examineTls } from './httpsdiagnostics';
 
 const GB = 1024 ** 3;
 const WARNING_FREE_BYTES = 2 * GB;
@@ -29,7 +29,7 @@ const MAX_CLOCK_SKEW_SECONDS = 2;
 const PAGE_ROWS = 1_000;
 const MAX_CONCURRENT_CHECKS = 16;
 
-export async function runDiagnostics(config: Config, variables: Variables, report: Report): Promise<void> {
+export async function runDiagnostics(config: Config, variables: EnvironmentVariables, report: DiagnosticReport): Promise<void> {
   report.ok('Versions', `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`);
   const environment = config.production ? 'production' : 'development or test';
   report.ok('Configuration', `NODE_ENV=${environment}, ${formatCount(config.workers, 'worker')}`);
@@ -52,7 +52,7 @@ function hasCluster({ dataDir }: Config): boolean {
   return majorVersionOfCluster({ cluster: path.join(home, 'postgres') }) !== undefined;
 }
 
-function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: Report): void {
+function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: DiagnosticReport): void {
   const readablePaths: string[] = [];
   const checkMode = (file: string, forbiddenBits: number) => {
     const stats = fs.statSync(file, { throwIfNoEntry: false });
@@ -74,7 +74,7 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Co
   if (key) report.ok('Secret key', secretKey ? 'from SECRET_KEY' : `in ${secretKeyFile(dataDir)}`);
 }
 
-function examineDisk({ dataDir }: Config, report: Report): void {
+function examineDisk({ dataDir }: Config, report: DiagnosticReport): void {
   let folder = dataDir;
   while (!fs.existsSync(folder)) folder = path.dirname(folder);
   const { bavail, bsize, blocks } = fs.statfsSync(folder);
@@ -86,7 +86,7 @@ function examineDisk({ dataDir }: Config, report: Report): void {
   else report.fail('Disk', text, advice);
 }
 
-async function examinePort({ host, port, tls }: Config, report: Report): Promise<void> {
+async function examinePort({ host, port, tls }: Config, report: DiagnosticReport): Promise<void> {
   try {
     await choosePort(host, port);
     return report.ok('Port', `${port || 'any'} is free: no server is running`);
@@ -105,14 +105,14 @@ async function examinePort({ host, port, tls }: Config, report: Report): Promise
   else report.ok('Port', `${running} and is ready`);
 }
 
-async function examineDatabase(config: Config, report: Report): Promise<void> {
+async function examineDatabase(config: Config, report: DiagnosticReport): Promise<void> {
   const { database, close, embedded } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
   try {
     const queriedAt = Date.now();
     const [server] = (
       await database.pool.query(
         `SELECT current_setting('server_version') AS "version", extract(epoch FROM clock_timestamp())::float8 * 1000 AS "now",
-           ${CONNECTION_LIMIT_SQL} AS "available", (${COUNT_WORKERS}) AS "running",
+           ${CONNECTION_LIMIT_SQL} AS "available", (${RUNNING_WORKER_COUNT_SQL}) AS "running",
            pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly",
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
@@ -140,7 +140,7 @@ interface Capacity {
   running: number;
 }
 
-function examineConnections({ workers, poolSize }: Config, { available, running }: Capacity, report: Report): void {
+function examineConnections({ workers, poolSize }: Config, { available, running }: Capacity, report: DiagnosticReport): void {
   const configured = Math.max(1, workers);
   if (running > configured)
     report.warn(
@@ -154,7 +154,7 @@ function examineConnections({ workers, poolSize }: Config, { available, running 
   else report.ok('Connections', text);
 }
 
-async function examineReplica(database: Database, report: Report): Promise<void> {
+async function examineReplica(database: Database, report: DiagnosticReport): Promise<void> {
   const { replica } = database;
   if (!replica) return;
   const problem = await replica.waitUntilUsable((text) => database.queryAsServer(text));
@@ -162,7 +162,7 @@ async function examineReplica(database: Database, report: Report): Promise<void>
   else report.warn('Replica', problem, 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary');
 }
 
-async function examineSecurity({ rowSecurity }: Config, database: Database, report: Report): Promise<void> {
+async function examineSecurity({ rowSecurity }: Config, database: Database, report: DiagnosticReport): Promise<void> {
   const topic = 'Row security';
   if (rowSecurity === 'off') return report.ok(topic, 'off: only the application restricts which rows a request can read');
   const status = (await schemaState(database)) === 'current' && (await rowSecurityStatus(database.pool));
@@ -173,7 +173,7 @@ async function examineSecurity({ rowSecurity }: Config, database: Database, repo
   else report.warn(topic, problem, `run: ${advice}`);
 }
 
-async function examineKey({ secretKey, dataDir }: Config, database: Database, report: Report): Promise<void> {
+async function examineKey({ secretKey, dataDir }: Config, database: Database, report: DiagnosticReport): Promise<void> {
   const key = secretKey ?? readKey(secretKeyFile(dataDir));
   const problem = key && (await secretKeyProblem(database, key));
   if (problem) report.fail('Secret key', problem, 'set the key that was used before, or see fitgraph rotate-key');
@@ -182,7 +182,7 @@ async function examineKey({ secretKey, dataDir }: Config, database: Database, re
     report.fail('Secret key', `${secretKeyFile(dataDir)} is missing`, 'restore it from a backup (tar -xzOf FILE secret-key)');
 }
 
-async function examineFiles(config: Config, { pool }: Database, report: Report): Promise<void> {
+async function examineFiles(config: Config, { pool }: Database, report: DiagnosticReport): Promise<void> {
   const media = Media.of(config);
   if (config.bucket) await media.files.checkAccess();
   let [total, missing] = [0, 0];

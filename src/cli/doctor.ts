@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ConfigError, readConfig, readEnvironment, showsStackTraces } from '../platform/config';
 import { runDiagnostics } from './diagnostics';
-import type { Report } from './report';
-import { formatCount, printLine } from './operator';
+import type { DiagnosticReport } from './diagnosticreport';
+import { formatCount, printLine } from './commandcontext';
 
 function readVariables(environmentFile: string | undefined) {
   if (environmentFile === undefined) return readEnvironment();
@@ -22,7 +22,7 @@ export async function doctor({ environment }: { environment?: string } = {}): Pr
     printLine(`${state}  ${topic}: ${text}`);
     if (advice) printLine(`      → ${advice}`);
   };
-  const report: Report = { ok: createReporter('ok  '), warn: createReporter('WARN'), fail: createReporter('FAIL') };
+  const report: DiagnosticReport = { ok: createReporter('ok  '), warn: createReporter('WARN'), fail: createReporter('FAIL') };
   try {
     const variables = readVariables(environment);
     await runDiagnostics(readConfig(variables), variables, report);

@@ -6,7 +6,7 @@ import { StagedFiles } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { writeRows } from '../transfer/writer';
-import { formatCount, recordOperatorEvent, withDatabase, createRowProgress, printLine } from './operator';
+import { formatCount, recordOperatorEvent, withDatabase, createRowProgress, printLine } from './commandcontext';
 
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
   const dump = await DumpFile.open(file);

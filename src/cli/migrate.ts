@@ -4,7 +4,7 @@ import type { Database } from '../database/connection';
 import { migrateDown, migrateUp, migrationsToRevert } from '../database/migrate';
 import { loadMigration } from '../database/migrationmodules';
 import { promptConfirmation } from './prompts';
-import { requireNoServers, recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './operator';
+import { requireNoServers, recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './commandcontext';
 
 interface MigrateOptions {
   down?: boolean;

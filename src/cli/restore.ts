@@ -5,7 +5,7 @@ import { ClientError } from '../core/model/errors';
 import { requireSupportedSchema } from '../database/compatibility';
 import { Media } from '../files/media';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
-import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './operator';
+import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './commandcontext';
 
 export async function restore(file: string, { replace = false }: { replace?: boolean }): Promise<void> {
   const config = readConfig();

@@ -4,7 +4,7 @@ import { checkSecretKey } from '../auth/keyfingerprint';
 import { rotateSecretKey } from '../auth/keyrotation';
 import { ClientError } from '../core/model/errors';
 import { discardKey, publishKey, readKey, loadSecretKey, stageKey } from '../database/secretkey';
-import { requireNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './operator';
+import { requireNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './commandcontext';
 
 export async function rotateKey(file: string, { lost = false }: { lost?: boolean }): Promise<void> {
   const newKey = readKey(file, 'write the output of openssl rand -hex 32 to it');

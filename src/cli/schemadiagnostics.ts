@@ -2,10 +2,10 @@
 import type { Database } from '../database/connection';
 import { findPendingMaintenanceMigration, requireSupportedSchema, schemaState } from '../database/compatibility';
 import { compareSchema } from '../database/schemaobjects';
-import type { Report } from './report';
+import type { DiagnosticReport } from './diagnosticreport';
 
 /** Checks the schema and the extensions. Returns whether all tables and columns exist. */
-export async function examineSchema(database: Database, report: Report): Promise<boolean> {
+export async function examineSchema(database: Database, report: DiagnosticReport): Promise<boolean> {
   const isPresent = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
   const newer = isPresent ? await requireSupportedSchema(database.pool) : [];
   const isCurrent = (await schemaState(database)) === 'current';
@@ -26,7 +26,7 @@ export async function examineSchema(database: Database, report: Report): Promise
   return isComplete ?? true;
 }
 
-async function compare({ pool }: Database, report: Report): Promise<boolean> {
+async function compare({ pool }: Database, report: DiagnosticReport): Promise<boolean> {
   const { defects, isIncomplete, unknownObjects } = await compareSchema(pool);
   for (const text of defects) report.fail('Schema', text, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
   if (unknownObjects.length)

@@ -1,8 +1,8 @@
 /** `fitgraph seed`: seeds reference data and optionally the demo account. */
 import { Media } from '../files/media';
 import { ConfigError } from '../platform/config';
-import { seedDemo, seedReference } from '../transfer/seed';
-import { recordOperatorEvent, withDatabase, createRowProgress, printLine } from './operator';
+import { seedDemo, seedReferenceData } from '../transfer/seed';
+import { recordOperatorEvent, withDatabase, createRowProgress, printLine } from './commandcontext';
 
 export const seed = (options: { demo?: boolean }): Promise<void> =>
   withDatabase(async ({ config, database, session, vault }) => {
@@ -10,7 +10,7 @@ export const seed = (options: { demo?: boolean }): Promise<void> =>
     await recordOperatorEvent({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
     const seeding = { database, vault, timeZone: config.timeZone, progress: createRowProgress('Seeding') };
     printLine(
-      (await seedReference(seeding, await Media.openChecked(config)))
+      (await seedReferenceData(seeding, await Media.openChecked(config)))
         ? 'Reference data seeded.'
         : 'Reference data already exists. Nothing was changed.',
     );

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../platform/config';
 import { Database } from '../database/connection';
 import { openEmbedded } from '../database/embedded';
-import { findMajorUpgrade, findOldBinaries, createDraft, replaceCluster, withOldServer } from '../database/embedded/majorupgrade';
+import { findMajorUpgrade, findOldBinaries, createDraftFolder, replaceCluster, withOldServer } from '../database/embedded/majorupgrade';
 import { migrateUp } from '../database/migrate';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
 import { takeBackup } from '../transfer/backup/take';
-import { recordOperatorEvent, printLine, createProgress } from './operator';
+import { recordOperatorEvent, printLine, createProgress } from './commandcontext';
 
 const connectDatabase = (config: Config, connection: object) => new Database({ ...config, connection, models });
 
@@ -51,7 +51,7 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
       const database = connectDatabase(config, connection);
       await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
     });
-    createDraft(major);
+    createDraftFolder(major);
     await createUpgradedCluster(config, major.draftFolder, file, `upgrade from PostgreSQL ${major.from} to ${major.to}`, progress);
     const formerFolder = replaceCluster(major);
     printLine(

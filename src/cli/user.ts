@@ -10,7 +10,7 @@ import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { createLog } from '../platform/logging';
 import { promptConfirmation, promptNewPassword } from './prompts';
-import { formatCount, recordOperatorEvent, withDatabase, printLine } from './operator';
+import { formatCount, recordOperatorEvent, withDatabase, printLine } from './commandcontext';
 
 /** Returns the password of the option. Without the option, prompts for a password, which keeps it out of the shell history. */
 const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();

@@ -21,15 +21,15 @@ export function formatPythonFloat(value: number): string {
 const FLOAT_MARK = '\udfff';
 const MARKED_FLOAT = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
-/** Encodes a float as a marked string, which `unmarkFloats` and `toDjangoJson` convert to a number. */
-export const markFloat = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
+/** Encodes a float as a marked string, which `decodeMarkedFloats` and `toDjangoJson` convert to a number. */
+export const encodeAsMarkedText = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
 
 /** Converts the marked floats of a body to numbers, for HTML pages. */
-export function unmarkFloats(body: unknown): unknown {
+export function decodeMarkedFloats(body: unknown): unknown {
   if (typeof body === 'string') return body.startsWith(FLOAT_MARK) ? Number(body.slice(FLOAT_MARK.length)) : body;
-  if (Array.isArray(body)) return body.map(unmarkFloats);
+  if (Array.isArray(body)) return body.map(decodeMarkedFloats);
   if (body === null || typeof body !== 'object') return body;
-  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, unmarkFloats(value)]));
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, decodeMarkedFloats(value)]));
 }
 
 const SEPARATORS = /[\u2028\u2029]/g;

@@ -94,7 +94,8 @@ export interface FilterMetadata {
   field: string;
   /**
    * Syntax of the parameter. `ids`: the parameter can be repeated, and rows match any of the ids. `loose`: an integer; any other value is ignored.
-   * `commaIds`: comma-separated integers, with one result row per match; ignored if one of them is invalid. `unchecked`: an id that need not exist.
+   * `commaIds`: comma-separated integers; a row that matches several is returned once for each; ignored if one is invalid. `unchecked`: an id whose
+   * existence is not validated.
    */
   parse?: 'ids' | 'loose' | 'commaIds' | 'unchecked';
   /**
@@ -114,7 +115,7 @@ export const filterParameterName = ({ key, operator }: FilterMetadata, { rest }:
   key ?? (operator ? `${rest}__${operator}` : rest);
 
 /** A REST resource that serves rows of a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
-export interface ViewMetadata {
+export interface RestViewMetadata {
   rest: string;
   /** Name in OPTIONS, e.g. `Weight Entry`. */
   title: string;
@@ -150,7 +151,7 @@ export interface ResourceMetadata {
   readonly removeMany?: string;
   /** Field that contains the row version for optimistic locking. If present, updates and deletions take `ifVersion`. */
   readonly versionField?: string;
-  readonly views: readonly ViewMetadata[];
+  readonly views: readonly RestViewMetadata[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
   /** Typical number of rows of a lookup table. Lists that are sorted by a reference to the table use its default order. */

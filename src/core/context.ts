@@ -3,8 +3,8 @@ import type { ExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import type { UploadedFile } from '../platform/multipart';
 import type { Trace } from '../platform/trace';
-import type { Session } from '../database/session';
-import type { ResponseSize } from './operation/responsesize';
+import type { DatabaseSession } from '../database/session';
+import type { ResponseSizeCounter } from './operation/responsesize';
 import type { AtomicState } from './operation/atomic';
 import type { OperationCost } from './operation/cost';
 import type { Loaders } from './read/loaders';
@@ -13,7 +13,7 @@ import type { DerivedValueCache } from './cache/derivedvalues';
 import type { NameIndexes } from './cache/nameindex';
 import type { CatalogueCache } from './cache/catalogue';
 import type { Scope } from './access/scopes';
-import type { Api, Policies } from './model/policies';
+import type { Api, InterfacePolicies } from './model/policies';
 
 export interface Viewer {
   id: number;
@@ -51,7 +51,7 @@ export interface CredentialManager {
   endSessions(): Promise<number>;
 }
 
-export interface Reservation {
+export interface CostReservation {
   /**
    * Refunds the unused part of the reserved cost after the operation has run. Every reservation must be settled, because other requests may wait for
    * it. `objects` is the number of objects in the response.
@@ -66,7 +66,7 @@ export interface RateBudget {
    * settled, waits for that. Throws RATE_LIMITED, with `retryAfter` in seconds, if the budget still does not suffice. A cost above the capacity of
    * the budget is reduced to the capacity.
    */
-  reserve(cost: OperationCost): Promise<Reservation>;
+  reserve(cost: OperationCost): Promise<CostReservation>;
   chargeResponseBytes(bytes: number): void;
   /** Throws RATE_LIMITED if the budget is spent. Cost that is only reserved does not count as spent. */
   requireBudget(): void;
@@ -81,7 +81,7 @@ export interface BudgetState {
   cost: number;
   limit: number;
   remaining: number;
-  /** Seconds until the full budget is available again. */
+  /** Seconds until the whole budget of the client is available again, if it spends nothing meanwhile. */
   resetSeconds: number;
 }
 
@@ -127,8 +127,8 @@ export interface Context {
   viewer: Viewer | null;
   /** Interface of the request, for field names in messages and for metrics. `policies` contains the differences in behaviour. */
   readonly api: Api;
-  readonly policies: Readonly<Policies>;
-  readonly session: Session;
+  readonly policies: Readonly<InterfacePolicies>;
+  readonly session: DatabaseSession;
   readonly loaders: Loaders;
   readonly account: AccountActions;
   readonly services: ResolverServices;
@@ -137,7 +137,7 @@ export interface Context {
   atomicState?: AtomicState;
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
   storeResponse?: (result: ExecutionResult) => Promise<void>;
-  responseSize?: ResponseSize;
+  responseSize?: ResponseSizeCounter;
   /** Number of rows that the running export of a data series has already written; its next page starts after them. Absent outside of such exports. */
   exportOffset?: number;
   /** Signal that is aborted when the client ends the subscription, so that waiting for the next change ends too. Absent for other operations. */

@@ -26,7 +26,7 @@ const GRACE_TICKS = 12;
 const KEEPALIVE_MS = 10_000;
 
 /** Connection options of pg that enable TCP keep-alive. */
-export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
+export const TCP_KEEPALIVE_OPTIONS = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
 
 /**
  * Whether a health check failed for a reason that says nothing about existing connections: PostgreSQL rejected it, or the host name could not be

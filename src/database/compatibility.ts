@@ -7,7 +7,7 @@ import { ConfigError } from '../platform/settingparsers';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
 import { findMaintenanceMigration, migrationNames } from './migrationmodules';
-import { findMissingReplaced, replaceSquashedNames } from './squashed';
+import { findMissingReplacedMigration, replaceSquashedNames } from './squashedmigrations';
 
 /** `outdated`: migrations of this version are pending. `incompatible`: a newer version has applied a migration that this version does not support. */
 export type SchemaState = 'current' | 'outdated' | 'incompatible';
@@ -42,7 +42,7 @@ const findUnsupportedMigration = (newer: readonly AppliedMigration[]): AppliedMi
  */
 export async function requireSupportedSchema(client: Pick<ClientBase, 'query'>): Promise<string[]> {
   const { rows } = (await client.query(APPLIED_SQL)) as { rows: AppliedMigration[] };
-  const missing = findMissingReplaced(rows.map(({ name }) => name));
+  const missing = findMissingReplacedMigration(rows.map(({ name }) => name));
   if (missing !== undefined)
     throw new ConfigError(
       `The database schema is older than that of Fitgraph 0.2 (${missing} is missing): start Fitgraph 0.2 first, which migrates it, ` +

@@ -2,17 +2,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
-import { Limiter } from '../platform/limiter';
-import { LockedTables } from './locked';
+import { ConcurrencyLimiter } from '../platform/limiter';
+import { LockedTables } from './lockedtables';
 import type { Caller, ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
-import { PreparedStatements } from './prepared';
+import { PreparedStatements } from './preparedstatements';
 import { CircuitBreaker } from './circuitbreaker';
 import { Replica } from './replica';
 import type { Row } from './rows';
 import { openSequelize } from './sequelize';
-import { Session } from './session';
-import { setStatements, timeoutsWithStatement, TIMEOUT_SETTINGS } from './settings';
+import { DatabaseSession } from './session';
+import { buildSetStatements, statementThatSetsTimeouts, TIMEOUT_SETTINGS } from './settings';
 import type { ReadResources } from './statement';
 import { SessionUsers } from './sessionuser';
 
@@ -33,7 +33,7 @@ const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
   readonly reads: Readonly<Record<ClientKind, ReadResources>>;
-  readonly writes: Limiter<Caller>;
+  readonly writes: ConcurrencyLimiter<Caller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
   readonly lockedTables = new LockedTables();
@@ -51,24 +51,24 @@ export class Database {
     if (replica)
       this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
     this.reads = this.createReads(live);
-    this.writes = new Limiter({ ...limiterOptionsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
+    this.writes = new ConcurrencyLimiter({ ...limiterOptionsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
   private createReads(live: number): Record<ClientKind, ReadResources> {
     const { options, pools, prepared, breaker, sessionUsers } = this;
     const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
-    const preceding = (timeout: number) => (pooling === 'transaction' ? timeoutsWithStatement(options, timeout) : undefined);
+    const preceding = (timeout: number) => (pooling === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined);
     const shared = { prepared, breaker, preceding: preceding(statementTimeout) };
     const userReads = { ...shared, pool: pools.users, sessionUsers };
     const { replica } = this;
     const anonymousReads = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
     return {
-      anonymous: { ...anonymousReads, limiter: new Limiter({ ...limiterOptionsFor(poolSize), ...queue }) },
-      users: { ...userReads, limiter: new Limiter({ ...limiterOptionsFor(poolSize), ...queue }) },
+      anonymous: { ...anonymousReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queue }) },
+      users: { ...userReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queue }) },
       // The queue is unlimited: events of subscriptions may wait, and the limit on subscriptions bounds their number.
-      live: { ...userReads, limiter: new Limiter(limiterOptionsFor(live)) },
-      own: { ...shared, pool: pools.own, limiter: new Limiter(limiterOptionsFor(OWN_SLOTS)) },
+      live: { ...userReads, limiter: new ConcurrencyLimiter(limiterOptionsFor(live)) },
+      own: { ...shared, pool: pools.own, limiter: new ConcurrencyLimiter(limiterOptionsFor(OWN_SLOTS)) },
     };
   }
 
@@ -99,8 +99,8 @@ export class Database {
     };
   }
 
-  session(): Session {
-    return new Session(this);
+  session(): DatabaseSession {
+    return new DatabaseSession(this);
   }
 
   /** Runs a statement that the server needs for itself, outside of any request, as the anonymous session user. */
@@ -119,7 +119,7 @@ export class Database {
     } finally {
       const { options } = this;
       const restoration = options.pooling
-        ? setStatements(options, options.statementTimeout ?? 0)
+        ? buildSetStatements(options, options.statementTimeout ?? 0)
         : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
       await client.query(restoration).catch((error: Error) => (failure = error));
       this.breaker.setStatementTimeout(client, options.statementTimeout ?? 0);

@@ -10,8 +10,8 @@ import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
 import { findBinaries, findPackageFolder } from './embedded/binaries';
 import { removeUnfinishedClusters, findServer, prepareCluster } from './embedded/cluster';
-import { DATABASE, OWNER, prepareOwner } from './embedded/owner';
-import { findPlace, openDataDir, PORT, type Place } from './embedded/place';
+import { DATABASE_NAME, OWNER_ROLE, prepareOwner } from './embedded/owner';
+import { findClusterLocation, openDataDir, SOCKET_PORT, type ClusterLocation } from './embedded/clusterlocation';
 import {
   connectAsSuperuser,
   isNotListening,
@@ -65,7 +65,7 @@ interface Server {
 }
 
 async function connectMonitor(host: string): Promise<Monitor> {
-  const monitor = await connectAsSuperuser({ host, port: PORT }, 'postgres', MONITOR_NAME);
+  const monitor = await connectAsSuperuser({ host, port: SOCKET_PORT }, 'postgres', MONITOR_NAME);
   try {
     await prepareOwner(monitor);
   } catch (error) {
@@ -75,7 +75,7 @@ async function connectMonitor(host: string): Promise<Monitor> {
   return monitor as Monitor;
 }
 
-async function startOwnServer(place: Place, log: Log): Promise<ChildProcess | undefined> {
+async function startOwnServer(place: ClusterLocation, log: Log): Promise<ChildProcess | undefined> {
   const binaries = findBinaries(place);
   if (prepareCluster(place, binaries)) log(`Created a database of PostgreSQL ${binaries.major} in ${place.cluster}`);
   const server = await startServer(place, binaries);
@@ -87,7 +87,7 @@ async function startOwnServer(place: Place, log: Log): Promise<ChildProcess | un
  * Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: at a restart, the server that has stopped.
  */
 async function openServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
-  const place = findPlace(dataDir, log);
+  const place = findClusterLocation(dataDir, log);
   if (previous && fs.existsSync(previous.host)) place.socketFolder = previous.host;
   let ownProcess = previous?.process;
   const deadline = Date.now() + START_LIMIT_MS;
@@ -156,7 +156,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   let missedChecks = 0;
   // A program that cleans up temporary files may remove the socket file. Then the server accepts no connections until it is restarted.
   const checkSocket = setInterval(() => {
-    missedChecks = !server.process || fs.existsSync(path.join(server.host, `.s.PGSQL.${PORT}`)) ? 0 : missedChecks + 1;
+    missedChecks = !server.process || fs.existsSync(path.join(server.host, `.s.PGSQL.${SOCKET_PORT}`)) ? 0 : missedChecks + 1;
     if (missedChecks < 2) return;
     missedChecks = 0;
     log('The socket of the embedded database was removed; restarting the database');
@@ -173,7 +173,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
 
   restartOnStop();
   return {
-    connection: { host: server.host, port: PORT, user: OWNER, database: DATABASE },
+    connection: { host: server.host, port: SOCKET_PORT, user: OWNER_ROLE, database: DATABASE_NAME },
     isOwnedByOtherProcess: !server.process,
     ready: () => recovery,
     async hasStopped() {
@@ -181,7 +181,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
       // Tests an existing connection and a new one, because a server that is shutting down still serves existing connections but accepts no new ones.
       const probes = [
         server.monitor.query('SELECT 1'),
-        connectAsSuperuser({ host: server.host, port: PORT }, 'postgres').then((client) => client.end()),
+        connectAsSuperuser({ host: server.host, port: SOCKET_PORT }, 'postgres').then((client) => client.end()),
       ];
       return Promise.all(probes).then(
         () => false,

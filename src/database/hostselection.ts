@@ -3,13 +3,13 @@
  * state. All connections use it until one of them fails or is rejected as read-only; then the hosts are probed again.
  */
 import { Client, type ClientBase } from 'pg';
-import { parseDatabaseHosts, type DatabaseHosts, type Target } from '../platform/databasehosts';
+import { parseDatabaseHosts, type DatabaseHosts, type TargetSessionAttrs } from '../platform/databasehosts';
 
 /** Timeout of a probe. It is shorter than that of a connection (`CONNECTION_TIMEOUT_MS`), which includes the probe. */
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** SQL conditions that a server must meet to be used, by value of `target_session_attrs`. */
-const CONDITION_BY_TARGET: Record<Target, string> = {
+const CONDITION_BY_TARGET: Record<TargetSessionAttrs, string> = {
   any: 'true',
   primary: 'NOT pg_is_in_recovery()',
   'read-write': `NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'`,

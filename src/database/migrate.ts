@@ -8,10 +8,10 @@ import type { Database } from './connection';
 import { retryLockConflicts, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
 import { LOCKS } from './locks';
 import { findMaintenanceMigration, loadMigration, migrationNames, type Direction } from './migrationmodules';
-import { OnlineSchemaChange } from './online';
-import { deleteReplacedRecords, replaceSquashedNames, recordReplacements } from './squashed';
+import { OnlineSchemaChange } from './onlineschemachange';
+import { deleteReplacedRecords, replaceSquashedNames, recordReplacements } from './squashedmigrations';
 import { inTransaction } from './transaction';
-import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
+import { assignRowSecurityPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
 
 export type { Migration } from './migrationmodules';
 
@@ -141,7 +141,7 @@ export const migrateUp = (database: Database, { report = reportToStderr, mainten
       if (!maintenance) rejectMaintenanceMigrations(pending, applied);
       for (const name of pending) await runMigration(client, name, 'up', report);
       await rejectIfRowsAreHidden(client);
-      await (database.options.rowSecurity === 'off' ? assignPolicies(client) : prepareViewerRole(client));
+      await (database.options.rowSecurity === 'off' ? assignRowSecurityPolicies(client) : prepareViewerRole(client));
       return pending;
     },
     report,

@@ -1,7 +1,7 @@
 /** Migration modules: the files in the folder `migrations`, in the order of their names, and the properties that each one exports. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OnlineSchemaChange } from './online';
+import type { OnlineSchemaChange } from './onlineschemachange';
 
 export type Direction = 'up' | 'down';
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;

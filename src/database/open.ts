@@ -9,7 +9,7 @@ import { ObservedClient } from './observedclient';
 import type { Pooling } from './options';
 import { detectPooling, poolerError } from './pooler';
 import { maxConnectionsPerWorker, CONNECTION_TIMEOUT_MS } from './pools';
-import { KEEP_ALIVE } from './circuitbreaker';
+import { TCP_KEEPALIVE_OPTIONS } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { startupOptions } from './settings';
 import { loadSecretKey } from './secretkey';
@@ -93,7 +93,7 @@ async function inspectDatabase(config: Config, connection: PoolConfig, direct: P
   const connectTo = async ({ name, options }: (typeof endpoints)[number]): Promise<Client> => {
     const client: Client = new ObservedClient({
       ...options,
-      ...KEEP_ALIVE,
+      ...TCP_KEEPALIVE_OPTIONS,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       options: startupOptions(config, config.statementTimeout),
     });

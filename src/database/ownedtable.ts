@@ -4,7 +4,7 @@
  */
 import type { Migration } from './migrate';
 
-export interface OwnedTable {
+export interface OwnedTableColumns {
   /** Columns with their SQL definitions, except the id, the owner and the audit columns, which all such tables have. */
   columns: Readonly<Record<string, string>>;
   /** Foreign keys to rows of the same user: the referenced table for each column. Deleting the referenced (parent) row deletes the row. */
@@ -39,7 +39,7 @@ const TRANSITION_TABLES = {
   DELETE: 'OLD TABLE AS changed',
 };
 
-export const ownedTable = (table: string, columns: OwnedTable): Record<'up' | 'down', Migration> => ({
+export const createOwnedTableMigration = (table: string, columns: OwnedTableColumns): Record<'up' | 'down', Migration> => ({
   up: async (query) =>
     void (await query(
       [
@@ -58,7 +58,7 @@ const quoteColumns = (columns: readonly string[]): string => columns.map(quoteCo
 /** Quotes the column name in an element of an index: `date DESC` becomes `"date" DESC`. */
 const quoteColumn = (column: string): string => column.replace(/^\w+/, '"$&"');
 
-function createTable(table: string, { columns, parents = {}, references = {}, unique, indexes = [] }: OwnedTable): string {
+function createTable(table: string, { columns, parents = {}, references = {}, unique, indexes = [] }: OwnedTableColumns): string {
   const isNullable = (column: string) => !columns[column]!.includes('NOT NULL');
   const hasRequiredParent = Object.keys(parents).some((name) => !isNullable(name));
   const parts = [
@@ -103,7 +103,7 @@ const changeLogTriggers = (table: string): string =>
   ].join('\n');
 
 /** SQL: triggers that change the version of the whole when a part changes. */
-const wholeVersionTriggers = (table: string, { whole, parents }: OwnedTable): string =>
+const wholeVersionTriggers = (table: string, { whole, parents }: OwnedTableColumns): string =>
   whole
     ? Object.entries(TRANSITION_TABLES)
         .map(

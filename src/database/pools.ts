@@ -1,10 +1,10 @@
 /** Connection pools by kind of client. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions, Pooling } from './options';
-import { KEEP_ALIVE, type CircuitBreaker } from './circuitbreaker';
+import { TCP_KEEPALIVE_OPTIONS, type CircuitBreaker } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { ObservedClient } from './observedclient';
-import { poolerSafeSettings, setStatements, startupOptions, type ConnectionLimits } from './settings';
+import { poolerSafeSettings, buildSetStatements, startupOptions, type ConnectionLimits } from './settings';
 import { getTypeParser } from './types';
 import type { SessionUsers } from './sessionuser';
 
@@ -28,11 +28,11 @@ export function maxConnectionsPerWorker(poolSize: number): number {
 /** Returns the SET statements for a new connection behind a pooler, which drops startup parameters; undefined without a pooler. */
 export function settingsBehindPooler(pooling: Pooling | undefined, limits: ConnectionLimits, timeout: number): string | undefined {
   if (pooling === undefined) return undefined;
-  return pooling === 'session' ? setStatements(limits, timeout) : poolerSafeSettings(limits);
+  return pooling === 'session' ? buildSetStatements(limits, timeout) : poolerSafeSettings(limits);
 }
 
 /** Runs the first statements of a new connection. */
-export async function runFirstStatements(client: PoolClient, firstStatements: readonly (string | undefined)[]): Promise<void> {
+export async function runConnectionSetupStatements(client: PoolClient, firstStatements: readonly (string | undefined)[]): Promise<void> {
   const text = firstStatements.filter(Boolean).join('; ');
   if (text) await client.query(text);
 }
@@ -59,7 +59,7 @@ export class Pools {
     this.anonymous = this.poolFor(poolSize, anonymousTimeout, sessionUsers);
     this.writes = this.poolFor(writes, statementTimeout, sessionUsers);
     this.sessions = direct
-      ? this.createPool(direct, SESSION_CONNECTIONS, statementTimeout, () => [setStatements(options, statementTimeout)])
+      ? this.createPool(direct, SESSION_CONNECTIONS, statementTimeout, () => [buildSetStatements(options, statementTimeout)])
       : this.own;
   }
 
@@ -84,7 +84,7 @@ export class Pools {
   ): Pool {
     const pool = new Pool({
       ...connection,
-      ...KEEP_ALIVE,
+      ...TCP_KEEPALIVE_OPTIONS,
       Client: ObservedClient,
       max,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
@@ -92,7 +92,7 @@ export class Pools {
       types: { getTypeParser },
       application_name: 'fitgraph',
       verify: (client: PoolClient, done: (error?: Error) => void) =>
-        void runFirstStatements(client, firstStatements()).then(() => done(), done),
+        void runConnectionSetupStatements(client, firstStatements()).then(() => done(), done),
     } as PoolConfig);
     // Errors of idle connections are ignored: the pool replaces them, and a request that cannot get a connection reports the failure.
     pool.on('error', () => undefined);

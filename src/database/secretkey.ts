@@ -9,7 +9,7 @@ import type { ClientBase } from 'pg';
 import { UUID_SOURCE } from '../contract/bounds';
 import { ConfigError, type Config } from '../platform/config';
 import { createFolder } from '../platform/folders';
-import { MIN_SECRET_KEY } from '../platform/settings';
+import { MIN_SECRET_KEY_LENGTH } from '../platform/settings';
 import type { Database } from './connection';
 
 export const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret-key');
@@ -77,9 +77,9 @@ async function publishStagedKeys(dataDir: string, { pool }: Database): Promise<v
 export function readKey(file: string, advice = RECOVERY_ADVICE): string | undefined {
   if (!fs.existsSync(file)) return undefined;
   const key = fs.readFileSync(file, 'utf8').trim();
-  if (key.length >= MIN_SECRET_KEY) return key;
+  if (key.length >= MIN_SECRET_KEY_LENGTH) return key;
   throw new ConfigError(
-    `SECRET_KEY: the file ${file} ${key ? `has ${key.length} characters instead of ${MIN_SECRET_KEY} or more` : 'is empty'}: ${advice}`,
+    `SECRET_KEY: the file ${file} ${key ? `has ${key.length} characters instead of ${MIN_SECRET_KEY_LENGTH} or more` : 'is empty'}: ${advice}`,
   );
 }
 

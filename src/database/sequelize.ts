@@ -1,7 +1,7 @@
 /** Sequelize for writes. It uses connections of our own pool, and sends the session user for row-level security in the packet of BEGIN. */
 import type { Pool, PoolClient } from 'pg';
 import { Sequelize } from 'sequelize-typescript';
-import { extendBegin, useConnections } from '../internals/sequelize';
+import { replaceBeginStatement, replaceConnectionPool } from '../internals/sequelize';
 import type { ConnectionOptions } from './options';
 import { DatabaseUnavailable } from './errors';
 import { BEGIN, beginWithTimeouts } from './settings';
@@ -15,7 +15,7 @@ export function openSequelize({ models, pooling, ...options }: ConnectionOptions
     benchmark: true,
     define: { underscored: true, timestamps: false },
   });
-  useConnections<PoolClient>(sequelize, {
+  replaceConnectionPool<PoolClient>(sequelize, {
     getConnection: () =>
       pool.connect().catch((error) => {
         throw new DatabaseUnavailable(error);
@@ -25,6 +25,6 @@ export function openSequelize({ models, pooling, ...options }: ConnectionOptions
   });
   const { statementTimeout = 0 } = options;
   const begin = pooling === 'transaction' ? beginWithTimeouts(options, statementTimeout) : BEGIN;
-  extendBegin(sequelize, ({ viewer }) => begin + sessionUsers.sqlAfterBegin(viewer));
+  replaceBeginStatement(sequelize, ({ viewer }) => begin + sessionUsers.sqlAfterBegin(viewer));
   return sequelize;
 }

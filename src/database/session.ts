@@ -2,7 +2,7 @@
 import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
 import { connectionOf, type SessionUserOption } from '../internals/sequelize';
-import { OverloadedError, type Limiter, type QueuedWork } from '../platform/limiter';
+import { OverloadedError, type ConcurrencyLimiter, type QueuedWork } from '../platform/limiter';
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
 import type { Caller } from './options';
@@ -23,7 +23,7 @@ interface OpenTransaction {
 /** Thrown to make Sequelize roll back a transaction whose result is discarded. */
 class RolledBack extends Error {}
 
-export class Session implements StatementContext {
+export class DatabaseSession implements StatementContext {
   statements = 0;
   milliseconds = 0;
   rows = 0;
@@ -256,7 +256,7 @@ export class Session implements StatementContext {
     }
   }
 
-  private async waitForSlot(limiter: Limiter<Caller>, caller: Caller): Promise<void> {
+  private async waitForSlot(limiter: ConcurrencyLimiter<Caller>, caller: Caller): Promise<void> {
     if (this.endReason) throw this.endReason;
     let queued: QueuedWork<Caller> | undefined;
     const waiting = { stop: (reason: Error) => queued && limiter.cancel(queued, reason) };

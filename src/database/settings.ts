@@ -50,7 +50,7 @@ export const startupOptions = (limits: ConnectionLimits, statementTimeout: numbe
     .join(' ');
 
 /** Returns SET statements for all settings, for session poolers, which drop startup parameters. */
-export const setStatements = (limits: ConnectionLimits, statementTimeout: number): string =>
+export const buildSetStatements = (limits: ConnectionLimits, statementTimeout: number): string =>
   toSetStatements(allSettings(limits, statementTimeout));
 
 /** Returns SET statements for the settings that a transaction pooler preserves when it moves a client to another PostgreSQL connection. */
@@ -64,7 +64,7 @@ export const beginWithTimeouts = (limits: ConnectionLimits, statementTimeout: nu
   `${BEGIN}; ${toSetStatements(timeoutSettings(limits, statementTimeout), 'SET LOCAL')}`;
 
 /** Returns the statement that sets the timeouts, to be sent with each single statement behind a transaction pooler. */
-export const timeoutsWithStatement = ({ lockTimeout = 0 }: ConnectionLimits, statementTimeout: number): PrecedingStatement => ({
+export const statementThatSetsTimeouts = ({ lockTimeout = 0 }: ConnectionLimits, statementTimeout: number): PrecedingStatement => ({
   text: `SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true)`,
   values: [String(statementTimeout), String(lockTimeout)],
 });

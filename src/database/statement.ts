@@ -3,9 +3,9 @@ import { DatabaseError, type ClientBase, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
 import { NamedQuery, type PrecedingStatement, type StatementState } from '../internals/pg';
-import type { Limiter, QueuedWork } from '../platform/limiter';
+import type { ConcurrencyLimiter, QueuedWork } from '../platform/limiter';
 import type { Caller } from './options';
-import type { PreparedStatements } from './prepared';
+import type { PreparedStatements } from './preparedstatements';
 import type { CircuitBreaker } from './circuitbreaker';
 import { isTimeout, isUnavailable, ReadLimitExceeded, DatabaseUnavailable } from './errors';
 import type { Replica } from './replica';
@@ -16,7 +16,7 @@ export interface ReadResources {
   pool: Pool;
   /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
   replica?: Replica;
-  limiter: Limiter<Caller>;
+  limiter: ConcurrencyLimiter<Caller>;
   prepared: PreparedStatements;
   breaker: CircuitBreaker;
   /** Sets the timeouts before each statement behind a transaction pooler, where settings last only until the end of the transaction. */

@@ -113,7 +113,7 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
   } catch (error) {
     if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
   }
-  await assignPolicies(client);
+  await assignRowSecurityPolicies(client);
 }
 
 /** Names of the policies that migrations create. Policies with other names, which an administrator has created for other roles, are not changed. */
@@ -128,7 +128,7 @@ const MISDIRECTED_POLICIES_SQL = `SELECT p."polname" AS "policy", c."relname" AS
  * Restricts the policies to the viewer role. While that role does not exist, it restricts them to the owner of the tables, to whom row-level security does
  * not apply, so that nobody sees rows through them. Call this after the tables were created or have changed their owner.
  */
-export async function assignPolicies(client: ClientBase): Promise<void> {
+export async function assignRowSecurityPolicies(client: ClientBase): Promise<void> {
   const ownership = await findOwnership(client);
   if (!ownership) return;
   const role = viewerRoleOf(ownership.owner);
@@ -223,7 +223,7 @@ async function findStatus({ owner, currentUser }: Ownership, client: ClientBase)
  * Makes the requests of this process use the viewer role. Call this before the first request. If the role cannot be used, calls `warn` or, with
  * ROW_SECURITY=required, throws a ConfigError.
  */
-export async function useViewerRole({ options, pool, sessionUsers }: Database, warn: (message: string) => void): Promise<void> {
+export async function activateViewerRole({ options, pool, sessionUsers }: Database, warn: (message: string) => void): Promise<void> {
   const { rowSecurity = 'on' } = options;
   if (rowSecurity === 'off') return;
   const status = await rowSecurityStatus(pool);

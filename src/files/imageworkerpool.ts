@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
-import { Limiter, OverloadedError } from '../platform/limiter';
+import { ConcurrencyLimiter, OverloadedError } from '../platform/limiter';
 import type { StoredFormat } from './formats';
 import type { Thumbnail } from './paths';
 import type { ReencodeResult } from './imageprocessing';
@@ -98,7 +98,7 @@ class Worker {
 export class ImageWorkerPool {
   /** CPU time limit of a task in milliseconds; 0 for none. */
   timeout = DEFAULT_CPU_TIMEOUT_MS;
-  readonly limiter = new Limiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
+  readonly limiter = new ConcurrencyLimiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
   private readonly workers = Array.from({ length: MAX_WORKERS }, () => new Worker());
   private readonly freeWorkers = [...this.workers];
 

@@ -8,7 +8,7 @@ import { BucketStore } from './bucketstore';
 import type { FileStore } from './filestore';
 import { FolderStore } from './folderstore';
 import { formatOfContent, formatOfExtension } from './formats';
-import { extensionOf, imageAndThumbnailPaths, fitPath, isMediaPath, looksLikeThumbnail, thumbnailPath, THUMBNAILS } from './paths';
+import { extensionOf, imageAndThumbnailPaths, truncatePath, isMediaPath, looksLikeThumbnail, thumbnailPath, THUMBNAILS } from './paths';
 import { OverloadedError } from '../platform/limiter';
 import { imageWorkerPool } from './imageworkerpool';
 import { hasTransparency } from './imageprocessing';
@@ -62,11 +62,11 @@ export class Media {
     const problems = await validateImage(file);
     if (problems.length) throw new Error(problems.join(' '));
     const name = storedName(file.filename);
-    const plainPath = fitPath(folder, name, '', max);
+    const plainPath = truncatePath(folder, name, '', max);
     // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
     let suffix = plainPath === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const path = fitPath(folder, name, suffix, max);
+      const path = truncatePath(folder, name, suffix, max);
       // Checks the path again after its reservation, because another file at this path may have been deleted in the meantime.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
         let isStored = false;

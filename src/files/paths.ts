@@ -12,7 +12,7 @@ export const THUMBNAIL_SIZES = { micro: 30, thumbnail: 80, small: 200, medium: 4
 export const DEFAULT_QUALITY = 85;
 const LARGE_QUALITY = 90;
 
-export const croppedAlias = (alias: string): string => `${alias}_cropped`;
+export const croppedThumbnailName = (alias: string): string => `${alias}_cropped`;
 
 /** Thumbnail settings by alias, in display order. */
 export const THUMBNAILS: ReadonlyMap<string, Thumbnail> = new Map(
@@ -20,7 +20,7 @@ export const THUMBNAILS: ReadonlyMap<string, Thumbnail> = new Map(
     const quality = alias === 'large' ? LARGE_QUALITY : DEFAULT_QUALITY;
     return [
       [alias, { size, cropped: false, quality }],
-      [croppedAlias(alias), { size, cropped: true, quality }],
+      [croppedThumbnailName(alias), { size, cropped: true, quality }],
     ] as [string, Thumbnail][];
   }),
 );
@@ -116,7 +116,7 @@ export function sanitizeFileName(filename: string): { root: string; ending: stri
 const MAX_NAME_BYTES = 255 - Buffer.byteLength('.800x800_q90_crop-smart.jpg');
 
 /** Returns the path `folder/root<suffix><ending>` with at most `max` characters; truncates the root if necessary. */
-export function fitPath(folder: string, { root, ending }: { root: string; ending: string }, suffix: string, max: number): string {
+export function truncatePath(folder: string, { root, ending }: { root: string; ending: string }, suffix: string, max: number): string {
   const characters = [...root];
   const path = () => `${folder}/${characters.join('')}${suffix}${ending}`;
   while (characters.length > 1 && ([...path()].length > max || Buffer.byteLength(path()) - Buffer.byteLength(folder) - 1 > MAX_NAME_BYTES))

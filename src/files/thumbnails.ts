@@ -1,6 +1,6 @@
 /** Thumbnail types of the APIs: GraphQL returns the URL of one size, REST all thumbnails of an image. */
 import { ArgsType, Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { croppedAlias, mediaUrl, THUMBNAIL_SIZES, THUMBNAILS, thumbnailPath, DEFAULT_QUALITY } from './paths';
+import { croppedThumbnailName, mediaUrl, THUMBNAIL_SIZES, THUMBNAILS, thumbnailPath, DEFAULT_QUALITY } from './paths';
 
 const IMAGE_SIZES = Object.fromEntries(Object.keys(THUMBNAIL_SIZES).map((alias) => [alias.toUpperCase(), alias]));
 registerEnumType(IMAGE_SIZES, {
@@ -21,7 +21,7 @@ export class ThumbnailArgs {
 
 /** Returns the URL of a thumbnail without scheme and host. `png`: whether the thumbnail is a PNG, as for GIFs and images with transparency. */
 export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, png: boolean): string =>
-  mediaUrl(thumbnailPath(path, crop ? croppedAlias(size) : size, png));
+  mediaUrl(thumbnailPath(path, crop ? croppedThumbnailName(size) : size, png));
 
 @ObjectType({ description: 'How a thumbnail was made.' })
 class ThumbnailSettings {

@@ -13,7 +13,7 @@ import type { Executor } from '../core/operation/executor';
 import type { Config } from '../platform/config';
 import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 import { VALIDATION_OPTIONS } from './parseddocument';
-import { responsePolicy, stringifyResult, type GraphQLContext } from './responsepolicy';
+import { responsePolicyPlugin, stringifyResult, type GraphQLContext } from './responsepolicy';
 
 /** Headers that protect GET requests from cross-site request forgery: browsers send them to another origin only after a CORS preflight request. */
 const PREFLIGHTED_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
@@ -64,7 +64,7 @@ export async function createApolloServer(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      responsePolicy(executor, maxResponse),
+      responsePolicyPlugin(executor, maxResponse),
     ],
   };
   const server = new ApolloServer<GraphQLContext>(options);

@@ -29,7 +29,7 @@ const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIM
 
 type Http = GraphQLRequestContext<BaseContext>['response']['http'];
 
-export const responsePolicy = (executor: Executor, maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
+export const responsePolicyPlugin = (executor: Executor, maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
   requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
     request.operationName ||= undefined;

@@ -26,10 +26,10 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from 'graphql';
-import { markFloat } from '../contract/floats';
-import { isRegisteredEnum, isIdEnum } from '../core/model/choices';
+import { encodeAsMarkedText } from '../contract/floats';
+import { isRegisteredEnum, isEnumOfRowIds } from '../core/model/choices';
 import { DecimalScalar } from '../core/model/scalars';
-import { COERCED_VALUE } from '../core/operation/compiled';
+import { COERCED_VALUE_SCALAR } from '../core/operation/compiled';
 import { limitResponseSize } from '../core/operation/responsesize';
 import type { Context } from '../core/context';
 import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
@@ -173,11 +173,11 @@ const ID_IN_REST = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: N
 /** Marks floats to be serialized as in Python; a bigint stays an integer. */
 const FLOAT_IN_REST = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
-  serialize: (value) => (typeof value === 'bigint' ? Number(value) : markFloat(Number(value))),
+  serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodeAsMarkedText(Number(value))),
 });
 
 function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
-  if (type === GraphQLID || isIdEnum(String(type))) return ID_IN_REST;
+  if (type === GraphQLID || isEnumOfRowIds(String(type))) return ID_IN_REST;
   return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? FLOAT_IN_REST : type;
 }
 
@@ -194,7 +194,7 @@ export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
     [MapperKind.OBJECT_FIELD]: (field) => (isGraphQLOnly(field) ? null : undefined),
     [MapperKind.INPUT_OBJECT_FIELD]: withStoredDefault,
   }).toConfig();
-  const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE] });
+  const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE_SCALAR] });
   for (const type of Object.values(schema.getTypeMap()))
     if ((isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type))
       for (const field of Object.values(type.getFields())) field.type = restOutputType(field.type, type);

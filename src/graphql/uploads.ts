@@ -10,7 +10,7 @@ import { findExceededLimit } from '../platform/jsonlimits';
 import { sendGraphQLError } from './httperrors';
 import type { RequestContext } from '../request/requestcontext';
 import {
-  anonymousLimits,
+  anonymousMultipartLimits,
   MultipartError,
   readMultipart,
   TOO_MANY_PARTS_MESSAGE,
@@ -34,7 +34,7 @@ export function uploadMiddleware(config: Config, contextOf: (request: IncomingMe
     }
     try {
       const { authentication } = contextOf(request);
-      const limits = (await authentication.isSignedIn()) ? { ...config, sender: authentication.sender } : anonymousLimits(config);
+      const limits = (await authentication.isSignedIn()) ? { ...config, sender: authentication.sender } : anonymousMultipartLimits(config);
       await awaitLargeBodySlot(request, response, limits.sender);
       request.body = assembleOperations(await readMultipart(request, response, limits));
     } catch (error) {

@@ -4,12 +4,12 @@
  * - `stopAccepting` calls the `close` method of the base class. `http.Server.close` also closes idle connections, which resets those on which a client has
  *   just sent a request. A documented alternative is a `net.Server` that passes its connections to the HTTP server by the event `connection`; but an HTTP
  *   server that does not listen itself checks no timeouts of headers and requests.
- * - `deferClose` replaces the method by which Node closes a connection after its last response, even if received data are unread. In that case the kernel
+ * - `deferSocketClose` replaces the method by which Node closes a connection after its last response, even if received data are unread. In that case the kernel
  *   resets the connection, and the client loses the response. Node has no option for a lingering close.
  * - `bindPort` returns a bound socket that does not listen. The supervisor needs one, because it keeps the socket open but lets only its workers accept
  *   connections: a `net.Server` accepts connections as soon as it listens, and cannot stop without closing its socket. Node's cluster module creates such a
  *   socket as well, but closes it with the last worker.
- * - `UpgradeFilteredRequest` replaces a property that Node's parser sets and reads. Otherwise a request with `Upgrade: h2c` would be dropped
+ * - `UpgradeFilteringRequest` replaces a property that Node's parser sets and reads. Otherwise a request with `Upgrade: h2c` would be dropped
  *   instead of served. The documented option `shouldUpgradeCallback` requires Node 22.21 or 24.9.
  *
  * Checked with node 20.20.2.
@@ -28,7 +28,7 @@ export const stopAccepting = (server: HttpServer): void => void NetServer.protot
  * Makes Node close only the sending side of a connection when the last response is finished, by replacing the socket's `destroySoon`. The returned function
  * restores `destroySoon`, and closes the connection completely if Node has called it in the meantime. Call this before Node's own `finish` listener.
  */
-export function deferClose(socket: Socket): () => void {
+export function deferSocketClose(socket: Socket): () => void {
   let isDue = false;
   socket.destroySoon = () => {
     isDue = true;
@@ -57,7 +57,7 @@ export function bindPort(address: string, port: number, family: number): BoundSo
 }
 
 /** Request class whose subclasses decide whether Node emits `upgrade` or `connect`. Node's parser sets the property `upgrade` and then reads it. */
-export abstract class UpgradeFilteredRequest extends IncomingMessage {
+export abstract class UpgradeFilteringRequest extends IncomingMessage {
   declare private upgradeRequested: boolean | null;
 
   /** Whether to emit `upgrade` or `connect`. Called when all headers are known. */

@@ -7,7 +7,7 @@
  *   has disconnected would run to its end. The process id that was announced at the start of the connection also reveals a pooler.
  * - `onServerError`: pg reports an error of PostgreSQL only to the statement that failed. `ObservedClient` must notice a read-only session, whichever code has
  *   run the statement.
- * - `NamedQuery` and `closePrepared`: pg sends a Sync message after each query. A `NamedQuery` sends the statement that sets the session user for row-level
+ * - `NamedQuery` and `closePreparedStatement`: pg sends a Sync message after each query. A `NamedQuery` sends the statement that sets the session user for row-level
  *   security before the query, in the same packet and before the same Sync, so that PostgreSQL skips the query if setting the user fails. In pg's pipeline
  *   mode, the query would still run, as the previous session user, and both together would take 152 µs (CPU of Node: 32 µs) instead of 125 µs (24 µs). Two
  *   round trips take 178 µs (35 µs; November 2026, medians over a Unix socket). pg's own queries also request the description of the result columns and
@@ -62,7 +62,7 @@ export interface BackendKey {
 export const backendKeyOf = (client: ClientBase): BackendKey => client as unknown as BackendKey;
 
 /** Closes a prepared statement without a round trip. Returns false while its preparation is unconfirmed: pg would later record it as prepared. */
-export function closePrepared(client: ClientBase, name: string): boolean {
+export function closePreparedStatement(client: ClientBase, name: string): boolean {
   const wire = wireOf(client);
   if (name in wire.submittedNamedStatements) return false;
   wire.close({ type: 'S', name });
@@ -133,7 +133,7 @@ export class NamedQuery implements Submittable {
     wire.stream.cork();
     if (this.preceding) this.sendPreceding(wire, this.preceding);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
-      // Closes the statement of this name first: PostgreSQL may have one although pg's records lack it (see `sendPreceding`), or none, which is no error.
+      // Closes the prepared statement of this name first: PostgreSQL may have one that pg does not know (see `sendPreceding`). If it has none, Close is no error.
       if (name) wire.close({ type: 'S', name });
       wire.parse({ name, text });
       if (name) wire.submittedNamedStatements[name] = text;

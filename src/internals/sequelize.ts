@@ -3,9 +3,9 @@
  *
  * - `renderSelect`: the query generator is public, but its methods are not documented. `findAll` renders the statement at each call, which takes 51 µs, and
  *   cannot use prepared statements.
- * - `useConnections`: Sequelize has no option to replace its connection pool. With a second pool for writes, the circuit breaker, the connection settings and
+ * - `replaceConnectionPool`: Sequelize has no option to replace its connection pool. With a second pool for writes, the circuit breaker, the connection settings and
  *   the connection limit would apply only to ours.
- * - `extendBegin` and `connectionOf`: the session user for row-level security is set in the packet of BEGIN, and reads of the transaction run on its
+ * - `replaceBeginStatement` and `connectionOf`: the session user for row-level security is set in the packet of BEGIN, and reads of the transaction run on its
  *   connection. With a documented hook, a statement after BEGIN would cost each write another round trip (53 µs over a Unix socket).
  *
  * Checked with sequelize 6.37.8.
@@ -35,7 +35,7 @@ const generatorOf = (sequelize: Sequelize) => sequelize.getQueryInterface().quer
 export const renderSelect = (model: ModelStatic<Model>, table: string, options: object): string =>
   generatorOf(model.sequelize!).selectQuery(table, options, model).replace(/;$/, '');
 
-export interface Connections<C extends Client> {
+export interface ConnectionProvider<C extends Client> {
   getConnection(this: void): Promise<C>;
   releaseConnection(this: void, connection: C): void;
   /** Closes a connection whose state is unknown, because COMMIT or ROLLBACK failed. */
@@ -43,11 +43,11 @@ export interface Connections<C extends Client> {
 }
 
 /** Makes Sequelize use the given connections instead of its own pool. */
-export const useConnections = <C extends Client>(sequelize: Sequelize, connections: Connections<C>): void =>
+export const replaceConnectionPool = <C extends Client>(sequelize: Sequelize, connections: ConnectionProvider<C>): void =>
   void Object.assign(sequelize.connectionManager, connections);
 
 /** Replaces the SQL that begins a transaction by the SQL that `beginning` returns. Savepoints are not affected. */
-export function extendBegin(sequelize: Sequelize, beginning: (options: SessionUserOption) => string): void {
+export function replaceBeginStatement(sequelize: Sequelize, beginning: (options: SessionUserOption) => string): void {
   const generator = generatorOf(sequelize);
   const begin = generator.startTransactionQuery.bind(generator);
   generator.startTransactionQuery = (transaction) => (transaction.parent ? begin(transaction) : beginning(transaction.options));

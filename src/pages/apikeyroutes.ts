@@ -4,7 +4,7 @@ import type { RequestContext } from '../request/requestcontext';
 import { InvalidInput } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
 import { TOKEN_LIFETIMES, type TokenForm } from './accountsections';
-import { sendPage, fieldText, fieldTexts, type FormValues } from './htmlresponse';
+import { sendPage, formFieldText, formFieldTexts, type FormValues } from './htmlresponse';
 import { renderKeyPage, renderReplacePage, type KeyAction, type KeyPageProps } from './apikeypage';
 import { KEY_PATH, REPLACE_KEY_PATH } from './apikeypath';
 import { PAGE_HEADERS } from './securityheaders';
@@ -25,7 +25,11 @@ const NOTICES: Partial<Record<KeyAction, string>> = {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function createToken(values: FormValues, context: RequestContext): Promise<ActionResult> {
-  const form = { name: fieldText(values, 'name') ?? '', scopes: fieldTexts(values, 'scope'), days: fieldText(values, 'days') ?? '' };
+  const form = {
+    name: formFieldText(values, 'name') ?? '',
+    scopes: formFieldTexts(values, 'scope'),
+    days: formFieldText(values, 'days') ?? '',
+  };
   const days = TOKEN_LIFETIMES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIMES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
   try {
@@ -78,9 +82,10 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     const context = await requireSignIn(request, response);
     if (!context) return;
     const values = request.body as FormValues;
-    const action = fieldText(values, 'action') as KeyAction | undefined;
+    const action = formFieldText(values, 'action') as KeyAction | undefined;
     if (action === 'create-token') return sendKeyPage(context, response, false, await createToken(values, context));
-    if (action === 'revoke-token') return sendKeyPage(context, response, false, await revokeTokens(fieldText(values, 'id') ?? '', context));
+    if (action === 'revoke-token')
+      return sendKeyPage(context, response, false, await revokeTokens(formFieldText(values, 'id') ?? '', context));
     if (action === 'revoke-tokens') return sendKeyPage(context, response, false, await revokeTokens(undefined, context));
     if (action === 'end-sessions') {
       await context.account.credentialManager().endSessions();
@@ -91,7 +96,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     }
     const previousKey = await context.account.apiKey();
     if (action === 'make' && !previousKey) await context.account.renewApiKey();
-    if (action === 'replace') await context.account.renewApiKey(fieldText(values, 'replaced') ?? '');
+    if (action === 'replace') await context.account.renewApiKey(formFieldText(values, 'replaced') ?? '');
     const key = await context.account.apiKey();
     return sendKeyPage(context, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICES[action] });
   });

@@ -1,6 +1,6 @@
 /** Example requests of the landing page with their current responses. The operations run with the rights of the visitor. */
 import { print, parse } from 'graphql';
-import { pageEnvelope } from '../rest/dialect/pagination';
+import { buildListResponse } from '../rest/dialect/pagination';
 import type { PrepareOperation } from '../rest/endpoints';
 import { API_BASE_PATH } from '../rest/routes';
 
@@ -45,7 +45,7 @@ export function exampleLoader(prepare: PrepareOperation): (context: object, base
     ]);
     const { totalCount, nodes } = (categoriesResult?.data?.page ?? {}) as Partial<CategoryPage>;
     const query = new URLSearchParams({ limit: String(EXAMPLE_ROW_COUNT) });
-    const body = nodes && pageEnvelope(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROW_COUNT, offset: 0 }, totalCount!, nodes);
+    const body = nodes && buildListResponse(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROW_COUNT, offset: 0 }, totalCount!, nodes);
     const exercise = figureResult?.data?.exercises?.nodes[0] as
       { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
     return {

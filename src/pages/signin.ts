@@ -5,7 +5,7 @@ import { GraphQLError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 import { isTransientError } from '../core/model/errors';
 import { limitBody } from '../platform/bodylimit';
-import { sendPage, fieldText } from './htmlresponse';
+import { sendPage, formFieldText } from './htmlresponse';
 import type { PrepareOperation } from '../rest/endpoints';
 import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copybutton';
 import { exampleLoader } from './examples';
@@ -67,7 +67,7 @@ class SignInPages {
   }
 
   private authenticate(request: Request): Promise<boolean> {
-    return this.contextOf(request).authentication.authenticate(async () => fieldText(request.body, 'csrfToken'));
+    return this.contextOf(request).authentication.authenticate(async () => formFieldText(request.body, 'csrfToken'));
   }
 
   private async requireSignIn(request: Request, response: Response): Promise<RequestContext | undefined> {
@@ -92,7 +92,7 @@ class SignInPages {
   }
 
   private async sendLoginPage(request: Request, response: Response): Promise<void> {
-    const next = localRedirectPath(fieldText(request.query, 'next'));
+    const next = localRedirectPath(formFieldText(request.query, 'next'));
     if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
     // An existing token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginTokenOf(request.headers.cookie) ?? newLoginToken();
@@ -101,14 +101,14 @@ class SignInPages {
   }
 
   private async signIn(request: Request, response: Response): Promise<void> {
-    const next = localRedirectPath(fieldText(request.body, 'next'));
+    const next = localRedirectPath(formFieldText(request.body, 'next'));
     const csrfToken = loginTokenOf(request.headers.cookie);
-    if (csrfToken === undefined || !isSameLoginToken(csrfToken, fieldText(request.body, 'csrfToken')))
+    if (csrfToken === undefined || !isSameLoginToken(csrfToken, formFieldText(request.body, 'csrfToken')))
       return sendFormExpired(response, next);
     const context = this.contextOf(request);
     // Surrounding whitespace is ignored, as in REST and GraphQL.
-    const username = (fieldText(request.body, 'username') ?? '').trim();
-    const password = (fieldText(request.body, 'password') ?? '').trim();
+    const username = (formFieldText(request.body, 'username') ?? '').trim();
+    const password = (formFieldText(request.body, 'password') ?? '').trim();
     try {
       const cookie = await context.authentication.startSession(await context.account.checkCredentials(username, password));
       response.append('Set-Cookie', cookie).append('Set-Cookie', loginTokenCookie(undefined, context.authentication.usesSecureCookies));

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
-import { Limiter } from './limiter';
+import { ConcurrencyLimiter } from './limiter';
 
 /** Wraps a body parser. As soon as the body exceeds `limit` bytes, calls `rejectTooLarge`, which must respond. Use it only for bodies that `parse` reads. */
 export function limitBody(
@@ -28,7 +28,7 @@ export function limitBody(
 const LARGE_BODY_BYTES = 256 * 1024;
 
 /** Runs the requests with large bodies of each user one after the other. The client of this limiter is the user id. */
-const largeBodyLimiter = new Limiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
+const largeBodyLimiter = new ConcurrencyLimiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
 
 /** Waits until the user's earlier requests with large bodies are completed. Throws OverloadedError if the user's queue is full. */
 export async function awaitLargeBodySlot(request: IncomingMessage, response: ServerResponse, sender: number | undefined): Promise<void> {

@@ -35,7 +35,7 @@ const compress = compression({
 });
 
 /** Removes the suffix that `addCodingToTag` adds to an ETag. */
-export const stripCodingSuffix = (tag: string): string => tag.replace(/-(?:br|gzip|deflate)$/, '');
+export const stripCodingSuffixOfETag = (tag: string): string => tag.replace(/-(?:br|gzip|deflate)$/, '');
 
 /**
  * Adds the content coding to the ETag of a compressed response. A strong ETag identifies the exact bytes (RFC 9110, section 8.8.1), so each coding needs its

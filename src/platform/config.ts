@@ -2,20 +2,20 @@
 import { join } from 'node:path';
 import { parseBucketUrl } from './bucket';
 import { ConfigError, reject } from './settingparsers';
-import { BUCKET_URL, readSettings, type Variables } from './settings';
+import { EXAMPLE_BUCKET_URL, readSettings, type EnvironmentVariables } from './settings';
 
 export { ConfigError } from './settingparsers';
 
-export type { Variables } from './settings';
+export type { EnvironmentVariables } from './settings';
 
 export type Config = ReturnType<typeof readConfig>;
 
-export const readEnvironment = (): Variables => process.env;
+export const readEnvironment = (): EnvironmentVariables => process.env;
 
 const SECONDS_PER_DAY = 24 * 60 * 60;
 
 /** Whether unexpected errors are printed with their stack trace. Does not use `readConfig`, because the configuration may be invalid. */
-export const showsStackTraces = (variables: Variables = process.env): boolean => variables.LOG_LEVEL === 'debug';
+export const showsStackTraces = (variables: EnvironmentVariables = process.env): boolean => variables.LOG_LEVEL === 'debug';
 
 const missingSetting = (name: string, dependent: string) => new ConfigError(`${name} is missing: ${dependent} demands it`);
 
@@ -26,16 +26,16 @@ function tlsFiles(cert: string | undefined, key: string | undefined) {
   throw new ConfigError(`${missingName} is missing: it is needed with ${presentName}`);
 }
 
-function readBucketLocation(mediaUrl: string | undefined, endpoint: string | undefined, variables: Variables) {
+function readBucketLocation(mediaUrl: string | undefined, endpoint: string | undefined, variables: EnvironmentVariables) {
   if (mediaUrl === undefined) return undefined;
   return (
     parseBucketUrl(mediaUrl, endpoint, (name) => variables[name]?.trim() || undefined) ??
-    reject('MEDIA_URL', `a URL such as ${BUCKET_URL}`, mediaUrl)
+    reject('MEDIA_URL', `a URL such as ${EXAMPLE_BUCKET_URL}`, mediaUrl)
   );
 }
 
 /** Parses and validates all settings. Throws a ConfigError for the first invalid one. */
-export function readConfig(variables: Variables = process.env) {
+export function readConfig(variables: EnvironmentVariables = process.env) {
   const {
     nodeEnv,
     maxQueued,

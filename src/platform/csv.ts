@@ -18,7 +18,7 @@ const MAX_NUMBER_LENGTH = 40;
 export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text);
 
 /** Returns the unquoted text of a cell. */
-export const cellText = (value: unknown): string => {
+export const unquotedCellText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 };
@@ -26,7 +26,7 @@ export const cellText = (value: unknown): string => {
 /** Formats a cell. Null becomes an empty cell, and an empty string a quoted one, as in PostgreSQL's COPY. A formula gets an apostrophe, which disables it. */
 export function formatCell(value: unknown): string {
   if (value === null) return '';
-  const text = cellText(value);
+  const text = unquotedCellText(value);
   if (text === '') return '""';
   const safeText = isNumber(text) ? text : text.replace(FORMULA_START, "$1'");
   return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;

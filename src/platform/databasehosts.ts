@@ -4,8 +4,8 @@
  */
 
 /** Supported values of `target_session_attrs`, which determines which servers may be used. */
-export const TARGETS = ['any', 'read-write', 'primary'] as const;
-export type Target = (typeof TARGETS)[number];
+export const TARGET_SESSION_ATTRS = ['any', 'read-write', 'primary'] as const;
+export type TargetSessionAttrs = (typeof TARGET_SESSION_ATTRS)[number];
 
 const SCHEME = /^postgres(?:ql)?:\/\//;
 const AUTHORITY = /^[^/?#]*/;
@@ -13,7 +13,7 @@ const TARGET_PARAMETER = 'target_session_attrs';
 
 export interface DatabaseHosts {
   urls: string[];
-  target: Target;
+  target: TargetSessionAttrs;
 }
 
 /** Parses a connection URL into one URL for each host. Returns undefined if it is not a PostgreSQL URL or its target_session_attrs is not supported. */
@@ -27,5 +27,5 @@ export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const urls = hosts.map((host) => `${scheme}${credentials}${host}${rest}`);
   if (!urls.every((url) => URL.canParse(url)) || (hosts.length > 1 && hosts.includes(''))) return undefined;
   const target = new URL(urls[0]!).searchParams.get(TARGET_PARAMETER) ?? 'any';
-  return (TARGETS as readonly string[]).includes(target) ? { urls, target: target as Target } : undefined;
+  return (TARGET_SESSION_ATTRS as readonly string[]).includes(target) ? { urls, target: target as TargetSessionAttrs } : undefined;
 }

@@ -40,7 +40,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Queues by client, in round-robin order. */
 type Queues<Client> = Map<Client, Set<QueuedWork<Client>>>;
 
-export class Limiter<Client> {
+export class ConcurrencyLimiter<Client> {
   readonly limits: Required<LimiterOptions>;
   private readonly slotsByClient = new Map<Client, number>();
   private readonly resumedWork: Queues<Client> = new Map();

@@ -2,8 +2,8 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 
-export const REQUEST_MESSAGE = 'request';
-export const REJECTED_MESSAGE = 'rejected';
+export const REQUEST_LOG_MESSAGE = 'request';
+export const REJECTED_REQUEST_LOG_MESSAGE = 'rejected';
 
 export function createLog(level: string, stream?: DestinationStream): Logger {
   const options = {
@@ -35,7 +35,7 @@ const prettyRequest = prettyFactory({
 });
 
 export const terminalDestination = (write: (text: string) => void): DestinationStream => ({
-  write: (line) => write((line.includes(`"msg":"${REQUEST_MESSAGE}"`) ? prettyRequest : pretty)(line)),
+  write: (line) => write((line.includes(`"msg":"${REQUEST_LOG_MESSAGE}"`) ? prettyRequest : pretty)(line)),
 });
 
 /** Error codes of SQLSTATE class 22 (data exception). PostgreSQL quotes the invalid value in their messages. */

@@ -43,7 +43,7 @@ export interface MultipartLimits {
 }
 
 /** Returns the limits for anonymous clients, whose uploaded files are discarded. */
-export const anonymousLimits = (limits: MultipartLimits): MultipartLimits => ({
+export const anonymousMultipartLimits = (limits: MultipartLimits): MultipartLimits => ({
   ...limits,
   maxBody: Math.min(limits.maxBody, limits.maxAnonymousBody),
   isAnonymous: true,

@@ -23,7 +23,7 @@ import {
   type Parser,
 } from './settingparsers';
 
-export type Variables = Record<string, string | undefined>;
+export type EnvironmentVariables = Record<string, string | undefined>;
 
 export interface Setting<T> {
   /** Name of the environment variable. */
@@ -33,15 +33,15 @@ export interface Setting<T> {
   /** Description in Markdown. */
   readonly meaning: string;
   /** Parses the variable. An empty value counts as absent. */
-  readonly read: (variables: Variables) => T;
+  readonly read: (variables: EnvironmentVariables) => T;
 }
 
 /** Minimum characters of SECRET_KEY. */
-export const MIN_SECRET_KEY = 32;
+export const MIN_SECRET_KEY_LENGTH = 32;
 /** Minimum of DATABASE_REPLICA_LAG. A lower limit could not be enforced, because the lag is measured periodically instead of before each statement. */
 export const MIN_REPLICA_LAG_MS = 2_000;
 
-export const BUCKET_URL = 's3://bucket/prefix';
+export const EXAMPLE_BUCKET_URL = 's3://bucket/prefix';
 const HTTP = ['http:', 'https:'];
 const POSTGRES_URL = withCheck(
   text,
@@ -136,7 +136,7 @@ export const SETTINGS = {
   mediaDir: optional('MEDIA_DIR', filePath, '`media` in `DATA_DIR`').describe(
     'Folder of uploaded files. It must exist; several instances share one.',
   ),
-  mediaUrl: optional('MEDIA_URL', url(['s3:'], BUCKET_URL)).describe(
+  mediaUrl: optional('MEDIA_URL', url(['s3:'], EXAMPLE_BUCKET_URL)).describe(
     '`s3://bucket/prefix`: stores uploaded files in a bucket. Credentials: `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the role of the machine.',
   ),
   mediaEndpoint: optional('MEDIA_ENDPOINT', url(HTTP, 'https://s3.example.com')).describe(
@@ -145,8 +145,8 @@ export const SETTINGS = {
   timeZone: setting('TIME_ZONE', IANA_ZONE, 'UTC').describe(
     'Time zone of the server (IANA name): decides the current day and the offset of timestamps.',
   ),
-  secretKey: optional('SECRET_KEY', secret(MIN_SECRET_KEY, 32), 'made and kept if embedded').describe(
-    `At least ${MIN_SECRET_KEY} characters. Encrypts API keys and signs forms. Required with \`DATABASE_URL\` and in production.`,
+  secretKey: optional('SECRET_KEY', secret(MIN_SECRET_KEY_LENGTH, 32), 'made and kept if embedded').describe(
+    `At least ${MIN_SECRET_KEY_LENGTH} characters. Encrypts API keys and signs forms. Required with \`DATABASE_URL\` and in production.`,
   ),
   nodeEnv: setting('NODE_ENV', NODE_ENV, 'development').describe(
     '`production` requires `SECRET_KEY`, creates no demo account, hides timings and warns about secrets over plain HTTP.',
@@ -254,5 +254,5 @@ export const SETTINGS = {
 
 type Values = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['read']> };
 
-export const readSettings = (variables: Variables) =>
+export const readSettings = (variables: EnvironmentVariables) =>
   Object.fromEntries(Object.entries(SETTINGS).map(([key, { read }]) => [key, read(variables)])) as Values;

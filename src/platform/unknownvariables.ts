@@ -3,7 +3,7 @@
  * contains variables of other programs, a name is reported only if it is similar to a setting, or begins with a word with which several settings begin.
  */
 import leven from 'leven';
-import { SETTINGS, type Variables } from './settings';
+import { SETTINGS, type EnvironmentVariables } from './settings';
 
 export interface UnknownVariable {
   name: string;
@@ -37,7 +37,7 @@ function findSimilarSetting(name: string): string | undefined {
   return nearest && nearest.distance <= MAX_DISTANCE ? nearest.setting : undefined;
 }
 
-export function findUnknownVariables(variables: Variables): UnknownVariable[] {
+export function findUnknownVariables(variables: EnvironmentVariables): UnknownVariable[] {
   return Object.keys(variables)
     .filter((name) => !NAMES.includes(name) && !SERVICE_VARIABLE.test(name))
     .map((name) => ({ name, suggestion: findSimilarSetting(name) }))

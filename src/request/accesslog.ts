@@ -1,6 +1,6 @@
 /** Observability of requests: when a response is closed, writes a line to the access log, updates metrics and ends the trace. */
 import type { ServerResponse } from 'node:http';
-import { REQUEST_MESSAGE } from '../platform/logging';
+import { REQUEST_LOG_MESSAGE } from '../platform/logging';
 import { routeTemplate } from '../telemetry/routetemplates';
 import type { RequestHead } from './clientorigin';
 import type { RequestContext } from './requestcontext';
@@ -10,10 +10,10 @@ import type { Services } from './services';
 export const MAX_LOGGED_LENGTH = 200;
 /** Length of the longest IPv6 address without a zone. A zone may have any length. */
 const MAX_ADDRESS_LENGTH = 45;
-export const truncateAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
+export const truncateClientAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
 
 /** Observes a request until its response is closed. The access log never contains headers, bodies or query strings, because they may contain secrets. */
-export function observeRequest(
+export function logAndMeasureRequest(
   request: RequestHead,
   response: ServerResponse,
   requestContext: RequestContext,
@@ -41,12 +41,12 @@ export function observeRequest(
           path,
           status,
           user: viewer?.id ?? null,
-          address: truncateAddress(address),
+          address: truncateClientAddress(address),
           operation: operation?.slice(0, MAX_LOGGED_LENGTH),
           ms: Math.round(ms * 10) / 10,
           statements: session.statements,
         },
-        REQUEST_MESSAGE,
+        REQUEST_LOG_MESSAGE,
       );
     trace?.end({
       method,
@@ -54,7 +54,7 @@ export function observeRequest(
       status,
       attributes: {
         'url.path': path,
-        'client.address': truncateAddress(address),
+        'client.address': truncateClientAddress(address),
         'user.id': viewer?.id,
         'fitgraph.request.id': id,
       },

@@ -13,14 +13,14 @@ import {
 } from '../auth/accounts';
 import { ViewerCredentials } from '../auth/credentials';
 import { EVENT_KINDS } from '../auth/eventkinds';
-import { eventsOfUser, logSecurityEvent, type EventSource } from '../auth/securityevents';
+import { eventsOfUser, logSecurityEvent, type SecurityEventSource } from '../auth/securityevents';
 import { sha256 } from '../auth/tokens';
 import { requireAccountOwner } from '../core/access/access';
 import type { AccountActions } from '../core/context';
 import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/validationissues';
-import type { Session } from '../database/session';
-import { truncateAddress } from './accesslog';
+import type { DatabaseSession } from '../database/session';
+import { truncateClientAddress } from './accesslog';
 import type { Authentication } from './authentication';
 import type { RequestHead } from './clientorigin';
 import type { HttpRequestInfo } from './requestinfo';
@@ -34,7 +34,7 @@ export class AccountService implements AccountActions {
   constructor(
     private readonly request: RequestHead,
     private readonly services: Pick<Services, 'vault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'>,
-    private readonly session: Session,
+    private readonly session: DatabaseSession,
     private readonly info: HttpRequestInfo,
     private readonly authentication: Authentication,
   ) {}
@@ -63,7 +63,7 @@ export class AccountService implements AccountActions {
     const code = error instanceof ClientError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
     const { id, address } = this.info;
-    const fields = { id, address: truncateAddress(address), user: this.authentication.viewer?.id };
+    const fields = { id, address: truncateClientAddress(address), user: this.authentication.viewer?.id };
     this.services.log.warn({ ...fields, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
   }
 
@@ -139,7 +139,7 @@ export class AccountService implements AccountActions {
     if (!(await this.authentication.authenticate())) throw unauthenticatedError();
   }
 
-  private get eventSource(): EventSource {
+  private get eventSource(): SecurityEventSource {
     return { address: this.info.network };
   }
 }

@@ -11,7 +11,7 @@ import { missingScopeError } from '../core/access/access';
 import type { Access } from '../core/access/scopes';
 import type { Viewer } from '../core/context';
 import { toClientError, type ClientError } from '../core/model/errors';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import type { HttpRequestInfo } from './requestinfo';
 import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
@@ -20,7 +20,7 @@ import type { Services } from './services';
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
 
 /** Reads the CSRF token from the form in the request body. Called only if the token is required and not in a header. */
-export type FormTokenReader = () => Promise<string | undefined>;
+export type ReadFormCsrfToken = () => Promise<string | undefined>;
 
 export class Authentication {
   viewer: Viewer | null = null;
@@ -33,7 +33,7 @@ export class Authentication {
   constructor(
     private readonly request: RequestHead,
     private readonly services: Pick<Services, 'sessions' | 'accessTokens' | 'clearTextWarning' | 'config' | 'log'>,
-    private readonly session: Session,
+    private readonly session: DatabaseSession,
     private readonly info: HttpRequestInfo,
     /** Accepted schemes of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
@@ -56,7 +56,7 @@ export class Authentication {
   }
 
   /** Authenticates the request. Returns false for an anonymous client. Throws for invalid credentials or a missing CSRF token. */
-  async authenticate(formToken?: FormTokenReader): Promise<boolean> {
+  async authenticate(formToken?: ReadFormCsrfToken): Promise<boolean> {
     try {
       const viewer = await this.identify(formToken);
       if (viewer) this.session.setClient('users', viewer.id);
@@ -67,7 +67,7 @@ export class Authentication {
     }
   }
 
-  private async identify(formToken?: FormTokenReader): Promise<Viewer | undefined> {
+  private async identify(formToken?: ReadFormCsrfToken): Promise<Viewer | undefined> {
     const { session, token, services } = this;
     const { network } = this.info;
     if (token !== undefined) {

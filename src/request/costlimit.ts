@@ -5,12 +5,12 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Context, RateBudget, BudgetState, Reservation } from '../core/context';
+import type { Context, RateBudget, BudgetState, CostReservation } from '../core/context';
 import { BYTES_PER_COST_UNIT } from '../core/operation/argumentcost';
 import type { OperationCost } from '../core/operation/cost';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import { CpuContention } from '../platform/cpucontention';
 
 /** Cost units per second that leak out of a bucket, by kind of client. */
@@ -146,10 +146,10 @@ class RequestBudget implements RateBudget {
   constructor(
     private readonly limiter: CostLimiter,
     private readonly findBucket: () => Bucket,
-    private readonly session: Session,
+    private readonly session: DatabaseSession,
   ) {}
 
-  async reserve({ total, fixed = 0 }: OperationCost): Promise<Reservation> {
+  async reserve({ total, fixed = 0 }: OperationCost): Promise<CostReservation> {
     const bucket = (this.bucket ??= this.findBucket());
     // Does not wait within a transaction, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;

@@ -19,7 +19,7 @@ import { ClientError } from '../core/model/errors';
 import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
 import { isUnavailable } from '../database/errors';
 import type { Database } from '../database/connection';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../platform/idempotencykey';
 import { UploadedFile } from '../platform/multipart';
 
@@ -114,7 +114,7 @@ export class IdempotencyClaim {
   isFreedByRejection = false;
 
   constructor(
-    private readonly session: Session,
+    private readonly session: DatabaseSession,
     private readonly vault: TokenVault,
     private readonly maxStoredBytes: number,
     /** Releases the claim as soon as the database is available. */
@@ -181,7 +181,7 @@ export class IdempotencyClaim {
   }
 }
 
-export class IdempotencyKeys {
+export class IdempotencyKeyStore {
   private readonly sweepTimer: NodeJS.Timeout;
   private readonly abandonedClaims = new Set<unknown[]>();
   private retryTimer?: NodeJS.Timeout;
@@ -223,7 +223,7 @@ export class IdempotencyKeys {
    * IDEMPOTENCY_KEY_REUSED if another request has used it, IDEMPOTENCY_KEY_IN_USE while the first request is running, RESPONSE_LOST if its response is not
    * stored, and TOO_MANY_REQUESTS if the user has too many keys.
    */
-  async claim(userId: number, header: string, request: unknown, session: Session): Promise<ClaimResult> {
+  async claim(userId: number, header: string, request: unknown, session: DatabaseSession): Promise<ClaimResult> {
     // The draft standard requires a quoted string (RFC 9651), but most clients omit the quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
     if (!IDEMPOTENCY_KEY_PATTERN.test(key))

@@ -1,9 +1,9 @@
 /** The context of an HTTP request, which is the same for REST, GraphQL and HTML pages. The pipeline in docs/architecture.md shows which step uses each part. */
 import type { ServerResponse } from 'node:http';
 import type { Context, RateBudget, Viewer } from '../core/context';
-import { POLICIES, type Api } from '../core/model/policies';
+import { POLICIES_BY_INTERFACE, type Api } from '../core/model/policies';
 import { Loaders } from '../core/read/loaders';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import type { Route } from '../rest/routes';
 import { AccountService } from './account';
 import { Authentication } from './authentication';
@@ -45,12 +45,12 @@ class ResolverContext implements Context {
   constructor(
     readonly request: HttpRequestInfo,
     readonly api: Api,
-    readonly session: Session,
+    readonly session: DatabaseSession,
     readonly account: AccountService,
     readonly services: Services,
     private readonly authentication: Authentication,
   ) {
-    this.policies = POLICIES[api];
+    this.policies = POLICIES_BY_INTERFACE[api];
     this.budget = services.costLimiter.budgetFor(this, request.network);
   }
 

@@ -10,12 +10,12 @@ import type { Config } from '../platform/config';
 import { ChangeLog } from '../core/changes/changelog';
 import { NotificationListener } from '../core/changes/listener';
 import { DerivedValueCache } from '../core/cache/derivedvalues';
-import { AverageWidths } from '../core/read/averagewidths';
+import { AverageColumnWidths } from '../core/read/averagewidths';
 import { NameIndexes } from '../core/cache/nameindex';
 import { CatalogueCache } from '../core/cache/catalogue';
 import { allEntities } from '../core/model/registry';
 import type { Database } from '../database/connection';
-import { useViewerRole } from '../database/viewerrole';
+import { activateViewerRole } from '../database/viewerrole';
 import { imageWorkerPool } from '../files/imageworkerpool';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
@@ -24,10 +24,10 @@ import { finishInterruptedRestores } from '../transfer/backup/files';
 import { deleteAbandonedUploads } from '../platform/multipart';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
-import { ClearTextWarning } from './cleartext';
+import { ClearTextWarning } from './cleartextwarning';
 import type { ClientOrigin } from './clientorigin';
 import { CostLimiter } from './costlimit';
-import { IdempotencyKeys } from './idempotency';
+import { IdempotencyKeyStore } from './idempotency';
 
 export interface Services extends ResolverServices {
   config: Config;
@@ -38,9 +38,9 @@ export interface Services extends ResolverServices {
   loginLimiter: LoginRateLimiter;
   clearTextWarning: ClearTextWarning;
   costLimiter: CostLimiter;
-  idempotency: IdempotencyKeys;
+  idempotency: IdempotencyKeyStore;
   listener: NotificationListener;
-  averageWidths: AverageWidths;
+  averageWidths: AverageColumnWidths;
   media: Media;
   origin: ClientOrigin;
   /** Metrics and tracing; absent if disabled by the configuration. */
@@ -56,7 +56,7 @@ export async function startServices(
   origin: ClientOrigin,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
-  await useViewerRole(database, (message) => log.warn(message));
+  await activateViewerRole(database, (message) => log.warn(message));
   const listener = new NotificationListener(database, log);
   const catalogue = new CatalogueCache(database, allEntities(), listener, log);
   const nameIndexes = new NameIndexes(database, allEntities(), listener, log);
@@ -75,12 +75,12 @@ export async function startServices(
   await removal.removeFiles();
   const costLimiter = new CostLimiter(database, config.budget, log);
   costLimiter.start();
-  const averageWidths = new AverageWidths();
+  const averageWidths = new AverageColumnWidths();
   await averageWidths.start(database, log);
   database.replica?.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();
-  const idempotency = new IdempotencyKeys(database, vault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
+  const idempotency = new IdempotencyKeyStore(database, vault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
   return {
     services: {
       config,

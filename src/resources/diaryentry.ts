@@ -7,12 +7,12 @@ import { crud } from '../core/schema/crud';
 import { DecimalField, defaultValues, Id, DateTimeField, TextField } from '../core/model/fields';
 import type { FieldRule } from '../core/model/registry';
 import { Owner, Ref } from '../core/model/relationfields';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues } from '../nutrition/values';
 import { Ingredient } from './ingredient';
-import { portionValues, type Portion } from './portionvalues';
+import { portionNutritionalValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { NutritionPlan } from './nutritionplan';
@@ -74,8 +74,8 @@ export class DiaryEntry extends Model<DiaryEntry> {
 export default class DiaryEntryResolver extends crud(DiaryEntry) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
-  @Needs(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
+  @RequiresFields(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
-    return formatValues(await portionValues(entry, context));
+    return formatValues(await portionNutritionalValues(entry, context));
   }
 }

@@ -4,14 +4,14 @@ import { ChoiceField, DateField, defaultValues, Id, TextField, UuidField } from 
 import { Children, Links, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Equipment } from './equipment';
-import { EQUIPMENT_LINK, ExerciseBase, PRIMARY_MUSCLE_LINK, SECONDARY_MUSCLE_LINK } from './exercisebase';
+import { EQUIPMENT_LINK_TABLE, ExerciseBase, PRIMARY_MUSCLE_LINK_TABLE, SECONDARY_MUSCLE_LINK_TABLE } from './exercisebase';
 import { ExerciseCategory } from './exercisecategory';
 import { ExerciseComment } from './exercisecomment';
 import { ExerciseImage } from './exerciseimage';
 import { Language } from './language';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
+import { ACCEPTED, PENDING, REVIEW_STATUS } from './reviewstatus';
 import { WorkoutLog } from './workoutlog';
 
 const BASE_COLUMN = 'exercise_base_id';
@@ -84,16 +84,16 @@ export class Exercise extends Model<Exercise> {
   })
   declare createdOn: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category', through: throughBase('category_id') }) declare categoryId: number;
-  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', size: 2, link: { ...PRIMARY_MUSCLE_LINK, keyColumn: BASE_COLUMN } })
+  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', size: 2, link: { ...PRIMARY_MUSCLE_LINK_TABLE, keyColumn: BASE_COLUMN } })
   declare muscleIds: number[];
   @Links(() => Muscle, {
     label: 'Muscles secondary',
     object: 'musclesSecondary',
     size: 2,
-    link: { ...SECONDARY_MUSCLE_LINK, keyColumn: BASE_COLUMN },
+    link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: BASE_COLUMN },
   })
   declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', size: 2, link: { ...EQUIPMENT_LINK, keyColumn: BASE_COLUMN } })
+  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', size: 2, link: { ...EQUIPMENT_LINK_TABLE, keyColumn: BASE_COLUMN } })
   declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;

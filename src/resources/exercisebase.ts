@@ -9,14 +9,14 @@ import { ExerciseCategory } from './exercisecategory';
 import { ExerciseImage } from './exerciseimage';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
+import { ACCEPTED, PENDING, REVIEW_STATUS } from './reviewstatus';
 import { Variation } from './variation';
 
 /** The link table of exercise bases and muscles; `is_secondary` distinguishes secondary from primary muscles. */
 const MUSCLE_LINK = { table: 'exercise_base_muscle', ownColumn: 'exercise_base_id', otherColumn: 'muscle_id' };
-export const PRIMARY_MUSCLE_LINK = { ...MUSCLE_LINK, discriminators: { is_secondary: false } };
-export const SECONDARY_MUSCLE_LINK = { ...MUSCLE_LINK, discriminators: { is_secondary: true } };
-export const EQUIPMENT_LINK = { table: 'exercise_base_equipment', ownColumn: 'exercise_base_id', otherColumn: 'equipment_id' };
+export const PRIMARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK, discriminators: { is_secondary: false } };
+export const SECONDARY_MUSCLE_LINK_TABLE = { ...MUSCLE_LINK, discriminators: { is_secondary: true } };
+export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColumn: 'exercise_base_id', otherColumn: 'equipment_id' };
 
 @Resource({
   dumpModel: 'exercises.exercisebase',
@@ -31,9 +31,9 @@ export class ExerciseBase extends Model<ExerciseBase> {
   @ChoiceField({ label: 'Status', note: 'Only accepted ones are shown to everybody.', choices: REVIEW_STATUS, default: PENDING, max: 2 })
   declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
-  @Links(() => Muscle, { object: 'muscles', size: 2, link: PRIMARY_MUSCLE_LINK }) declare muscleIds: number[];
-  @Links(() => Muscle, { object: 'musclesSecondary', size: 2, link: SECONDARY_MUSCLE_LINK }) declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { object: 'equipment', size: 2, link: EQUIPMENT_LINK }) declare equipmentIds: number[];
+  @Links(() => Muscle, { object: 'muscles', size: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];
+  @Links(() => Muscle, { object: 'musclesSecondary', size: 2, link: SECONDARY_MUSCLE_LINK_TABLE }) declare muscleSecondaryIds: number[];
+  @Links(() => Equipment, { object: 'equipment', size: 2, link: EQUIPMENT_LINK_TABLE }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @TextField({ label: 'Author', note: 'Whom the license wants to be named.', max: 50, null: true, blank: true }) declare licenseAuthor:
     string | null;

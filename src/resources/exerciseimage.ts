@@ -7,7 +7,7 @@ import { crud } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
 import { ChoiceField, BooleanField, Id, ImageField, TextField, UuidField, type RowFields } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import type { FieldValues } from '../core/model/hooks';
 import type { UploadedFile } from '../platform/multipart';
@@ -18,7 +18,7 @@ import { THUMBNAILS_SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnai
 import { imageFieldOptions } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
-import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
+import { ACCEPTED, PENDING, REVIEW_STATUS } from './reviewstatus';
 
 const MAX_PATH_LENGTH = 100;
 const MAX_AUTHOR_LENGTH = 50;
@@ -165,7 +165,7 @@ const ImageCrud = crud(ExerciseImage, {
 @Resolver(() => ExerciseImage)
 export default class ExerciseImageResolver extends ImageCrud {
   @FieldResolver(() => String, { description: 'URL of the image.' })
-  @Needs(() => ExerciseImage, 'image')
+  @RequiresFields(() => ExerciseImage, 'image')
   image(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { request: { baseUrl } }: Context): string {
     return baseUrl + mediaUrl(row.image);
   }
@@ -175,7 +175,7 @@ export default class ExerciseImageResolver extends ImageCrud {
     description:
       'URL of a smaller version, which is made when it is first asked for: PNG if the image has transparency or is a GIF, else JPEG.',
   })
-  @Needs(() => ExerciseImage, 'image')
+  @RequiresFields(() => ExerciseImage, 'image')
   async thumbnailUrl(
     @Root() row: RowFields<ExerciseImage, 'image'>,
     @Args(() => ThumbnailArgs) args: ThumbnailArgs,
@@ -186,7 +186,7 @@ export default class ExerciseImageResolver extends ImageCrud {
 
   @Extensions({ only: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Thumbnails of the image, generated on first request.' })
-  @Needs(() => ExerciseImage, 'image')
+  @RequiresFields(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {
     return thumbnailsOf(row.image, await media.createThumbnails(row.image));
   }

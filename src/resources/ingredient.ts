@@ -26,7 +26,7 @@ import { parseRowId } from '../core/model/ids';
 import { rejectOtherNodeType, resolveRowId } from '../core/model/node';
 import { loadParent, loadRowFields } from '../core/read/loaders';
 import { toSnakeCase } from '../contract/casing';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
 import { amountError, parseFormInteger } from '../nutrition/form';
@@ -37,9 +37,9 @@ import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 import { License } from './license';
-import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
+import { ACCEPTED, PENDING, REVIEW_STATUS } from './reviewstatus';
 
-export const MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
+export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_CODE_LENGTH = 200;
 /** Placeholder for a missing ingredient id. No row has it, so nothing is found. */
 const NO_INGREDIENT_ID = 0;
@@ -190,7 +190,7 @@ type NutrientRow = RowFields<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
 
 /** Loads the household unit with this id; undefined if the ingredient has no such unit. */
 async function loadMeasure(ingredientId: number, unit: number | undefined, context: Context): Promise<HouseholdMeasure | undefined> {
-  const row = unit === undefined ? null : await loadRowFields(IngredientUnit, MEASURE_FIELDS, unit, context);
+  const row = unit === undefined ? null : await loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, unit, context);
   return row?.ingredientId === ingredientId ? row : undefined;
 }
 
@@ -238,7 +238,7 @@ export default class IngredientResolver extends crud(Ingredient) {
 
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of an amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 } })
-  @Needs(() => Ingredient, ...NUTRIENTS)
+  @RequiresFields(() => Ingredient, ...NUTRIENTS)
   async valuesOf(
     @Root() row: NutrientRow,
     @Arg('amount', () => DecimalScalar, {
@@ -265,7 +265,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     only: 'rest',
     action: { name: 'get_values', bodyWhenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])) },
   })
-  @Needs(() => Ingredient, ...NUTRIENTS)
+  @RequiresFields(() => Ingredient, ...NUTRIENTS)
   async formValues(
     @Root() row: NutrientRow,
     @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the given unit. Required.' }) amount: string | null,

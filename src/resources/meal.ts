@@ -5,11 +5,11 @@ import { crud } from '../core/schema/crud';
 import { TimeField, Id, IntegerField, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { loadChildFields } from '../core/read/loaders';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
-import { portionValues } from './portionvalues';
+import { portionNutritionalValues } from './portionvalues';
 import { MealItem } from './mealitem';
 import { NutritionPlan } from './nutritionplan';
 import { User } from './user';
@@ -35,10 +35,10 @@ export class Meal extends Model<Meal> {
 }
 
 /** Computes the nutritional values of a meal: the sum of the rounded values of its items. A request computes them once for each meal. */
-export function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactValues> {
+export function mealNutritionalValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactValues> {
   const sumOfItems = async (mealId: number) => {
     const items = await loadChildFields(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], mealId, context);
-    return sumValues(await Promise.all(items.map((item) => portionValues(item, context, unit))));
+    return sumValues(await Promise.all(items.map((item) => portionNutritionalValues(item, context, unit))));
   };
   return context.loaders.get(`values of meals in ${unit}`, (ids) => Promise.all((ids as number[]).map(sumOfItems))).load(id);
 }
@@ -47,8 +47,8 @@ export function mealValues(id: number, context: Context, unit: MassUnit = 'g'): 
 export default class MealResolver extends crud(Meal) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of all items together.' })
   @Extensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
-  @Needs(() => Meal, 'id')
+  @RequiresFields(() => Meal, 'id')
   async nutritionalValues(@Root() meal: RowFields<Meal, 'id'>, @Ctx() context: Context) {
-    return formatValues(await mealValues(meal.id, context));
+    return formatValues(await mealNutritionalValues(meal.id, context));
   }
 }

@@ -4,12 +4,12 @@ import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { DecimalField, Id, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues } from '../nutrition/values';
 import { Ingredient } from './ingredient';
-import { portionValues, type Portion } from './portionvalues';
+import { portionNutritionalValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT } from './unitofingredient';
@@ -44,8 +44,8 @@ export class MealItem extends Model<MealItem> {
 export default class MealItemResolver extends crud(MealItem) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
-  @Needs(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
+  @RequiresFields(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
-    return formatValues(await portionValues(item, context));
+    return formatValues(await portionNutritionalValues(item, context));
   }
 }

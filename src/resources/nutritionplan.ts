@@ -7,16 +7,16 @@ import { invalidFieldsError } from '../core/model/errors';
 import { ComputedField, DateField, defaultValues, BooleanField, Id, TextField, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { hasReadScope } from '../core/access/access';
-import { loadNearestRow, loadChildFields, type NamedCondition } from '../core/read/loaders';
-import { Needs } from '../core/read/queryplan';
+import { loadRowNearestInTime, loadChildFields, type NamedCondition } from '../core/read/loaders';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { parseDateParts } from '../nutrition/dateparts';
 import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, VALUES_SELECTION } from '../nutrition/types';
 import { formatValues, energyShares, NUTRIENTS, perBodyWeight, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
-import { portionValues } from './portionvalues';
+import { portionNutritionalValues } from './portionvalues';
 import { Language } from './language';
-import { Meal, mealValues } from './meal';
+import { Meal, mealNutritionalValues } from './meal';
 import { UNIT_SYSTEM } from './unitsystem';
 import { User } from './user';
 import { WeightEntry } from './weightentry';
@@ -111,7 +111,7 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
     context,
     where,
   );
-  const values = await Promise.all(entries.map((entry) => portionValues(entry, context, massUnitOf(plan, context))));
+  const values = await Promise.all(entries.map((entry) => portionNutritionalValues(entry, context, massUnitOf(plan, context))));
   const days = new Map<string, ExactValues[]>();
   // Timestamps are returned in the time zone of the server, so their prefix is the date in that zone.
   entries.forEach(({ eatenAt }, index) => {
@@ -135,10 +135,10 @@ async function planValues(plan: PlanRow, context: Context) {
   // REST divides by the number of the logged body weight, whatever its unit, like the reference service.
   const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
-    hasReadScope(WeightEntry, context) ? loadNearestRow(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
+    hasReadScope(WeightEntry, context) ? loadRowNearestInTime(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
     loadChildFields(Meal, 'planId', ['id'], plan.id, context),
   ]);
-  const total = sumValues(await Promise.all(meals.map((meal) => mealValues(meal.id, context, unit))));
+  const total = sumValues(await Promise.all(meals.map((meal) => mealNutritionalValues(meal.id, context, unit))));
   return {
     total: formatValues(total),
     percent: formatValues(energyShares(total, unit)),
@@ -157,14 +157,14 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
   @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES_SELECTION } })
-  @Needs(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
+  @RequiresFields(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
   nutritionalValues(@Root() plan: PlanRow, @Ctx() context: Context) {
     return context.services.derivedValues.getOrCompute(`values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
   @Extensions({ only: 'rest', cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES_SELECTION} date` } })
-  @Needs(() => NutritionPlan, 'unitSystem')
+  @RequiresFields(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: DiaryPlanRow, @Ctx() context: Context) {
     const days = await valuesByDate(plan, context);
     return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => diaryDay(date, entries));
@@ -174,7 +174,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     description: 'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.',
   })
   @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
-  @Needs(() => NutritionPlan, 'unitSystem')
+  @RequiresFields(() => NutritionPlan, 'unitSystem')
   async logSummary(
     @Root() plan: DiaryPlanRow,
     @Arg('year', () => String, { nullable: true, description: 'An integer; that of today if absent or empty.' }) year: string | null,

@@ -1,8 +1,8 @@
 /** Nutritional values of portions of food: meal items and diary entries. */
 import type { Context } from '../core/context';
-import { loadRowFields, loadRowForCalculation } from '../core/read/loaders';
+import { loadRowFields, loadRowEvenIfHidden } from '../core/read/loaders';
 import { gramsOfAmount, NUTRIENTS, valuesOfPortion, type ExactValues, type MassUnit } from '../nutrition/values';
-import { Ingredient, MEASURE_FIELDS } from './ingredient';
+import { Ingredient, HOUSEHOLD_MEASURE_FIELDS } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 
 /** The fields of a meal item or diary entry that determine its nutritional values. */
@@ -13,14 +13,14 @@ export interface Portion {
 }
 
 /** Computes the nutritional values of a portion, also for ingredients that have not passed the review. */
-export async function portionValues(
+export async function portionNutritionalValues(
   { ingredientId, ingredientUnitId, amount }: Portion,
   context: Context,
   unit: MassUnit = 'g',
 ): Promise<ExactValues> {
   const [ingredient, measure] = await Promise.all([
-    loadRowForCalculation(Ingredient, NUTRIENTS, ingredientId, context),
-    ingredientUnitId === null ? null : loadRowFields(IngredientUnit, MEASURE_FIELDS, ingredientUnitId, context),
+    loadRowEvenIfHidden(Ingredient, NUTRIENTS, ingredientId, context),
+    ingredientUnitId === null ? null : loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, ingredientUnitId, context),
   ]);
   return valuesOfPortion(ingredient!, gramsOfAmount(amount, measure), unit);
 }

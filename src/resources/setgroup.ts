@@ -8,10 +8,10 @@ import { notFoundError } from '../core/model/errors';
 import { Id, IntegerField, type RowFields, type RowOf } from '../core/model/fields';
 import { listSize } from '../core/model/listsize';
 import { Children, Owner, Ref } from '../core/model/relationfields';
-import { loadRowForCalculation } from '../core/read/loaders';
-import { Needs } from '../core/read/queryplan';
+import { loadRowEvenIfHidden } from '../core/read/loaders';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
-import { loadPlannedSets, summarizeSets } from './workout/loaders';
+import { loadPlannedSets, formatSetsSummary } from './workout/loaders';
 import { arrangeInRounds } from '../training/sequence';
 import { Exercise } from './exercise';
 import { PlannedSet } from './plannedset';
@@ -57,7 +57,7 @@ export default class SetGroupResolver extends crud(SetGroup) {
     description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })
   @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' }, ...listSize(10) })
-  @Needs(() => SetGroup, 'sets')
+  @RequiresFields(() => SetGroup, 'sets')
   async sequence(@Root() set: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return arrangeInRounds(set.sets, await loadPlannedSets(set, context));
   }
@@ -66,16 +66,16 @@ export default class SetGroupResolver extends crud(SetGroup) {
     description: 'The planned sets of one exercise in words, e.g. `4 × 10 (20 kg)`; empty if the set has none. Always English.',
   })
   @Extensions({ action: { name: 'smart_text', key: 'results' } })
-  @Needs(() => SetGroup, 'sets')
+  @RequiresFields(() => SetGroup, 'sets')
   async summary(
     @Root() set: RowFields<SetGroup, 'id' | 'sets'>,
     @Arg('exerciseId', () => ID, { description: 'Id of the exercise; `NOT_FOUND` if it does not exist.' }) exercise: string,
     @Ctx() context: Context,
   ): Promise<string> {
     const id = parseIdArgument('exerciseId', Exercise.name, exercise, context);
-    if (id === undefined || !(await loadRowForCalculation(Exercise, ['id'], id, context))) throw notFoundError();
+    if (id === undefined || !(await loadRowEvenIfHidden(Exercise, ['id'], id, context))) throw notFoundError();
     const plannedSets = await loadPlannedSets(set, context);
-    return summarizeSets(
+    return formatSetsSummary(
       set,
       plannedSets.filter(({ exerciseId }) => exerciseId === id),
       context,

@@ -5,7 +5,7 @@ import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { defaultValues, BooleanField, Id, DateTimeField, TextField, type RowFields } from '../core/model/fields';
 import { loadChildren } from '../core/read/loaders';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { readRowById } from '../core/read/rows';
 import { UserProfile } from './userprofile';
@@ -66,13 +66,13 @@ export default class UserResolver extends crud(User) {
   }
 
   @FieldResolver(() => String, { description: 'First and last name, or the user name if neither is given.' })
-  @Needs(() => User, 'firstName', 'lastName', 'username')
+  @RequiresFields(() => User, 'firstName', 'lastName', 'username')
   name(@Root() user: RowFields<User, 'firstName' | 'lastName' | 'username'>): string {
     return `${user.firstName} ${user.lastName}`.trim() || user.username;
   }
 
   @FieldResolver(() => UserProfile, { nullable: true, description: 'Preferences and body measurements.' })
-  @Needs(() => User, 'id')
+  @RequiresFields(() => User, 'id')
   async profile(@Root() user: RowFields<User, 'id'>, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return (await loadChildren(UserProfile, 'userId', [], user.id, context, info))[0] ?? null;
   }

@@ -8,7 +8,7 @@ import { crud } from '../core/schema/crud';
 import { ChoiceField, DateField, BooleanField, Id, IntegerField, type RowFields } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { loadRowFields } from '../core/read/loaders';
-import { Needs } from '../core/read/queryplan';
+import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { Language } from './language';
 import { UNIT_SYSTEM } from './unitsystem';
@@ -226,7 +226,7 @@ const ProfileCrud = crud(UserProfile, {
 export default class UserProfileResolver extends ProfileCrud {
   @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
   @Extensions({ action: { name: 'username', key: 'username' } })
-  @Needs(() => UserProfile, 'userId')
+  @RequiresFields(() => UserProfile, 'userId')
   async username(@Root() profile: RowFields<UserProfile, 'userId'>, @Ctx() context: Context): Promise<string> {
     return (await loadRowFields(User, ['username'], profile.userId, context))!.username;
   }

@@ -1,9 +1,16 @@
 /** Derives the REST endpoints from the GraphQL schema: their paths and the GraphQL operations behind them. Runs once at startup. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { ExecutionResult, GraphQLField, GraphQLOutputType } from 'graphql';
-import type { ActionMetadata, BodyMetadata, EndpointMetadata, FieldMetadata, ResourceMetadata, ViewMetadata } from '../contract/metadata';
+import type {
+  ActionMetadata,
+  BodyMetadata,
+  EndpointMetadata,
+  FieldMetadata,
+  ResourceMetadata,
+  RestViewMetadata,
+} from '../contract/metadata';
 import { toSnakeCase } from '../contract/casing';
-import { LOGIN_DOCUMENT as LOGIN } from './dialect/login';
+import { LOGIN_MUTATION as LOGIN } from './dialect/login';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the shape depends on the selection of the operation
 export type ResultData = any;
@@ -23,7 +30,7 @@ export interface ComputedEndpoint<Metadata extends BodyMetadata> {
 
 /** A REST resource: the rows of a GraphQL type in one representation (view). A type can have several views, each with a REST name. */
 export interface Endpoint {
-  view: ViewMetadata;
+  view: RestViewMetadata;
   resource: ResourceMetadata;
   type: GraphQLObjectType;
   fields: readonly FieldMetadata[];
@@ -72,7 +79,10 @@ function nestedSelection(type: GraphQLOutputType, selection?: string): string {
   return isLeafType(namedType) ? '' : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
 }
 
-/** Returns the name of the GraphQL fragment that selects the fields of a view. Other views include it, for example as `...exercisecategory`. */
+/**
+ * Returns the name of the GraphQL fragment that selects the fields of an endpoint. Other endpoints spread it to nest such rows, for example
+ * `...exercisecategory`.
+ */
 export const fragmentName = (rest: string) => rest.replaceAll('-', '_');
 
 /** Appends the definitions of all fragments that the document uses, directly or through other fragments. */

@@ -21,7 +21,7 @@ const errorWithDetail = (status: number, message: string, headers?: Record<strin
 export const notFound = () => errorWithDetail(404, 'Not found.');
 export const notSignedIn = () => errorWithDetail(403, 'Authentication credentials were not provided.');
 export const notPermitted = () => errorWithDetail(403, 'You do not have permission to perform this action.');
-export const foreignParent = () => errorWithDetail(403, 'You are not allowed to do this');
+export const inaccessibleParentError = () => errorWithDetail(403, 'You are not allowed to do this');
 export const methodNotAllowed = (method: string) => errorWithDetail(405, `Method "${method}" not allowed.`);
 export const notAcceptable = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
 export const bodyTooLarge = () => errorWithDetail(413, 'Request body too large.');

@@ -4,7 +4,7 @@ import { coerceInput, type InputError } from './dialect/input';
 import { WriteValidation } from './dialect/validation';
 import type { Endpoint } from './endpoints';
 import { notFound } from './errors';
-import { preconditionFailed, ifMatchVersions, NO_VERSION, responseWithETag } from './preconditions';
+import { preconditionFailed, ifMatchVersions, NO_ROW_VERSION, responseWithETag } from './preconditions';
 import type { RestResponse, RestRequest } from './request';
 
 /** Whether a mutation reports an error for an argument: `id` for a missing row, `ifVersion` for a version mismatch. */
@@ -46,8 +46,8 @@ async function ifVersionVariable({ version, resource }: Endpoint, request: RestR
   const formVersion = request.form?.version;
   const acceptedVersions = version && (formVersion === undefined ? ifMatchVersions(request.message.headers) : [formVersion]);
   if (!acceptedVersions) return {};
-  if (acceptedVersions.length < 2) return { ifVersion: acceptedVersions[0] ?? NO_VERSION };
+  if (acceptedVersions.length < 2) return { ifVersion: acceptedVersions[0] ?? NO_ROW_VERSION };
   const { row } = await runOperation(version, request, { id });
   const currentVersion = row[resource.versionField!] as string;
-  return { ifVersion: acceptedVersions.includes(currentVersion) ? currentVersion : NO_VERSION };
+  return { ifVersion: acceptedVersions.includes(currentVersion) ? currentVersion : NO_ROW_VERSION };
 }

@@ -1,17 +1,17 @@
 /** Conditional requests (RFC 9110, section 13): a row's version is its strong entity tag, compared with `If-Match` and `If-None-Match`. */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { stripCodingSuffix } from '../platform/compression';
+import { stripCodingSuffixOfETag } from '../platform/compression';
 import type { Endpoint } from './endpoints';
 import { RestError } from './errors';
 import type { RestResponse } from './request';
 
-export const NO_VERSION = '';
+export const NO_ROW_VERSION = '';
 
 const strongTag = (version: string): string => `"${version}"`;
 
 /** Returns the entity tag of a public response without a row version: a hash of its text. */
-export const textETag = (text: string): string => strongTag(createHash('sha1').update(text).digest('base64url'));
+export const etagOfText = (text: string): string => strongTag(createHash('sha1').update(text).digest('base64url'));
 
 /** Returns the row version in the ETag header of a response with a single row. */
 export const versionInETag = ({ headers }: RestResponse): string | undefined => headers?.ETag?.slice(1, -1);
@@ -32,7 +32,7 @@ export const preconditionFailed = () =>
 function parseVersions(header: string, acceptWeak: boolean): string[] | undefined {
   if (header.trim() === '*') return undefined;
   const tags = [...header.matchAll(/(W\/)?"([^"]*)"/g)].filter(([, weak]) => acceptWeak || weak === undefined);
-  return tags.map(([, , version]) => stripCodingSuffix(version!));
+  return tags.map(([, , version]) => stripCodingSuffixOfETag(version!));
 }
 
 /** Returns the versions accepted by `If-Match`; undefined if it accepts every version. */

@@ -1,6 +1,6 @@
 /** Writes REST responses: common headers, caching headers and body. */
 import type { ServerResponse } from 'node:http';
-import { textETag } from './preconditions';
+import { etagOfText } from './preconditions';
 import type { RestRequest } from './request';
 
 const VARY = 'Accept, Accept-Language, Cookie, Origin';
@@ -8,7 +8,10 @@ const VARY = 'Accept, Accept-Language, Cookie, Origin';
 export const PRIVATE_CACHE_CONTROL = 'private, no-store';
 
 /** Returns the caching headers of a public response: caches may store it but must revalidate it before each use, which a 304 usually answers. */
-export const publicCacheHeaders = (text: string): Record<string, string> => ({ ETag: textETag(text), 'Cache-Control': 'public, no-cache' });
+export const publicCacheHeaders = (text: string): Record<string, string> => ({
+  ETag: etagOfText(text),
+  'Cache-Control': 'public, no-cache',
+});
 
 const isPersonal = ({ message: { headers }, route }: RestRequest): boolean =>
   headers.authorization !== undefined ||

@@ -1,13 +1,13 @@
 /** REST router: serves every resource of a GraphQL schema over HTTP, without knowledge of any particular resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { toDjangoJson, unmarkFloats } from '../contract/floats';
+import { toDjangoJson, decodeMarkedFloats } from '../contract/floats';
 import { responseTooLong } from '../contract/messages';
 import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
 import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljson';
-import { anonymousLimits, type MultipartLimits } from '../platform/multipart';
+import { anonymousMultipartLimits, type MultipartLimits } from '../platform/multipart';
 import { authorizeRequest } from './authorization';
-import { submitOnce } from './formsubmission';
+import { submitFormOnce } from './formsubmission';
 import { createRouteHandler } from './routehandler';
 import { readBody, type ParsedBody } from './dialect/body';
 import { applyMethodOverride, readCsrfToken } from './dialect/methodoverride';
@@ -94,7 +94,7 @@ class Router {
         (bodyPromise ??= readBody(
           message,
           response,
-          isSignedIn ? { ...limits, sender: context.authentication.sender } : anonymousLimits(limits),
+          isSignedIn ? { ...limits, sender: context.authentication.sender } : anonymousMultipartLimits(limits),
         )),
     };
     await this.send(await catchRestError(() => this.process(request)), request, response);
@@ -136,7 +136,7 @@ class Router {
     // Other routes than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
     if (form?.formKey !== undefined)
-      return submitOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
+      return submitFormOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
     if (message.headers['idempotency-key'] === undefined) return handle();
     return idempotency.runOnce((await request.body()).data, () => catchRestError(handle), { onlyWritesRows });
   }
@@ -156,7 +156,7 @@ class Router {
     const headers = responseHeaders(request, answer.headers, context.headers());
     // The ETag identifies the plain JSON representation; other representations have different bytes.
     if (representation.format !== 'json' || representation.indent !== undefined) delete headers.ETag;
-    if (isPage) return this.sendPage({ request, answer: { ...answer, body: unmarkFloats(body) }, headers }, response);
+    if (isPage) return this.sendPage({ request, answer: { ...answer, body: decodeMarkedFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(text));
       if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();

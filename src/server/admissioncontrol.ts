@@ -8,7 +8,7 @@ import type { ErrorContainment } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
 import { FairRequestQueue } from './requestqueue';
 import { LoadShedder } from './loadshedding';
-import { rejectHandshake, logRejection } from './rejections';
+import { rejectWebSocketHandshake, logRejectedRequest } from './rejectedrequests';
 
 type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 
@@ -98,11 +98,11 @@ export class AdmissionControl {
 
   private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    rejectHandshake(request, socket, '503 Service Unavailable');
+    rejectWebSocketHandshake(request, socket, '503 Service Unavailable');
   }
 
   private recordRejection(request: IncomingMessage, reason: RejectionReason): void {
     this.rejectedCounts[reason] += 1;
-    logRejection(request, reason, this.origin, this.log);
+    logRejectedRequest(request, reason, this.origin, this.log);
   }
 }

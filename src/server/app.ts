@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/executor';
-import { observeRequest } from '../request/accesslog';
+import { logAndMeasureRequest } from '../request/accesslog';
 import { cancelOnDisconnect } from '../request/requestcontext';
 import type { Services } from '../request/services';
 import type { AppGauges, Metrics } from '../telemetry/metrics';
@@ -19,22 +19,22 @@ import { isApiDocsPath } from '../pages/reference';
 import type { Config } from '../platform/config';
 import { compressResponse } from '../platform/compression';
 import { CorsPolicy } from '../platform/cors';
-import { Limiter } from '../platform/limiter';
+import { ConcurrencyLimiter } from '../platform/limiter';
 import { StealTime } from '../platform/stealtime';
 import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { createRestHandler, type RestHandler } from '../rest/router';
 import { API_BASE_PATH } from '../rest/routes';
-import type { Scrape } from '../telemetry/scrape';
-import { createScrape } from '../telemetry/workermetrics';
+import type { CollectMetrics } from '../telemetry/scrape';
+import { createMetricsCollector } from '../telemetry/workermetrics';
 import { discardUnreadBody } from './connections';
 import { AdmissionControl } from './admissioncontrol';
-import { rejectHandshake } from './rejections';
+import { rejectWebSocketHandshake } from './rejectedrequests';
 import { ErrorContainment } from './errorcontainment';
 import { RequestContextStore } from './requestcontexts';
 import { ErrorResponses } from './errorresponses';
 import { DEGRADATIONS, Readiness, type Degradation } from './readiness';
-import { isProbe, createExpressApp, type AppParts } from './routes';
+import { isProbe, createExpressApp, type AppDependencies } from './routes';
 import { findRepeatedHeader, normalizeTarget } from './requesttarget';
 
 export interface App {
@@ -42,7 +42,7 @@ export interface App {
   onConnection(): void;
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Renders the Prometheus metrics; absent when metrics are disabled. */
-  scrape?: Scrape;
+  scrape?: CollectMetrics;
   containment: ErrorContainment;
   /** Reports "not ready", rejects new WebSockets and ends subscriptions, so that their clients reconnect, possibly to another instance. */
   startDraining(): void;
@@ -92,7 +92,7 @@ export async function createApp(processServices: Services): Promise<App> {
     rejectsSubscriptions: admissionControl.shouldReject,
     log,
   });
-  const scrape = services.metrics && createScrape(services.metrics.registry);
+  const scrape = services.metrics && createMetricsCollector(services.metrics.registry);
   const prepare = prepareOperation(restExecutor);
   await readiness.start();
   const handleAdmitted = admittedListener({
@@ -170,8 +170,8 @@ const prepareOperation =
     return (context, variables) => run(context as Context, variables);
   };
 
-function createRest({ services: { config }, executor, restExecutor, prepare, contexts }: AppParts): RestHandler {
-  const pages = new Limiter<undefined>(PAGE_RENDERING_LIMITS);
+function createRest({ services: { config }, executor, restExecutor, prepare, contexts }: AppDependencies): RestHandler {
+  const pages = new ConcurrencyLimiter<undefined>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
@@ -185,7 +185,7 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
   });
 }
 
-function admittedListener(parts: AppParts): RequestListener {
+function admittedListener(parts: AppDependencies): RequestListener {
   const { services, contexts, errorResponses, cors } = parts;
   const { config, origin } = services;
   const rest = createRest(parts);
@@ -194,7 +194,7 @@ function admittedListener(parts: AppParts): RequestListener {
     const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
     const context = contexts.create(request, isRest);
     cancelOnDisconnect(context, response);
-    observeRequest(request, response, context, services);
+    logAndMeasureRequest(request, response, context, services);
     compressResponse(request, response);
     if (cors.respondToPreflight(request, response)) return;
     // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
@@ -208,7 +208,7 @@ function admittedListener(parts: AppParts): RequestListener {
   };
 }
 
-interface ListenerParts extends Pick<AppParts, 'services' | 'errorResponses' | 'containment' | 'cors'> {
+interface ListenerParts extends Pick<AppDependencies, 'services' | 'errorResponses' | 'containment' | 'cors'> {
   admissionControl: AdmissionControl;
   webSockets: WebSocketTransport;
 }
@@ -238,7 +238,7 @@ const serverListeners = (
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const pageOrigin = request.headers.origin;
       if (pageOrigin !== undefined && !cors.allows(pageOrigin) && pageOrigin !== origin.baseUrl(request))
-        return rejectHandshake(request, socket, '403 Forbidden');
+        return rejectWebSocketHandshake(request, socket, '403 Forbidden');
       admissionControl.admitSocket(request, socket, () => webSockets.upgrade(request, socket, head));
     }),
 });

@@ -11,7 +11,7 @@ import { openDatabase } from '../database/open';
 import type { ClientOrigin } from '../request/clientorigin';
 import { models } from '../graphql/schema';
 import { startServices } from '../request/services';
-import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
+import { seedDemo, seedReferenceData, type DemoAccount } from '../transfer/seed';
 
 export interface RunningApp {
   app: App;
@@ -50,7 +50,7 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
 
     async function seedFirstData(): Promise<DemoAccount | undefined> {
       const seeding = { database, vault, timeZone: config.timeZone };
-      const isNew = await seedReference(seeding, await Media.openChecked(config));
+      const isNew = await seedReferenceData(seeding, await Media.openChecked(config));
       return isNew && !config.production ? seedDemo(seeding) : undefined;
     }
   } catch (error) {

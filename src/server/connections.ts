@@ -1,7 +1,7 @@
 /** Timeouts and limits of connections. Connections whose clients stop sending or reading are closed, because each one occupies memory. */
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { deferClose } from '../internals/node';
+import { deferSocketClose } from '../internals/node';
 import type { Config } from '../platform/config';
 
 /** Keep-alive timeout. It exceeds the idle timeout of common proxies (60 s), so that they do not reuse a connection that is being closed. */
@@ -44,7 +44,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
     const { socket } = request;
     if (request.complete || socket.destroyed) return;
     const lingerTimer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT_MS).unref();
-    const close = deferClose(socket);
+    const close = deferSocketClose(socket);
     let remainingBytes = MAX_DISCARDED_BYTES;
     let bytesUntilYield = YIELD_BYTES;
     request.on('data', (chunk: Buffer) => {
@@ -68,7 +68,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
 const MAX_PIPELINED = 100;
 
 /** Serializes pipelined requests: each one starts when the previous response of its connection has been sent completely. */
-export function serializePipelined(listener: RequestListener): RequestListener {
+export function serializePipelinedRequests(listener: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, { lastResponse: ServerResponse; queued: number }>();
   return (request, response) => {
     const { socket } = request;

@@ -5,17 +5,17 @@
 import { ServerResponse, type IncomingMessage, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../request/clientorigin';
-import { UpgradeFilteredRequest } from '../internals/node';
+import { UpgradeFilteringRequest } from '../internals/node';
 import type { ErrorResponses } from './errorresponses';
 
 /** Classes of the requests and responses of a server (options of `http.createServer`). */
-export type MessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
+export type HttpMessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
 /** Listeners of an event above which Node warns of a leak. Its default of ten is too low: a request adds four for `close`, and `stream.pipeline` seven. */
 const MAX_RESPONSE_LISTENERS = 20;
 
 export class ErrorContainment {
-  readonly messageClasses: MessageClasses;
+  readonly messageClasses: HttpMessageClasses;
 
   constructor(
     private readonly log: Logger,
@@ -24,9 +24,9 @@ export class ErrorContainment {
     this.messageClasses = this.createClasses();
   }
 
-  private createClasses(): MessageClasses {
+  private createClasses(): HttpMessageClasses {
     const guard: ErrorContainment['guard'] = (request, response, step) => this.guard(request, response, step);
-    class GuardedRequest extends UpgradeFilteredRequest {
+    class GuardedRequest extends UpgradeFilteringRequest {
       response?: ServerResponse;
 
       /** Whether to switch protocols. Unknown protocols of an Upgrade header are ignored (RFC 9110, section 7.8). */
@@ -49,7 +49,7 @@ export class ErrorContainment {
         return guard(this.req, this, () => super.emit(event as 'close', ...(args as [])));
       }
     }
-    return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as MessageClasses;
+    return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as HttpMessageClasses;
   }
 
   /** Runs a synchronous step of a request or of a WebSocket handshake (without `response`). If it throws, fails the request and returns true. */

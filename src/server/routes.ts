@@ -22,10 +22,10 @@ import { tabRoutes } from '../pages/browse/tabs';
 import { Muscle } from '../resources/muscle';
 import type { CorsPolicy } from '../platform/cors';
 import type { PrepareOperation } from '../rest/endpoints';
-import { METRICS_PATH, metricsHandler, type Scrape } from '../telemetry/scrape';
+import { METRICS_PATH, metricsHandler, type CollectMetrics } from '../telemetry/scrape';
 import { graphqlJsonParser } from './bodies';
 import type { RequestContextStore } from './requestcontexts';
-import type { ErrorContainment, MessageClasses } from './errorcontainment';
+import type { ErrorContainment, HttpMessageClasses } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
 import { DEGRADATIONS, type Readiness } from './readiness';
 
@@ -40,7 +40,7 @@ export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
 /** Maximum characters of the Content-Type header, far above any valid value. Libraries parse the header in quadratic time. */
 const MAX_CONTENT_TYPE = 1000;
 
-export interface AppParts {
+export interface AppDependencies {
   services: Services;
   executor: Executor;
   restExecutor: Executor;
@@ -54,10 +54,10 @@ export interface AppParts {
   errorResponses: ErrorResponses;
   containment: ErrorContainment;
   cors: CorsPolicy;
-  scrape?: Scrape;
+  scrape?: CollectMetrics;
 }
 
-export function createExpressApp(parts: AppParts): Express {
+export function createExpressApp(parts: AppDependencies): Express {
   const app = express();
   addExpressMethods(app, parts.containment.messageClasses);
   app.disable('x-powered-by');
@@ -77,7 +77,7 @@ export function createExpressApp(parts: AppParts): Express {
  * Adds the methods of Express to the classes of requests and responses. Otherwise Express changes the prototype of each object, and V8 keeps an object
  * with a changed prototype, and everything that it references, until a major garbage collection.
  */
-function addExpressMethods(app: Express, { IncomingMessage, ServerResponse }: MessageClasses): void {
+function addExpressMethods(app: Express, { IncomingMessage, ServerResponse }: HttpMessageClasses): void {
   for (const [key, { prototype }] of [
     ['request', IncomingMessage],
     ['response', ServerResponse],
@@ -93,7 +93,7 @@ const limitContentType: RequestHandler = (request, _response, next) => {
   next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE} characters.`), { status: 415 }));
 };
 
-function addProbes(app: Express, { services, readiness, scrape }: AppParts): void {
+function addProbes(app: Express, { services, readiness, scrape }: AppDependencies): void {
   const { metrics } = services.config;
   app.get(LIVE_PATHS, (_request, response) => void response.json({ status: 'ok' }));
   app.get(READY_PATH, (_request, response) => {
@@ -106,7 +106,7 @@ function addProbes(app: Express, { services, readiness, scrape }: AppParts): voi
   if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));
 }
 
-function addPages(app: Express, { services, executor, restExecutor, prepare, contexts }: AppParts): void {
+function addPages(app: Express, { services, executor, restExecutor, prepare, contexts }: AppDependencies): void {
   const { config, media } = services;
   // HTML pages declare that they have no icon, but browsers still request one when they display JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
@@ -125,7 +125,7 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
   next();
 };
 
-function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, contexts }: AppParts): void {
+function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, contexts }: AppDependencies): void {
   const { config, log } = services;
   app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.get), eventStreams.handle);
   app.use(exportRoutes({ executor, trusted: trustedDocuments, config, contextOf: contexts.get, log }));

@@ -10,7 +10,7 @@ import type { EmbeddedConnection } from '../database/embedded';
 import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../platform/config';
 import type { BoundSocket } from '../internals/node';
-import { closeStalledConnections, serializePipelined, serverTimeouts } from './connections';
+import { closeStalledConnections, serializePipelinedRequests, serverTimeouts } from './connections';
 import { ConnectionDrainer } from './draining';
 import { createLog } from '../platform/logging';
 import { serveMetrics } from '../telemetry/scrape';
@@ -48,7 +48,7 @@ export async function serve(config: Config, { announce = true, onReady, embedded
   closeStalledConnections(server, config);
   const drainer = new ConnectionDrainer(server);
   server
-    .on('request', serializePipelined(running.app.listener))
+    .on('request', serializePipelinedRequests(running.app.listener))
     .on('upgrade', running.app.onUpgrade)
     .on('connection', running.app.onConnection);
   warmUpIntrospection(buildGraphQLSchema());

@@ -22,7 +22,7 @@ export function exitWithError(error: unknown): never {
 }
 
 /** Ignores write errors of stdout and stderr (EPIPE, EIO): a closed terminal or pipe must not crash the process. */
-export function ignoreClosedOutput(): void {
+export function ignoreClosedStdout(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 

@@ -5,7 +5,7 @@ import type { EmbeddedConnection } from '../database/embedded';
 import type { BoundSocket } from '../internals/node';
 import { readConfig } from '../platform/config';
 import type { MetricsMessage } from '../telemetry/workermetrics';
-import { TERMINATION_SIGNALS, exitOnSignal, exitWithError, ignoreClosedOutput } from './termination';
+import { TERMINATION_SIGNALS, exitOnSignal, exitWithError, ignoreClosedStdout } from './termination';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { serve, type RunningServer } from './serve';
 
@@ -13,7 +13,7 @@ export interface SupervisorMessage {
   kind: 'serve';
   port: number;
   announce: boolean;
-  /** Connection to the embedded database, if the supervisor runs it. */
+  /** Connection parameters of the embedded database; absent if the supervisor runs none. */
   embedded?: EmbeddedConnection;
 }
 
@@ -32,7 +32,7 @@ function disconnect(): void {
 }
 
 function start(): void {
-  ignoreClosedOutput();
+  ignoreClosedStdout();
   const config = readConfig();
   setInterval(() => send('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
   let server: RunningServer | undefined;

@@ -4,7 +4,7 @@
  */
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
-import type { Scrape } from './scrape';
+import type { CollectMetrics } from './scrape';
 import type { MetricsMessage, Metric } from './workermetrics';
 
 /** Time for a worker to send its metrics. After that, its last known counters are used. */
@@ -50,7 +50,7 @@ export class AggregatedMetrics {
   }
 
   /** Returns the metrics of all workers. Concurrent calls share one result. */
-  readonly scrape: Scrape = () => (this.runningScrape ??= this.sumMetrics().finally(() => (this.runningScrape = undefined)));
+  readonly scrape: CollectMetrics = () => (this.runningScrape ??= this.sumMetrics().finally(() => (this.runningScrape = undefined)));
 
   private async sumMetrics(): Promise<string> {
     const collections = this.servingWorkers().map(async (worker) => {

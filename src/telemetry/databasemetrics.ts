@@ -7,12 +7,12 @@ const MS_PER_SECOND = 1000;
 const ESTIMATE_TIMEOUT_MS = 500;
 
 /** Number and total duration of the statements of completed requests. */
-export interface DatabaseUse {
+export interface StatementTotals {
   statements: number;
   milliseconds: number;
 }
 
-export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listener }: Services, use: Readonly<DatabaseUse>): void {
+export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listener }: Services, use: Readonly<StatementTotals>): void {
   metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => use.statements);
   const seconds = () => use.milliseconds / MS_PER_SECOND;
   metrics.addCounter(

@@ -9,7 +9,7 @@ import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
 import type { Services } from '../request/services';
 import { CollectedMetrics } from './collectedmetrics';
-import { addDatabaseMetrics, type DatabaseUse } from './databasemetrics';
+import { addDatabaseMetrics, type StatementTotals } from './databasemetrics';
 import { routeTemplate } from './routetemplates';
 
 export interface AppGauges {
@@ -61,7 +61,7 @@ export class Metrics {
   private readonly requests: Counter<'method' | 'route' | 'status'>;
   private readonly errors: Counter<'api' | 'code'>;
   private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
-  private readonly databaseUse: DatabaseUse = { statements: 0, milliseconds: 0 };
+  private readonly databaseUse: StatementTotals = { statements: 0, milliseconds: 0 };
   private readonly durations: Histogram<'route'>;
   private readonly operations: Histogram<'operation'>;
   private readonly costs: Histogram<'api'>;

@@ -7,7 +7,7 @@ import { ConfigError, type Config } from '../platform/config';
 export const METRICS_PATH = '/metrics';
 
 /** Returns the metrics of all workers in Prometheus text format. */
-export type Scrape = () => Promise<string>;
+export type CollectMetrics = () => Promise<string>;
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const MAX_HEADER_LENGTH = 500;
@@ -22,7 +22,7 @@ function isAuthorized({ headers }: IncomingMessage, token: string | undefined): 
 }
 
 /** Creates the request listener of the endpoint. Concurrent requests share one scrape. */
-export function metricsHandler(token: string | undefined, scrape: Scrape): RequestListener {
+export function metricsHandler(token: string | undefined, scrape: CollectMetrics): RequestListener {
   let runningScrape: Promise<string> | undefined;
   return (request, response) => {
     if (!isAuthorized(request, token))
@@ -41,7 +41,7 @@ function sendText(response: ServerResponse, status: number, text: string, header
 }
 
 /** Starts a server on METRICS_PORT that serves only the metrics. */
-export async function serveMetrics({ port, host, token }: NonNullable<Config['metrics']>, scrape: Scrape): Promise<Server> {
+export async function serveMetrics({ port, host, token }: NonNullable<Config['metrics']>, scrape: CollectMetrics): Promise<Server> {
   const handleScrape = metricsHandler(token, scrape);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
     const isMetricsRequest = request.url?.split('?', 1)[0] === METRICS_PATH && ['GET', 'HEAD'].includes(request.method!);

@@ -1,7 +1,7 @@
 /** Worker side of metrics aggregation: sends the metrics of this worker to the supervisor, and requests those of all workers from it. */
 import cluster from 'node:cluster';
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
-import type { Scrape } from './scrape';
+import type { CollectMetrics } from './scrape';
 
 export type Metric = MetricObjectWithValues<MetricValue<string>>;
 
@@ -18,7 +18,7 @@ const SCRAPE_TIMEOUT_MS = 3_000;
  * Returns a function that reads the metrics of all workers or, without a supervisor, those of this process. Do not call that function again before its
  * promise has settled.
  */
-export function createScrape(registry: Registry): Scrape {
+export function createMetricsCollector(registry: Registry): CollectMetrics {
   if (!cluster.isWorker) return () => registry.metrics();
   let finishScrape: ((text: string) => void) | undefined;
   process.on('message', (message: MetricsMessage) => {

@@ -22,7 +22,7 @@ export function groupByDay<T extends LogEntry>(entries: readonly T[]): LoggedDay
 }
 
 /** Returns one line per number of repetitions, in order of first occurrence. A line has one point per day: the heaviest weight. */
-export function chartLines(entries: readonly LogEntry[]): LogEntry[][] {
+export function progressChartLines(entries: readonly LogEntry[]): LogEntry[][] {
   const lines = new Map<number, Map<string, LogEntry>>();
   for (const { date, reps, weight } of entries) {
     if (!lines.has(reps)) lines.set(reps, new Map());

@@ -49,7 +49,7 @@ async function hasExclusiveUse(client: ClientBase, table: string, newRows: numbe
 }
 
 /** Drops the keys and indexes of one table, but only if no server uses the database; otherwise returns an empty list. */
-export async function dropKeysIfUnused(client: ClientBase, table: string, newRows: number): Promise<RecreateStatements> {
+export async function dropKeysIfNoServerRuns(client: ClientBase, table: string, newRows: number): Promise<RecreateStatements> {
   if (newRows < MIN_ROWS_TO_DROP_KEYS) return [];
   await client.query('SAVEPOINT "aside"');
   try {

@@ -13,14 +13,14 @@ export interface DumpRow {
   fields: Record<string, unknown>;
 }
 
-export const TOKEN_MODEL = 'authtoken.token';
-export const USER_MODEL = 'auth.user';
+export const TOKEN_DUMP_MODEL = 'authtoken.token';
+export const USER_DUMP_MODEL = 'auth.user';
 
 export const failImport = (message: string): never => {
   throw new ClientError('BAD_USER_INPUT', message);
 };
 
-export const entitiesByModel = () =>
+export const entitiesByDumpModel = () =>
   new Map(allEntities().flatMap((entity) => (resourceOf(entity)!.dumpModel ? [[resourceOf(entity)!.dumpModel!, entity] as const] : [])));
 
 /** Whether each user has exactly one row of this entity, such as their preferences, on which defaults of the user's other rows depend. */
@@ -46,14 +46,14 @@ export function sortByDependency(models: Map<string, Entity>): Entity[] {
 export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model} ${JSON.stringify(row.pk)}`;
 
 /** Access to the rows of a dump, which are in memory or in a file. */
-export interface DumpRows {
+export interface DumpRowIndex {
   /** Number of rows by model. */
   readonly counts: ReadonlyMap<string, number>;
   /** Returns the rows of one model in the order of the dump. */
   rowsOf(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
 }
 
-export function indexRows(rows: readonly DumpRow[]): DumpRows {
+export function indexRowsByModel(rows: readonly DumpRow[]): DumpRowIndex {
   const rowsByModel = new Map<string, DumpRow[]>();
   for (const row of rows) {
     const modelRows = rowsByModel.get(row.model);
@@ -72,7 +72,7 @@ const isRow = (data: unknown): data is DumpRow =>
 
 /** Validates rows one by one: the model must be known, and the primary key valid and unique. */
 export class RowValidator {
-  private readonly models = entitiesByModel();
+  private readonly models = entitiesByDumpModel();
   private readonly seenKeys = new Map<string, Set<number | string>>();
   private count = 0;
 
@@ -80,9 +80,10 @@ export class RowValidator {
   validate(data: unknown): DumpRow {
     const position = `Row ${(this.count += 1)}`;
     const row = isRow(data) ? data : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
-    if (!this.models.has(row.model) && row.model !== TOKEN_MODEL) failImport(`${position}: unknown model ${JSON.stringify(row.model)}.`);
+    if (!this.models.has(row.model) && row.model !== TOKEN_DUMP_MODEL)
+      failImport(`${position}: unknown model ${JSON.stringify(row.model)}.`);
     const isValidKey =
-      row.model === TOKEN_MODEL
+      row.model === TOKEN_DUMP_MODEL
         ? typeof row.pk === 'string' && row.pk !== ''
         : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) <= MAX_INTEGER;
     if (!isValidKey) failImport(`${position} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);

@@ -1,7 +1,7 @@
 /** Dump file that is read as a stream. Only an index with the byte ranges of each model's rows is in memory. */
 import { createReadStream } from 'node:fs';
 import { ClientError } from '../core/model/errors';
-import { RowValidator, type DumpRow, type DumpRows } from './dump';
+import { RowValidator, type DumpRow, type DumpRowIndex } from './dump';
 import { JsonArraySplitter, type JsonElement } from './jsonarray';
 
 /** Two byte ranges are merged if the gap between them is smaller than this, because reading the gap is cheaper than a seek. */
@@ -13,7 +13,7 @@ interface ByteRange {
   end: number;
 }
 
-export class DumpFile implements DumpRows {
+export class DumpFile implements DumpRowIndex {
   readonly counts = new Map<string, number>();
   private readonly rangesByModel = new Map<string, ByteRange[]>();
 

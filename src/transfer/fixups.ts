@@ -4,7 +4,7 @@ import { fieldOf, type Entity } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 
 /** Clears a flag that only one row may have (such as `is_active`) on all rows except the newest, because a dump may set it on several. */
-export async function keepFlagOnNewestRow(entity: Entity, client: ClientBase): Promise<void> {
+export async function clearFlagExceptOnNewestRow(entity: Entity, client: ClientBase): Promise<void> {
   const { table, singleFlag } = resourceOf(entity)!;
   if (!singleFlag) return;
   const column = (name: string) => `"${fieldOf(entity, name).column}"`;

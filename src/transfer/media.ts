@@ -5,11 +5,17 @@ import { fieldsOf } from '../core/model/fields';
 import type { Media } from '../files/media';
 import { isMediaPath } from '../files/paths';
 import type { StagedFiles } from '../files/staging';
-import { describeRow, entitiesByModel, failImport, type DumpRows } from './dump';
+import { describeRow, entitiesByDumpModel, failImport, type DumpRowIndex } from './dump';
 
 /** Stages copies of the files, which are published after the rows are committed. Throws if one of them is missing in the folder `source`. */
-export async function stageMedia(rows: DumpRows, source: string, media: Media, stagedFiles: StagedFiles, replace: boolean): Promise<void> {
-  for (const [model, entity] of entitiesByModel())
+export async function stageMedia(
+  rows: DumpRowIndex,
+  source: string,
+  media: Media,
+  stagedFiles: StagedFiles,
+  replace: boolean,
+): Promise<void> {
+  for (const [model, entity] of entitiesByDumpModel())
     for (const field of fieldsOf(entity).filter(({ kind }) => kind === 'image'))
       for await (const row of rows.rowsOf(model)) {
         const path = String(row.fields[field.rest]);

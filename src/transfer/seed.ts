@@ -35,7 +35,7 @@ async function isEmpty(database: Database): Promise<boolean> {
 }
 
 /** Seeds an empty database. Returns false, and changes nothing, if it already has reference data. */
-export async function seedReference({ database, vault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
+export async function seedReferenceData({ database, vault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
   if (!(await isEmpty(database))) return false;
   // Files are written before their rows, so that no row refers to a missing file.
   for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));

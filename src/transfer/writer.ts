@@ -8,22 +8,22 @@ import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import { inTransaction } from '../database/transaction';
 import type { FieldKind } from '../contract/metadata';
-import { recreateKeysAndIndexes, dropKeysIfUnused } from './bulkload';
+import { recreateKeysAndIndexes, dropKeysIfNoServerRuns } from './bulkload';
 import { CopyStream, formatCopyRows } from './copy';
 import {
   describeRow,
-  entitiesByModel,
+  entitiesByDumpModel,
   failImport,
-  indexRows,
+  indexRowsByModel,
   sortByDependency,
-  TOKEN_MODEL,
-  USER_MODEL,
+  TOKEN_DUMP_MODEL,
+  USER_DUMP_MODEL,
   type DumpRow,
-  type DumpRows,
+  type DumpRowIndex,
 } from './dump';
 import { ReferenceResolver } from './references';
 import { withRowErrors, type RowIdentity } from './rowerrors';
-import { keepFlagOnNewestRow, advanceSequence } from './fixups';
+import { clearFlagExceptOnNewestRow, advanceSequence } from './fixups';
 import { insertTokens } from './tokens';
 
 export interface WriteOptions {
@@ -54,13 +54,13 @@ const SYNTAX: Partial<Record<FieldKind, RegExp>> = {
 
 /** Writes all rows or, on any error, none. Returns the number of rows by model. */
 export async function writeRows(
-  rows: readonly DumpRow[] | DumpRows,
+  rows: readonly DumpRow[] | DumpRowIndex,
   database: Database,
   options: WriteOptions,
 ): Promise<Map<string, number>> {
   return database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const counts = await new Writer('rowsOf' in rows ? rows : indexRows(rows), client, options).write();
+      const counts = await new Writer('rowsOf' in rows ? rows : indexRowsByModel(rows), client, options).write();
       await options.beforeCommit?.(client);
       return counts;
     }),
@@ -96,13 +96,13 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 }
 
 class Writer {
-  private readonly models = entitiesByModel();
+  private readonly models = entitiesByDumpModel();
   private readonly references = new ReferenceResolver((text, values) => this.query(text, values));
   /** The COPY in progress. PostgreSQL may still reject its rows. */
   private currentCopy?: { stream: CopyStream; table: string; columns: readonly string[]; rows: RowIdentity[] };
 
   constructor(
-    private readonly rows: DumpRows,
+    private readonly rows: DumpRowIndex,
     private readonly client: PoolClient,
     private readonly options: WriteOptions,
   ) {}
@@ -126,7 +126,7 @@ class Writer {
       const model = resourceOf(entity)!.dumpModel;
       const count = (model && this.rows.counts.get(model)) || 0;
       if (!count) continue;
-      const recreateStatements = await dropKeysIfUnused(this.client, resourceOf(entity)!.table, count);
+      const recreateStatements = await dropKeysIfNoServerRuns(this.client, resourceOf(entity)!.table, count);
       let firstRow: RowIdentity | undefined;
       for await (const chunk of prefetch(chunksOf(this.rows.rowsOf(model!)))) {
         firstRow ??= chunk[0]!;
@@ -136,17 +136,17 @@ class Writer {
       }
       await this.finishCopy();
       await withRowErrors([firstRow!], () => recreateKeysAndIndexes(this.client, recreateStatements));
-      await keepFlagOnNewestRow(entity, this.client);
+      await clearFlagExceptOnNewestRow(entity, this.client);
       await advanceSequence(entity, this.client);
       counts.set(model!, count);
     }
-    const tokenCount = this.rows.counts.get(TOKEN_MODEL);
+    const tokenCount = this.rows.counts.get(TOKEN_DUMP_MODEL);
     if (tokenCount) {
-      for await (const chunk of chunksOf(this.rows.rowsOf(TOKEN_MODEL))) {
+      for await (const chunk of chunksOf(this.rows.rowsOf(TOKEN_DUMP_MODEL))) {
         await insertTokens(chunk, this.client, this.options.vault);
         progress?.((doneRows += chunk.length), total);
       }
-      counts.set(TOKEN_MODEL, tokenCount);
+      counts.set(TOKEN_DUMP_MODEL, tokenCount);
     }
     return counts;
   }
@@ -172,7 +172,7 @@ class Writer {
     const fields = fieldsOf(entity).filter((field) => field.stored && !field.setByDatabase);
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
     const knownFields = new Set([...fields, ...links].map((field) => field.rest));
-    const isUser = dumpModel === USER_MODEL;
+    const isUser = dumpModel === USER_DUMP_MODEL;
     await this.references.cacheReferencedRows(
       rows,
       [...fields, ...links].filter((field) => field.target),

@@ -1,6 +1,6 @@
 /** Training volume per muscle and in total, checked against values calculated by hand, and its query plan. */
 import { Client } from 'pg';
-import { Session } from '../../src/database/session';
+import { DatabaseSession } from '../../src/database/session';
 import { asSuperuser } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -109,7 +109,7 @@ test('reads the logs of one user among many with an index-only scan', async () =
     client.release();
     await superuser.end();
   }
-  const querySpy = jest.spyOn(Session.prototype, 'query');
+  const querySpy = jest.spyOn(DatabaseSession.prototype, 'query');
   await muscles();
   const [text, values] = querySpy.mock.calls.find(([sql]) => sql.includes('"workout_log"'))!;
   querySpy.mockRestore();

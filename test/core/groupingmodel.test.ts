@@ -1,7 +1,7 @@
 /** Compares random groupings of a year of training and nutrition with a model in JavaScript. The variable GROUPINGS sets their number. */
 import { toConstantCase } from '../../src/contract/casing';
 import { DateTime } from 'luxon';
-import { seedDemo, seedReference } from '../../src/transfer/seed';
+import { seedDemo, seedReferenceData } from '../../src/transfer/seed';
 import { createOwnedRows } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';
@@ -38,7 +38,7 @@ const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATUR
 
 beforeAll(async () => {
   const seeding = { database: fitgraph.database, vault: fitgraph.vault, timeZone: TIME_ZONE, progress: () => undefined };
-  await seedReference(seeding, fitgraph.services.media);
+  await seedReferenceData(seeding, fitgraph.services.media);
   const { token, username } = (await seedDemo(seeding))!;
   const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];
   await fitgraph.reference.reload();

@@ -1,5 +1,5 @@
 /** Catalogue names are sorted by a collation in GraphQL, as readers expect, and by bytes in REST. */
-import { Session } from '../../src/database/session';
+import { DatabaseSession } from '../../src/database/session';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
@@ -158,8 +158,8 @@ test('reads first, next and last pages by the collation index', async () => {
   );
   await fitgraph.sql('ANALYZE "ingredient"');
   const { pool } = fitgraph.database;
-  const sent: Parameters<Session['query']>[] = [];
-  const querySpy = jest.spyOn(Session.prototype, 'queryMaybeStale');
+  const sent: Parameters<DatabaseSession['query']>[] = [];
+  const querySpy = jest.spyOn(DatabaseSession.prototype, 'queryMaybeStale');
   const document = 'query ($after: String) { ingredients(first: 50, after: $after) { nodes { name } pageInfo { endCursor } } }';
   try {
     const { ingredients } = await fitgraph.anonymous.ask(document);

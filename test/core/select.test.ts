@@ -1,11 +1,11 @@
 /** SELECT statements cached by shape: each equals that which Sequelize generates, and reads the same rows as a statement written by hand. */
 import type { TextOrder } from '../../src/core/model/policies';
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { linkKindCondition } from '../../src/core/model/linktable';
+import { linkDiscriminatorCondition } from '../../src/core/model/linktable';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';
-import { BY_ID, type SortTerm } from '../../src/core/sql/ordering';
-import { columnSet, generateSelect, selectStatement, type SelectedExpression, type SelectShape } from '../../src/core/sql/select';
+import { ORDER_BY_ID, type SortTerm } from '../../src/core/sql/ordering';
+import { columnSet, generateUncachedSelect, selectStatement, type SelectedExpression, type SelectShape } from '../../src/core/sql/select';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { populate } from '../setup/population';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -51,9 +51,11 @@ function randomCase(random: Random, entity: Entity): Case {
       columns: columnSet(entity, names, textOrder),
       extraExpressions,
       joins:
-        link && random.chance(0.3) ? ` JOIN "${link.table}" j0 ON j0."${link.ownColumn}" = t."id"${linkKindCondition(link, 'j0')}` : '',
+        link && random.chance(0.3)
+          ? ` JOIN "${link.table}" j0 ON j0."${link.ownColumn}" = t."id"${linkDiscriminatorCondition(link, 'j0')}`
+          : '',
       where,
-      order: random.chance(0.8) ? [...(random.chance(0.6) ? [term()] : []), BY_ID] : [],
+      order: random.chance(0.8) ? [...(random.chance(0.6) ? [term()] : []), ORDER_BY_ID] : [],
       limit,
       offset,
     },
@@ -88,7 +90,7 @@ test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity])
     const cases = new Map<string, Case>();
     while (cases.size < SHAPES_PER_TYPE) {
       const one = randomCase(random, entity);
-      cases.set(generateSelect(one.shape), one);
+      cases.set(generateUncachedSelect(one.shape), one);
     }
     const uses = Array.from({ length: USES }, () => [...cases]).flat();
     for (const [expected, one] of random.shuffled(uses)) {

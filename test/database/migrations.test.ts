@@ -4,7 +4,7 @@ import type { Database } from '../../src/database/connection';
 import { migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
 import * as weightUnits from '../../src/database/migrations/0070-weight-units';
 import * as activePlans from '../../src/database/migrations/0074-active-plans-and-meals';
-import { OnlineSchemaChange } from '../../src/database/online';
+import { OnlineSchemaChange } from '../../src/database/onlineschemachange';
 import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
 import { until } from '../setup/waits';

@@ -1,7 +1,7 @@
 /** A prepared statement with known columns returns the same as a query of pg, regardless of earlier statements on the connection. */
 import { Client, type ClientBase } from 'pg';
 import { NamedQuery } from '../../src/internals/pg';
-import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../src/database/prepared';
+import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../src/database/preparedstatements';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../setup/random';
 

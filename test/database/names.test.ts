@@ -6,8 +6,8 @@ import { Client } from 'pg';
 import { quoteIdentifiers } from '../../src/database/identifiers';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { rebuildInTransaction } from '../../src/database/rebuild';
-import { viewerRoleOf, rowSecurityStatus, useViewerRole } from '../../src/database/viewerrole';
+import { rebuildSchemaInTransaction } from '../../src/database/schemarepair';
+import { viewerRoleOf, rowSecurityStatus, activateViewerRole } from '../../src/database/viewerrole';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { Readiness } from '../../src/server/readiness';
@@ -75,7 +75,7 @@ test('quotes the role of the owner and its viewer role', async () => {
   expect(await rowSecurityStatus(database.pool)).toEqual({ role: viewerRoleOf(role), appliesToServer: false });
   const own = open(database.options.connection);
   try {
-    await useViewerRole(own, () => undefined);
+    await activateViewerRole(own, () => undefined);
     expect(own.sessionUsers.role).toBe(viewerRoleOf(role));
     const session = own.session();
     session.setClient('users', 1);
@@ -141,7 +141,7 @@ test('quotes the objects that a rebuild of the schema drops', async () => {
   const client = await openDedicatedConnection(database);
   try {
     await client.query('BEGIN');
-    await rebuildInTransaction(client, []);
+    await rebuildSchemaInTransaction(client, []);
     const { rows: remaining } = await client.query(
       `SELECT relname AS "name" FROM pg_class WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind IN ('r', 'v') AND relname <> 'migration'`,
     );

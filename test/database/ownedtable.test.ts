@@ -1,7 +1,7 @@
-/** `ownedTable`, the helper of migrations, compared with an existing table. */
+/** `createOwnedTableMigration`, the helper of migrations, compared with an existing table. */
 import { Client } from 'pg';
-import { ownedTable } from '../../src/database/ownedtable';
-import { assignPolicies } from '../../src/database/viewerrole';
+import { createOwnedTableMigration } from '../../src/database/ownedtable';
+import { assignRowSecurityPolicies } from '../../src/database/viewerrole';
 import { createDatabase } from '../setup/databases';
 import { describeTables } from '../setup/tables';
 
@@ -12,7 +12,7 @@ test('creates the same structure as an existing owned table, and drops it', asyn
   const client = new Client(connection);
   await client.connect();
   try {
-    const { up, down } = ownedTable(COPY, {
+    const { up, down } = createOwnedTableMigration(COPY, {
       columns: {
         meal_id: 'integer NOT NULL',
         ingredient_id: 'integer NOT NULL',
@@ -27,7 +27,7 @@ test('creates the same structure as an existing owned table, and drops it', asyn
     });
     await up((sql) => client.query(sql));
     // Migrations do this after their last step.
-    await assignPolicies(client);
+    await assignRowSecurityPolicies(client);
     const { meal_item: existing, [COPY]: copy } = await describeTables(client, ['meal_item', COPY]);
     expect(existing!.triggers).toHaveLength(8);
     expect(existing!.policies).toHaveLength(1);
@@ -46,7 +46,11 @@ test('enforces unique columns per user at the end of a statement', async () => {
   await client.connect();
   try {
     await client.query(`INSERT INTO "user_account" ("username", "password") VALUES ('ann', ''), ('bob', '')`);
-    const { up } = ownedTable('measure', { columns: { date: 'date NOT NULL' }, unique: ['date'], indexes: [['date DESC', 'id']] });
+    const { up } = createOwnedTableMigration('measure', {
+      columns: { date: 'date NOT NULL' },
+      unique: ['date'],
+      indexes: [['date DESC', 'id']],
+    });
     await up((sql) => client.query(sql));
     const insert = (owner: number, day: number) =>
       client.query(`INSERT INTO "measure" ("user_id", "date") VALUES (${owner}, '2024-01-0${day}')`);

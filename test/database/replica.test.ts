@@ -9,7 +9,7 @@ import { Database } from '../../src/database/connection';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { Replica } from '../../src/database/replica';
-import { useViewerRole } from '../../src/database/viewerrole';
+import { activateViewerRole } from '../../src/database/viewerrole';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { createLog } from '../../src/platform/logging';
 import { validateDump } from '../../src/transfer/dump';
@@ -195,7 +195,7 @@ test.each([undefined, 'transaction'] as const)('applies the viewer role to reads
   const { options } = fitgraph.database;
   const database = new Database({ ...options, pooling, direct: options.connection });
   try {
-    await useViewerRole(database, () => undefined);
+    await activateViewerRole(database, () => undefined);
     database.replica!.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, createLog('silent'));
     await until('the replica is used', async () => database.replica!.isUsed);
     const session = database.session();

@@ -6,7 +6,13 @@ import { Client, type PoolConfig } from 'pg';
 import { ConfigError, type Config } from '../../src/platform/config';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { prepareViewerRole, rejectIfRowsAreHidden, viewerRoleOf, rowSecurityStatus, useViewerRole } from '../../src/database/viewerrole';
+import {
+  prepareViewerRole,
+  rejectIfRowsAreHidden,
+  viewerRoleOf,
+  rowSecurityStatus,
+  activateViewerRole,
+} from '../../src/database/viewerrole';
 import { createOwnedRows } from '../setup/belongings';
 import { asSuperuser, createDatabase, open } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -254,14 +260,14 @@ describe('the creation of the viewer role', () => {
       advice: `CREATE ROLE "${user}_viewer" NOLOGIN; GRANT "${user}_viewer" TO "${user}";`,
     });
     const messages: string[] = [];
-    await useViewerRole(theirs, (message) => messages.push(message));
+    await activateViewerRole(theirs, (message) => messages.push(message));
     expect(messages).toEqual([expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`)]);
     expect(theirs.sessionUsers.role).toBeUndefined();
     const rolesOfPolicies = async () =>
       (await theirs.pool.query('SELECT DISTINCT "roles"::text FROM pg_policies')).rows.map(({ roles }) => roles as string);
     expect(await rolesOfPolicies()).toEqual([`{${user}}`]);
     const requiringRowSecurity = openAs({ ...connection, user }, 'required');
-    const rejected = useViewerRole(requiringRowSecurity, (message) => messages.push(message));
+    const rejected = activateViewerRole(requiringRowSecurity, (message) => messages.push(message));
     await expect(rejected).rejects.toThrow(ConfigError);
     await expect(rejected).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
@@ -275,10 +281,10 @@ describe('the creation of the viewer role', () => {
     await migrateUp(theirs);
     expect(await rowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, appliesToServer: false });
     expect(await rolesOfPolicies()).toEqual([`{${user}_viewer}`]);
-    await useViewerRole(requiringRowSecurity, (message) => messages.push(message));
+    await activateViewerRole(requiringRowSecurity, (message) => messages.push(message));
     expect([requiringRowSecurity.sessionUsers.role, messages.length]).toEqual([`${user}_viewer`, 1]);
     const withoutRowSecurity = openAs({ ...connection, user }, 'off');
-    await useViewerRole(withoutRowSecurity, (message) => messages.push(message));
+    await activateViewerRole(withoutRowSecurity, (message) => messages.push(message));
     expect([withoutRowSecurity.sessionUsers.role, messages.length]).toEqual([undefined, 1]);
     // Tables that are created later need no further grants.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');

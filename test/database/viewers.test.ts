@@ -4,8 +4,8 @@
  */
 import type { Database } from '../../src/database/connection';
 import type { Parameters } from '../../src/database/rows';
-import type { Session } from '../../src/database/session';
-import { useViewerRole } from '../../src/database/viewerrole';
+import type { DatabaseSession } from '../../src/database/session';
+import { activateViewerRole } from '../../src/database/viewerrole';
 import { open } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -28,7 +28,7 @@ beforeAll(async () => {
       [user, ROWS],
     );
   database = open(fitgraph.database.options.connection, { poolSize: 1 });
-  await useViewerRole(database, (message) => {
+  await activateViewerRole(database, (message) => {
     throw new Error(message);
   });
 });
@@ -36,7 +36,7 @@ afterAll(() => database?.close());
 
 interface Viewer {
   id: number | null;
-  session(): Session;
+  session(): DatabaseSession;
 }
 
 const viewerOn = (pool: 'users' | 'anonymous', id: number | null): Viewer => ({

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http, { createServer, ServerResponse, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deferClose, stopAccepting, UpgradeFilteredRequest } from '../../src/internals/node';
+import { deferSocketClose, stopAccepting, UpgradeFilteringRequest } from '../../src/internals/node';
 
 const servers: Server[] = [];
 const clients: Socket[] = [];
@@ -70,7 +70,7 @@ describe('stopAccepting', () => {
   });
 });
 
-describe('deferClose', () => {
+describe('deferSocketClose', () => {
   const post = (length: number) => `POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
 
   test('the server half-closes the connection after the last response, and closes it when the close is released', async () => {
@@ -79,7 +79,7 @@ describe('deferClose', () => {
     const { port } = await startServer((request, response) => {
       response.prependOnceListener('finish', () => {
         serverSocket = request.socket;
-        close = deferClose(request.socket);
+        close = deferSocketClose(request.socket);
       });
       response.end('rejected');
     });
@@ -106,8 +106,8 @@ describe('deferClose', () => {
   });
 });
 
-describe('UpgradeFilteredRequest', () => {
-  class Request extends UpgradeFilteredRequest {
+describe('UpgradeFilteringRequest', () => {
+  class Request extends UpgradeFilteringRequest {
     protected override acceptsUpgrade(): boolean {
       return this.headers.upgrade === 'accepted';
     }

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { Client, type Connection, type PoolConfig } from 'pg';
 import { cancelStatement } from '../../src/database/cancel';
 import { ObservedClient } from '../../src/database/observedclient';
-import { backendKeyOf, closePrepared, NamedQuery, socketOf, type PrecedingStatement } from '../../src/internals/pg';
+import { backendKeyOf, closePreparedStatement, NamedQuery, socketOf, type PrecedingStatement } from '../../src/internals/pg';
 import { createDatabase } from '../setup/databases';
 import { until } from '../setup/waits';
 
@@ -82,10 +82,10 @@ test('the backend key is that of the connection, and cancels its statement', asy
 test('pg records a prepared statement when PostgreSQL has confirmed it', async () => {
   const running = run('one', 'SELECT 1');
   expect(records()).toEqual({ parsed: {}, submitted: { one: 'SELECT 1' } });
-  expect(closePrepared(client, 'one')).toBe(false);
+  expect(closePreparedStatement(client, 'one')).toBe(false);
   await running;
   expect(records()).toEqual({ parsed: { one: 'SELECT 1' }, submitted: {} });
-  expect(closePrepared(client, 'one')).toBe(true);
+  expect(closePreparedStatement(client, 'one')).toBe(true);
   expect(records().parsed).toEqual({});
   expect(await value('(SELECT count(*)::int FROM pg_prepared_statements)')).toBe(0);
   // A closed statement is prepared again.

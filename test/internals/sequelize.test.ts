@@ -1,7 +1,7 @@
 /** Private members of Sequelize that `src/internals/sequelize.ts` uses. */
 import { Pool, type PoolClient } from 'pg';
 import { col, DataTypes, literal, Sequelize, type Model, type ModelStatic } from 'sequelize';
-import { connectionOf, extendBegin, renderSelect, useConnections } from '../../src/internals/sequelize';
+import { connectionOf, replaceBeginStatement, renderSelect, replaceConnectionPool } from '../../src/internals/sequelize';
 import { backendKeyOf } from '../../src/internals/pg';
 import { createDatabase } from '../setup/databases';
 
@@ -20,7 +20,7 @@ beforeEach(() => {
   pool.on('connect', (client) => client.on('error', () => undefined)).on('error', () => undefined);
   sequelize = new Sequelize({ dialect: 'postgres', logging: false });
   thing = sequelize.define('thing', { name: DataTypes.TEXT }, { tableName: 'thing', timestamps: false });
-  useConnections<PoolClient>(sequelize, {
+  replaceConnectionPool<PoolClient>(sequelize, {
     getConnection: () => pool.connect(),
     releaseConnection: (client) => client.release(),
     destroyConnection: async (client) => client.release(true),
@@ -53,7 +53,7 @@ test('a connection whose COMMIT fails is destroyed', async () => {
 test('BEGIN is extended by the options of the transaction, a savepoint is not', async () => {
   const statements: string[] = [];
   const logging = (text: string) => void statements.push(text.replace(/^Executing \([\w-]+\): /, ''));
-  extendBegin(sequelize, ({ viewer }) => `BEGIN; SET LOCAL test.viewer = '${viewer}'`);
+  replaceBeginStatement(sequelize, ({ viewer }) => `BEGIN; SET LOCAL test.viewer = '${viewer}'`);
   const options = { viewer: 'ann', logging };
   await sequelize.transaction(options, async (transaction) => {
     const [[row]] = await sequelize.query(`SELECT current_setting('test.viewer') AS "viewer"`, { transaction });

@@ -11,13 +11,13 @@ import {
   parse as parseQuery,
   printSchema,
 } from 'graphql';
-import { chartDataOf, fitsTable, suggestChart } from '../../src/pages/playground/answer/chart';
+import { chartDataOf, isChartCompatible, suggestChart } from '../../src/pages/playground/answer/chart';
 import { sortIntrospection } from '../../src/pages/playground/sortintrospection';
 import { shareUrlOf, parseShareUrl } from '../../src/pages/playground/answer/sharelink';
 import { neighbourhoodOf, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
-import { arrangeTable, csvOf, UNARRANGED, nextSortOrder } from '../../src/pages/playground/answer/arrangement';
+import { arrangeTable, csvOf, DEFAULT_ARRANGEMENT, nextSortOrder } from '../../src/pages/playground/answer/arrangement';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
-import { listsOf, mainList, tableOf, type Table } from '../../src/pages/playground/answer/table';
+import { resultListsOf, mainResultList, tableOf, type Table } from '../../src/pages/playground/answer/table';
 import { columnTitlesOf } from '../../src/pages/playground/answer/columntitles';
 import { massUnitsOf, convertMasses, type Unit } from '../../src/pages/playground/answer/massunits';
 
@@ -46,8 +46,8 @@ const LOGS = {
 
 const tableContent = ({ columns, rows }: Table) => [columns.map(({ name }) => name), ...rows];
 const tableFrom = (data: unknown, name?: string): Table => {
-  const lists = listsOf(data);
-  return tableOf(data, lists.find((list) => list.name === name) ?? mainList(lists));
+  const lists = resultListsOf(data);
+  return tableOf(data, lists.find((list) => list.name === name) ?? mainResultList(lists));
 };
 
 describe('a table', () => {
@@ -60,7 +60,7 @@ describe('a table', () => {
   });
 
   test('of a nested list repeats the columns of the parent row', () => {
-    expect(listsOf(LOGS).map(({ name, rowCount }) => [name, rowCount])).toEqual([
+    expect(resultListsOf(LOGS).map(({ name, rowCount }) => [name, rowCount])).toEqual([
       ['workouts.nodes', 2],
       ['workouts.nodes.muscles', 2],
       ['workouts.nodes.logs.nodes', 3],
@@ -81,7 +81,7 @@ describe('a table', () => {
       ['Cut', 2100.5],
       ['Cut', 1900],
     ]);
-    expect(mainList(listsOf({ a: [{ b: 1 }, { b: 2 }], c: [{ d: 1 }, { d: 2 }, { d: 3 }] }))?.name).toBe('a');
+    expect(mainResultList(resultListsOf({ a: [{ b: 1 }, { b: 2 }], c: [{ d: 1 }, { d: 2 }, { d: 3 }] }))?.name).toBe('a');
   });
 
   test('has one row for a result without lists, and none for an empty list', () => {
@@ -89,7 +89,7 @@ describe('a table', () => {
       ['viewer.username', 'viewer.profile', 'rateLimit.cost'],
       ['ann', null, 3],
     ]);
-    expect(listsOf({ workouts: { nodes: [] } })).toEqual([]);
+    expect(resultListsOf({ workouts: { nodes: [] } })).toEqual([]);
   });
 
   test('treats ids and codes as text and decimals as numbers', () => {
@@ -113,14 +113,14 @@ describe('an arranged table', () => {
     arrangeTable(table, arrangement).rows.map((row) => row[row.length - 2]);
 
   test('sorts numbers by value, with null last', () => {
-    expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.reps', descending: false } })).toEqual([5, 9, 10]);
-    expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.weight', descending: false } })).toEqual([10, 5, 9]);
-    expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.weight', descending: true } })).toEqual([5, 10, 9]);
+    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { column: 'logs.nodes.reps', descending: false } })).toEqual([5, 9, 10]);
+    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { column: 'logs.nodes.weight', descending: false } })).toEqual([10, 5, 9]);
+    expect(first({ ...DEFAULT_ARRANGEMENT, sort: { column: 'logs.nodes.weight', descending: true } })).toEqual([5, 10, 9]);
   });
 
   test('cycles from ascending to descending to no order', () => {
-    const once = { ...UNARRANGED, sort: nextSortOrder(UNARRANGED, 'a') };
-    const twice = { ...UNARRANGED, sort: nextSortOrder(once, 'a') };
+    const once = { ...DEFAULT_ARRANGEMENT, sort: nextSortOrder(DEFAULT_ARRANGEMENT, 'a') };
+    const twice = { ...DEFAULT_ARRANGEMENT, sort: nextSortOrder(once, 'a') };
     expect([once.sort, twice.sort, nextSortOrder(twice, 'a')]).toEqual([
       { column: 'a', descending: false },
       { column: 'a', descending: true },
@@ -129,7 +129,7 @@ describe('an arranged table', () => {
   });
 
   test('filters rows by visible columns, ignoring case', () => {
-    expect(first({ ...UNARRANGED, filter: ' PUSH ' })).toEqual([5, 10]);
+    expect(first({ ...DEFAULT_ARRANGEMENT, filter: ' PUSH ' })).toEqual([5, 10]);
     expect(first({ filter: 'push', hidden: new Set(['comment']) })).toEqual([]);
   });
 
@@ -163,7 +163,7 @@ describe('a chart', () => {
     ['no numbers', rows({ name: 'a' }, { name: 'b' }), undefined],
   ])('is suggested by the columns: %s', (_columns, table, settings) => {
     expect(suggestChart(table)).toEqual(settings);
-    if (settings) expect(fitsTable(table, settings as ChartSettings)).toBe(true);
+    if (settings) expect(isChartCompatible(table, settings as ChartSettings)).toBe(true);
   });
 
   test.each(['bar', 'stacked', 'line', 'scatter'] as const)('omits values that are not numbers: %s', (kind) => {
@@ -303,7 +303,7 @@ describe('columns with a mass', () => {
         ],
       },
     };
-    const [list] = listsOf(data);
+    const [list] = resultListsOf(data);
     const found = massUnitsOf(schema, { query: parseQuery('{ workoutLogs { nodes { weightKg reps } } }') });
     const table = (unit?: Unit) => convertMasses(tableOf(data, list), found, list, unit);
     expect(tableContent(table())).toEqual([

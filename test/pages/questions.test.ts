@@ -1,8 +1,8 @@
 /** The example questions of the playground, over the data of the demo account. */
 import { currentDate } from '../../src/core/model/clock';
-import { seedDemo, seedReference } from '../../src/transfer/seed';
-import { chartDataOf, fitsTable } from '../../src/pages/playground/answer/chart';
-import { listsOf, mainList, tableOf } from '../../src/pages/playground/answer/table';
+import { seedDemo, seedReferenceData } from '../../src/transfer/seed';
+import { chartDataOf, isChartCompatible } from '../../src/pages/playground/answer/chart';
+import { resultListsOf, mainResultList, tableOf } from '../../src/pages/playground/answer/table';
 import { QUESTIONS } from '../../src/pages/playground/questions/all';
 import { QUESTION_GROUPS, variablesOf } from '../../src/pages/playground/questions/question';
 import { TIME_ZONE } from '../setup/databases';
@@ -14,7 +14,7 @@ let demo: Person;
 
 beforeAll(async () => {
   const seeding = { database: fitgraph.database, vault: fitgraph.vault, timeZone: TIME_ZONE, progress: () => undefined };
-  await seedReference(seeding, fitgraph.services.media);
+  await seedReferenceData(seeding, fitgraph.services.media);
   const { token, username } = (await seedDemo(seeding))!;
   const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];
   await fitgraph.reference.reload();
@@ -38,11 +38,11 @@ test.each(QUESTIONS.map((question) => [question.slug, question] as const))(
   async (_slug, question) => {
     const person = question.group === 'Catalogue' ? fitgraph.anonymous : demo;
     const data = await person.ask(question.query, variablesOf(question, currentDate(TIME_ZONE)));
-    const table = tableOf(data, mainList(listsOf(data)));
+    const table = tableOf(data, mainResultList(resultListsOf(data)));
     expect(table.rows.length).toBeGreaterThan(0);
     const columns = table.columns.map(({ name }) => name);
     expect(columns).toEqual(expect.arrayContaining([question.chart.x, ...question.chart.y]));
-    expect(fitsTable(table, question.chart)).toBe(true);
+    expect(isChartCompatible(table, question.chart)).toBe(true);
     const drawing = chartDataOf(table, question.chart);
     expect(drawing.series.flatMap(({ points }) => points).length).toBeGreaterThan(0);
     expect(drawing.omittedCount).toBe(0);

@@ -1,9 +1,9 @@
 /** The concurrency limiter: shares of clients, their order, limits and deadlines. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Limiter, OverloadedError } from '../../src/platform/limiter';
+import { ConcurrencyLimiter, OverloadedError } from '../../src/platform/limiter';
 
 /** Returns a function that submits work by name (its first letter is the client), and lists of the work that was started and rejected. */
-function createOffer(limiter: Limiter<string>) {
+function createOffer(limiter: ConcurrencyLimiter<string>) {
   const startedNames: string[] = [];
   const rejected: string[] = [];
   const offer = (name: string, isResumed = false) => {
@@ -22,7 +22,7 @@ function createOffer(limiter: Limiter<string>) {
 }
 
 test('serves clients in turn, and the work of each client in order', () => {
-  const limiter = new Limiter<string>({ slots: 1 });
+  const limiter = new ConcurrencyLimiter<string>({ slots: 1 });
   const { startedNames, offer } = createOffer(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) offer(name);
   for (let turn = 0; turn < 5; turn += 1) limiter.release(startedNames.at(-1)![0]!);
@@ -30,7 +30,7 @@ test('serves clients in turn, and the work of each client in order', () => {
 });
 
 test('leaves slots to others when one client has its share', () => {
-  const limiter = new Limiter<string>({ slots: 3, slotsPerClient: 2 });
+  const limiter = new ConcurrencyLimiter<string>({ slots: 3, slotsPerClient: 2 });
   const { startedNames, offer } = createOffer(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1']) offer(name);
   expect(startedNames).toEqual(['a1', 'a2', 'b1']);
@@ -42,7 +42,7 @@ test('leaves slots to others when one client has its share', () => {
 });
 
 test('sheds the newest work of the longest queue for a client with less', () => {
-  const limiter = new Limiter<string>({ slots: 1, maxQueued: 4 });
+  const limiter = new ConcurrencyLimiter<string>({ slots: 1, maxQueued: 4 });
   const { rejected, offer } = createOffer(limiter);
   for (const name of ['a0', 'a1', 'a2', 'a3', 'a4', 'a5']) offer(name);
   expect(rejected).toEqual(['a5']);
@@ -52,13 +52,13 @@ test('sheds the newest work of the longest queue for a client with less', () => 
 });
 
 test('bounds the queue of each client', () => {
-  const { rejected, offer } = createOffer(new Limiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }));
+  const { rejected, offer } = createOffer(new ConcurrencyLimiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }));
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']) offer(name);
   expect(rejected).toEqual(['a3', 'b3']);
 });
 
 test('starts resumed work first and without a bound', () => {
-  const limiter = new Limiter<string>({ slots: 1, maxQueued: 1 });
+  const limiter = new ConcurrencyLimiter<string>({ slots: 1, maxQueued: 1 });
   const { startedNames, rejected, offer } = createOffer(limiter);
   offer('a1');
   offer('b1');
@@ -68,7 +68,7 @@ test('starts resumed work first and without a bound', () => {
 });
 
 test('rejects work that waited too long, and cancelled work once', async () => {
-  const limiter = new Limiter<string>({ slots: 1, maxWaitMs: 5 });
+  const limiter = new ConcurrencyLimiter<string>({ slots: 1, maxWaitMs: 5 });
   const rejections: unknown[] = [];
   const first = limiter.run('a', () => sleep(200));
   const queued = limiter.acquire('b', true, fail, (why) => rejections.push(why));
@@ -86,7 +86,7 @@ function fail(): never {
 }
 
 test('releases the slot when the work fails', async () => {
-  const limiter = new Limiter<string>({ slots: 1 });
+  const limiter = new ConcurrencyLimiter<string>({ slots: 1 });
   await expect(limiter.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(limiter.tryAcquire('a')).toBe(true);
   expect(limiter.tryAcquire('b')).toBe(false);

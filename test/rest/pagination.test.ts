@@ -1,5 +1,5 @@
 /** Limit and offset, and the links to neighbouring pages. */
-import { urlWithParameters, pageEnvelope, parsePageWindow } from '../../src/rest/dialect/pagination';
+import { urlWithParameters, buildListResponse, parsePageWindow } from '../../src/rest/dialect/pagination';
 
 const window = (query: string) => parsePageWindow(new URLSearchParams(query));
 
@@ -30,7 +30,7 @@ test.each([
 /** Returns the links to the next and the previous page, in a list of 45 rows. */
 function links(query: string): [string | null, string | null] {
   const parameters = new URLSearchParams(query);
-  const { next, previous } = pageEnvelope('http://x/', parameters, parsePageWindow(parameters), 45, []);
+  const { next, previous } = buildListResponse('http://x/', parameters, parsePageWindow(parameters), 45, []);
   return [next, previous];
 }
 
@@ -58,7 +58,7 @@ test('keeps all parameters in links, sorted by key and encoded again', () => {
 
 test('returns the count, the links and the results of a page', () => {
   const query = new URLSearchParams('limit=2');
-  expect(pageEnvelope('http://x/', query, parsePageWindow(query), 3, ['a', 'b'])).toEqual({
+  expect(buildListResponse('http://x/', query, parsePageWindow(query), 3, ['a', 'b'])).toEqual({
     count: 3,
     next: 'http://x/?limit=2&offset=2',
     previous: null,

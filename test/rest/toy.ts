@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
 import { limitViolationMessages } from '../../src/core/model/fieldvalidation';
-import type { FieldMetadata, ViewMetadata } from '../../src/contract/metadata';
+import type { FieldMetadata, RestViewMetadata } from '../../src/contract/metadata';
 import { ViewBuilder } from '../../src/pages/browse/view/viewbuilder';
 import type { PrepareOperation } from '../../src/rest/endpoints';
 import { createRestHandler } from '../../src/rest/router';
@@ -70,7 +70,7 @@ function fieldMetadata(name: string, rest: string, kind: FieldMetadata['kind'], 
   return made;
 }
 
-const view = (rest: string, more: Partial<ViewMetadata>): ViewMetadata => ({
+const view = (rest: string, more: Partial<RestViewMetadata>): RestViewMetadata => ({
   rest,
   title: 'Fruit',
   description: 'Fruit.',

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { readConfig } from '../../src/platform/config';
-import { ClearTextWarning } from '../../src/request/cleartext';
+import { ClearTextWarning } from '../../src/request/cleartextwarning';
 import { ClientOrigin } from '../../src/request/clientorigin';
 import { serve } from '../../src/server/serve';
 import { readTls } from '../../src/server/tls';

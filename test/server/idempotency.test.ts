@@ -1,5 +1,5 @@
 /** A write that is repeated with the same Idempotency-Key is executed once. */
-import { IdempotencyKeys } from '../../src/request/idempotency';
+import { IdempotencyKeyStore } from '../../src/request/idempotency';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { lockIsAwaited, until } from '../setup/waits';
@@ -432,7 +432,7 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
 
 test('deletes expired keys', async () => {
   await as(ann).post('/weightentry/', ENTRY);
-  const idempotency = new IdempotencyKeys(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
+  const idempotency = new IdempotencyKeyStore(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
   await idempotency.deleteExpiredKeys();
   expect(await storedKeys()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);

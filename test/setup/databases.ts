@@ -4,7 +4,7 @@ import { TokenVault } from '../../src/auth/tokens';
 import type { Config } from '../../src/platform/config';
 import { Database } from '../../src/database/connection';
 import { SUPERUSER } from '../../src/database/embedded/cluster';
-import { OWNER } from '../../src/database/embedded/owner';
+import { OWNER_ROLE } from '../../src/database/embedded/owner';
 import { migrateUp } from '../../src/database/migrate';
 import { replicaOptions } from '../../src/database/open';
 import { models } from '../../src/graphql/schema';
@@ -69,7 +69,7 @@ export async function createDatabase(content: Content): Promise<{ connection: Po
   if (content !== 'nothing') await createTemplates();
   // A test file that failed may have left a database behind in the same process.
   const name = `test_${process.pid}_${Date.now().toString(36)}_${(made += 1)}`;
-  await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}" OWNER ${OWNER}`));
+  await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}" OWNER ${OWNER_ROLE}`));
   const server = await runServer();
   const connection = { ...server, database: name };
   return {
@@ -94,9 +94,9 @@ export const createTemplates = (): Promise<void> =>
     await client.query('SELECT pg_reload_conf()');
     // Another process may have failed before it finished.
     for (const name of [PART, TEMPLATES.tables]) await client.query(`DROP DATABASE IF EXISTS "${name}"`);
-    await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER}`);
+    await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER_ROLE}`);
     await fill(TEMPLATES.tables, migrateUp);
-    await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}" OWNER ${OWNER}`);
+    await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}" OWNER ${OWNER_ROLE}`);
     await fill(PART, (database) => writeRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
     await client.query(`ALTER DATABASE "${PART}" RENAME TO "${TEMPLATES.catalogue}"`);
   }));

@@ -1,9 +1,9 @@
 /** Creates rows of every type for two users, with many nulls and repeated values, to test filters and orders. */
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { BY_ID } from '../../src/core/sql/ordering';
+import { ORDER_BY_ID } from '../../src/core/sql/ordering';
 import { columnSet, selectStatement } from '../../src/core/sql/select';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
-import { validateDump, entitiesByModel, sortByDependency, type DumpRow } from '../../src/transfer/dump';
+import { validateDump, entitiesByDumpModel, sortByDependency, type DumpRow } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
@@ -16,7 +16,7 @@ export const SIZE = 14;
 const isAccount = (entity: Entity) => entity === findEntity('User') || entity === findEntity('UserProfile');
 
 /** Returns the types that have a population. */
-export const populatedEntities = (): Entity[] => sortByDependency(entitiesByModel()).filter((entity) => !isAccount(entity));
+export const populatedEntities = (): Entity[] => sortByDependency(entitiesByDumpModel()).filter((entity) => !isAccount(entity));
 
 const TEXTS = [
   'Squat',
@@ -125,7 +125,7 @@ export type Row = Record<string, any>;
 
 /** Returns all rows of a type with all their fields, regardless of who may see them. */
 export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
-  fitgraph.sql(selectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'unicode'), order: [BY_ID] })); // prettier-ignore
+  fitgraph.sql(selectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'unicode'), order: [ORDER_BY_ID] })); // prettier-ignore
 
 /** Whether a row is visible to everyone: it has passed the review, and so have its parents. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {

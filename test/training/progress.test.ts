@@ -1,5 +1,5 @@
 /** The data of progress charts in REST. The rules are those of test/system/contract/CONTRACT.md, section 9 (log_data). */
-import { groupByDay, chartLines, type LogEntry } from '../../src/training/progress';
+import { groupByDay, progressChartLines, type LogEntry } from '../../src/training/progress';
 
 const entry = (text: string): LogEntry => {
   const [date = '', reps, weight = ''] = text.split(' ');
@@ -19,7 +19,7 @@ const table: [rule: string, given: string[], lines: string[][]][] = [
 ];
 
 test.each(table)('draws chart lines: %s', (_rule, logTexts, lines) => {
-  expect(chartLines(logTexts.map(entry))).toEqual(lines.map((line) => line.map(entry)));
+  expect(progressChartLines(logTexts.map(entry))).toEqual(lines.map((line) => line.map(entry)));
 });
 
 test('groups logs by day in the given order', () => {

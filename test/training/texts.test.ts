@@ -2,7 +2,7 @@
  * Texts that describe sets in REST. The rules are those of test/system/contract/CONTRACT.md, section 9 (canonical_representation, smart_text), and
  * for the unit of each weight those of D-CANON in DEVIATIONS.md.
  */
-import { isWeighted, setSummary, type SummarizedSet } from '../../src/training/summary';
+import { isWeighted, formatSetSummary, type SummarizedSet } from '../../src/training/summary';
 
 const effort = (fields: Partial<SummarizedSet> = {}): SummarizedSet => ({
   reps: 10,
@@ -45,7 +45,7 @@ const table: [rule: string, sets: number, efforts: Partial<SummarizedSet>[], tex
 ];
 
 test.each(table)('summarizes a set: %s', (_rule, sets, efforts, text) => {
-  expect(setSummary(sets, efforts.map(effort))).toBe(text);
+  expect(formatSetSummary(sets, efforts.map(effort))).toBe(text);
 });
 
 test.each([

@@ -8,8 +8,8 @@ import { migrateDown, migrateUp } from '../../src/database/migrate';
 import { migrationNames } from '../../src/database/migrationmodules';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
-import { formatProgress } from '../../src/cli/operator';
-import { ArchiveWriter, KEY_ENTRY, verifyArchive } from '../../src/transfer/backup/archive';
+import { formatProgress } from '../../src/cli/commandcontext';
+import { ArchiveWriter, SECRET_KEY_ENTRY, verifyArchive } from '../../src/transfer/backup/archive';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { plain } from '../files/pictures';
@@ -308,7 +308,7 @@ test('writes a large archive without keeping it in memory', async () => {
   const shape = { name: 'large', columns: [] };
   const header = { format: 1, program: '', taken: '2026-11-22T00:00:00Z', postgres: '', migrations: [], tables: [shape] };
   await archive.add('backup.json', Buffer.from(JSON.stringify(header)));
-  await archive.add(KEY_ENTRY, Buffer.from(SECRET_KEY));
+  await archive.add(SECRET_KEY_ENTRY, Buffer.from(SECRET_KEY));
   let most = 0;
   for (let piece = 0; piece < 500; piece += 1) {
     await archive.add(`tables/large/${piece}`, Buffer.alloc(1024 * 1024, `${'x'.repeat(1023)}\n`));

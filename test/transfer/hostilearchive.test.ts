@@ -9,7 +9,7 @@ import type { Database } from '../../src/database/connection';
 import { migrateDown } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
-import { ArchiveWriter, KEY_ENTRY } from '../../src/transfer/backup/archive';
+import { ArchiveWriter, SECRET_KEY_ENTRY } from '../../src/transfer/backup/archive';
 import { HEADER_ENTRY, SUMMARY_ENTRY, type BackupHeader, type BackupSummary } from '../../src/transfer/backup/description';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
@@ -141,7 +141,7 @@ const ATTACKS: Attack[] = [
     ({ header }) => void header.tables.push(header.tables[0]!),
     /backup\.json has a value of the wrong type or a duplicate name$/,
   ],
-  ['no secret key', (parts) => void (parts.rename = (name) => (name === KEY_ENTRY ? undefined : name)), /it has no secret key$/],
+  ['no secret key', (parts) => void (parts.rename = (name) => (name === SECRET_KEY_ENTRY ? undefined : name)), /it has no secret key$/],
   ['tables of the wrong type', ({ header }) => void (header.tables = {} as never), /backup\.json has a value of the wrong type/],
   [
     'a column of the wrong type',

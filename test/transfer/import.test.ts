@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import type { Entity } from '../../src/core/model/fields';
-import { validateDump, entitiesByModel, sortByDependency, TOKEN_MODEL, type DumpRow } from '../../src/transfer/dump';
+import { validateDump, entitiesByDumpModel, sortByDependency, TOKEN_DUMP_MODEL, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { dumpRowOf } from '../setup/samples';
@@ -14,11 +14,11 @@ const PASSWORD = 'swordfish swordfish';
 const HASH = `pbkdf2_sha256$1000$salt$${pbkdf2Sync(PASSWORD, 'salt', 1000, 32, 'sha256').toString('base64')}`;
 const FIRST = 31;
 
-const entityOf = (model: string) => entitiesByModel().get(model)!;
+const entityOf = (model: string) => entitiesByDumpModel().get(model)!;
 
 /** Creates a dump of two rows of every model, with ids from 31 on. Owned rows belong to user 31. */
 function dump(): DumpRow[] {
-  const rows = sortByDependency(entitiesByModel()).flatMap((entity): DumpRow[] => {
+  const rows = sortByDependency(entitiesByDumpModel()).flatMap((entity): DumpRow[] => {
     const numbers = entity.name === 'UserProfile' ? [FIRST] : [FIRST, FIRST + 1];
     return numbers.map((number) =>
       dumpRowOf(entity, number, ({ relation, target }) => {
@@ -31,7 +31,7 @@ function dump(): DumpRow[] {
     if (row.model === 'auth.user')
       Object.assign(row.fields, { username: `user${row.pk}`, password: HASH, is_active: true, groups: [], user_permissions: [] });
     else if (entityOf(row.model) && resourceOf(entityOf(row.model))!.owned && hasParent(row)) delete row.fields.user;
-  return [...rows, { model: TOKEN_MODEL, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
+  return [...rows, { model: TOKEN_DUMP_MODEL, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
 }
 
 /** Whether a row has an owned parent. Dumps contain the owner only of rows without one. */
@@ -45,7 +45,7 @@ const tableOf = (entity: Entity) => resourceOf(entity)!.table;
 /** Reads all imported tables. */
 async function readEverything(): Promise<Record<string, unknown>> {
   const rowsByTable: Record<string, unknown> = {};
-  for (const table of [...[...entitiesByModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
+  for (const table of [...[...entitiesByDumpModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
     rowsByTable[table] = await fitgraph.sql(`SELECT * FROM "${table}" t ORDER BY t`);
   return rowsByTable;
 }
@@ -69,7 +69,7 @@ function dumpWithChange(name: string, change: (row: DumpRow) => void): DumpRow[]
 }
 
 beforeEach(async () => {
-  const tables = [...entitiesByModel().values()].map((entity) => `"${tableOf(entity)}"`);
+  const tables = [...entitiesByDumpModel().values()].map((entity) => `"${tableOf(entity)}"`);
   await fitgraph.sql(`TRUNCATE ${tables.join()} RESTART IDENTITY CASCADE`);
   await fitgraph.reference.reload();
 });
@@ -82,7 +82,7 @@ describe('a dump of every model', () => {
   const owner = () => fitgraph.anonymous.withHeaders({ Authorization: `Token ${TOKEN}` });
 
   test('keeps its ids and all its values', async () => {
-    for (const entity of entitiesByModel().values()) {
+    for (const entity of entitiesByDumpModel().values()) {
       const rows = await fitgraph.sql(`SELECT * FROM "${tableOf(entity)}" ORDER BY "id"`);
       expect([entity.name, rows.map(({ id }) => id)]).toEqual([entity.name, entity.name === 'UserProfile' ? [31] : [31, 32]]);
     }
@@ -96,7 +96,7 @@ describe('a dump of every model', () => {
   });
 
   test('gives every owned row the owner of its parent', async () => {
-    for (const entity of entitiesByModel().values())
+    for (const entity of entitiesByDumpModel().values())
       if (resourceOf(entity)!.owned && entity.name !== 'User')
         expect(await fitgraph.sql(`SELECT DISTINCT "user_id" FROM "${tableOf(entity)}"`)).toEqual([{ user_id: FIRST }]);
   });
@@ -104,7 +104,7 @@ describe('a dump of every model', () => {
   test('advances the sequences, so that new rows get higher ids', async () => {
     const { status, body } = await owner().post('/workout/', { comment: 'new' });
     expect([status, body.id]).toEqual([201, 33]);
-    for (const entity of entitiesByModel().values()) {
+    for (const entity of entitiesByDumpModel().values()) {
       const [row] = await fitgraph.sql(`SELECT nextval(pg_get_serial_sequence('"${tableOf(entity)}"', 'id')) AS next`);
       expect([entity.name, row!.next]).toEqual([entity.name, expect.any(Number)]);
       expect(row!.next).toBeGreaterThan(entity.name === 'UserProfile' ? 31 : 32);
@@ -261,7 +261,7 @@ describe('an invalid dump', () => {
     ],
     [
       'a token of a missing user',
-      () => dumpWithChange(TOKEN_MODEL, (row) => (row.fields.user = 99)),
+      () => dumpWithChange(TOKEN_DUMP_MODEL, (row) => (row.fields.user = 99)),
       /authtoken\.token 0123…: user refers to auth\.user 99/,
     ],
   ];

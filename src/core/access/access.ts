@@ -56,7 +56,7 @@ const columnConditions = (values: Readonly<Record<string, string>> = {}): SqlCon
 export const publishedConditions = (entity: Entity): SqlCondition[] => columnConditions(resourceOf(entity)?.publishedValues);
 
 /** Whether a public resource may have rows that are hidden from some viewers, such as those pending review. */
-export const mayHideRows = (entity: Entity): boolean => {
+export const mayHaveHiddenRows = (entity: Entity): boolean => {
   const { publishedValues, visibilityParent } = resourceOf(entity)!;
   return Boolean(publishedValues ?? visibilityParent);
 };
@@ -98,7 +98,7 @@ function parentVisibleCondition(entity: Entity, parentField: string, context: Ac
  * Whether references written by the viewer may lead to all rows of a public entity, even those pending review, or to all own rows of an owned entity.
  */
 export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boolean =>
-  context.policies.showsUnreviewed || isReviewer(context) || !mayHideRows(entity);
+  context.policies.showsUnreviewed || isReviewer(context) || !mayHaveHiddenRows(entity);
 
 /** Returns the conditions for the rows to which references written by the viewer may lead. In REST these include rows pending review. */
 export const referenceableRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
@@ -114,7 +114,7 @@ export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext)
 }
 
 /** Returns the name of the table that records who contributed a row; undefined if the entity accepts no contributions. */
-export const contributorTable = (entity: Entity): string | undefined => {
+export const contributorTableOf = (entity: Entity): string | undefined => {
   const { pendingValues, table } = resourceOf(entity)!;
   return pendingValues && `${table}_contributor`;
 };
@@ -125,7 +125,7 @@ export const contributorTable = (entity: Entity): string | undefined => {
  */
 export function writableRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   requireScope(entity, 'write', context);
-  const table = contributorTable(entity);
+  const table = contributorTableOf(entity);
   if (!table) return ownerConditions(entity, context);
   const { viewer } = context;
   if (!viewer) throw unauthenticatedError();
@@ -139,7 +139,7 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
  * Returns the id of the owner of the rows whose changes the viewer may receive: the viewer's id, or null for an anonymous client, who receives only
  * changes of public rows. Throws if the viewer may not read one of the entities.
  */
-export function ownerIdOfChanges(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
+export function ownerIdForChangeFeed(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
   const owned = entities.filter((entity) => resourceOf(entity)!.owned);
   if (!viewer && owned.length) throw unauthenticatedError();
   for (const entity of owned) requireScope(entity, 'read', { viewer });
@@ -147,7 +147,7 @@ export function ownerIdOfChanges(entities: readonly Entity[], { viewer }: Pick<C
 }
 
 /** Returns the owner field of a new row with its value; empty for a public entity. Throws if the viewer may not create rows of the entity. */
-export function ownerValues(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
+export function ownerColumnValues(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
   if (!viewer) throw unauthenticatedError();
   requireScope(entity, 'write', { viewer });
   return resourceOf(entity)?.owned ? { [OWNER_FIELD.field]: viewer.id } : {};

@@ -5,7 +5,7 @@ import { isCorruption } from '../../database/errors';
 import type { Row } from '../../database/rows';
 import { fieldsOf, type Entity, type RowOf } from '../model/fields';
 import type { NotificationListener } from '../changes/listener';
-import { BY_ID } from '../sql/ordering';
+import { ORDER_BY_ID } from '../sql/ordering';
 import { columnSet, selectStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
@@ -71,7 +71,7 @@ export class CatalogueCache {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnSet(entity, names, 'bytes');
       // Adds the name of the table to the error, because PostgreSQL's message for a damaged row does not contain it.
-      const rows = await this.database.queryAsServer(selectStatement({ columns, order: [BY_ID] })).catch((error: Error) => {
+      const rows = await this.database.queryAsServer(selectStatement({ columns, order: [ORDER_BY_ID] })).catch((error: Error) => {
         throw isCorruption(error)
           ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
           : error;

@@ -97,7 +97,7 @@ export class DerivedValueCache {
 }
 
 /** A cached value whose parts are computed lazily and cached as long as the value itself. */
-export abstract class LazyParts {
+export abstract class LazyDerivedValue {
   private readonly partsByName = new Map<string, Promise<unknown>>();
   private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
 

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
-import type { Session } from '../../database/session';
+import type { DatabaseSession } from '../../database/session';
 import { publishedConditions } from '../access/access';
 import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
 import { createParameters, whereClause } from '../access/conditions';
@@ -81,7 +81,13 @@ export class NameIndexes {
    * `filterValues`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and for
    * tables with more than MAX_INDEXED_NAMES.
    */
-  find(entity: Entity, part: string, filterValues: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
+  find(
+    entity: Entity,
+    part: string,
+    filterValues: readonly number[],
+    max: number,
+    session: DatabaseSession,
+  ): Promise<NamedRow[] | undefined> {
     return this.tables.get(entity)!.find(part, filterValues, max, session);
   }
 }
@@ -108,7 +114,7 @@ class TableIndex {
     return this.index?.names.length ?? 0;
   }
 
-  async find(part: string, filterValues: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
+  async find(part: string, filterValues: readonly number[], max: number, session: DatabaseSession): Promise<NamedRow[] | undefined> {
     const { index } = this;
     if (index && performance.now() - index.readAt < MAX_SNAPSHOT_AGE_MS) {
       const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChangedSql('$2', '$3')} AS "changed"`, [

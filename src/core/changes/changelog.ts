@@ -6,9 +6,9 @@ import type { Logger } from 'pino';
 import { isUuid } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
 import type { Parameters } from '../../database/rows';
-import type { Session } from '../../database/session';
+import type { DatabaseSession } from '../../database/session';
 import type { Caller } from '../../database/options';
-import { Limiter } from '../../platform/limiter';
+import { ConcurrencyLimiter } from '../../platform/limiter';
 import { createParameters } from '../access/conditions';
 import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError, ClientError } from '../model/errors';
@@ -99,7 +99,7 @@ const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId
   [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || xmaxOf(snapshot) <= BigInt(endTransactionId));
 
 /** The rows whose changes a client receives. */
-export interface WatchedRows {
+export interface ChangeFilter {
   /** Id of the user whose own rows are watched; null for an anonymous client, who owns no rows. */
   ownerId: number | null;
   ownedTables: readonly string[];
@@ -108,7 +108,7 @@ export interface WatchedRows {
 
 /** Returns the SQL that reads changes after a position. The viewer's and public changes are separate subqueries, so that each uses its own index. */
 function changesQuery(
-  { ownerId, ownedTables, publicTables }: WatchedRows,
+  { ownerId, ownedTables, publicTables }: ChangeFilter,
   position: Position | undefined,
   limit: number,
 ): { text: string; values: Parameters } {
@@ -145,8 +145,8 @@ export interface ChangePage {
 export class ChangeLog {
   /** Callbacks of subscriptions by topic: a user id or the name of a public table, as in the payloads of notifications. */
   private readonly callbacks = new Map<string, Set<() => void>>();
-  private readonly watchers = new Limiter<Caller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
-  private readonly anonymousWatchers = new Limiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
+  private readonly watchers = new ConcurrencyLimiter<Caller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
+  private readonly anonymousWatchers = new ConcurrencyLimiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
   private pruneTimer?: NodeJS.Timeout;
 
   constructor(
@@ -184,7 +184,7 @@ export class ChangeLog {
   }
 
   /** Reads the changes after a cursor, oldest first. Without a cursor, returns no changes and a cursor for the current state. */
-  async read(watched: WatchedRows, since: string | null, limit: number, session: Session): Promise<ChangePage> {
+  async read(watched: ChangeFilter, since: string | null, limit: number, session: DatabaseSession): Promise<ChangePage> {
     const position = since === null ? undefined : parsePosition(since);
     const { text, values } = changesQuery(watched, position, limit + 1);
     const runQuery = () =>
@@ -218,7 +218,7 @@ export class ChangeLog {
   }
 
   /** Calls `wake` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables, publicTables }: WatchedRows, caller: Caller, wake: () => void): () => void {
+  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: Caller, wake: () => void): () => void {
     if (!this.watchers.tryAcquire(caller)) throw tooManySubscriptions(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatchers.tryAcquire(null)) {
       this.watchers.release(caller);

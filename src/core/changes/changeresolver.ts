@@ -18,8 +18,8 @@ import {
 } from 'type-graphql';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphQLResolveInfo } from 'graphql';
-import { ownerIdOfChanges } from '../access/access';
-import { CURSOR_MAX_AGE_DAYS, type LoggedChange, type WatchedRows } from './changelog';
+import { ownerIdForChangeFeed } from '../access/access';
+import { CURSOR_MAX_AGE_DAYS, type LoggedChange, type ChangeFilter } from './changelog';
 import type { Context } from '../context';
 import { isUnavailable } from '../../database/errors';
 import { invalidArgumentError, isTransientError } from '../model/errors';
@@ -128,14 +128,14 @@ class ChangesArgs {
 const requestedEntities = (types: string[] | null | undefined): Entity[] =>
   types ? [...new Set(types)].map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.owned);
 
-function watchedRows({ types }: ChangesArgs, context: Context): WatchedRows {
+function watchedRows({ types }: ChangesArgs, context: Context): ChangeFilter {
   const entities = requestedEntities(types);
   const requestedTables = (owned: boolean) =>
     entities
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.owned === owned)
       .map(({ table }) => table);
-  return { ownerId: ownerIdOfChanges(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
+  return { ownerId: ownerIdForChangeFeed(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
 }
 
 async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {

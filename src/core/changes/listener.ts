@@ -7,7 +7,7 @@ import type { Database } from '../../database/connection';
 import { LOCK_CLASSES } from '../../database/locks';
 import { migrationNames } from '../../database/migrationmodules';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
-import { KEEP_ALIVE } from '../../database/circuitbreaker';
+import { TCP_KEEPALIVE_OPTIONS } from '../../database/circuitbreaker';
 import { startupOptions } from '../../database/settings';
 import { ObservedClient } from '../../database/observedclient';
 import { socketOf } from '../../internals/pg';
@@ -61,7 +61,7 @@ export class NotificationListener {
     const { breaker, options, direct } = this.database;
     const client: Client = new ObservedClient({
       ...direct,
-      ...KEEP_ALIVE,
+      ...TCP_KEEPALIVE_OPTIONS,
       options: startupOptions(options, QUERY_TIMEOUT_MS),
       application_name: listenerName(migrationNames().at(-1)),
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,

@@ -3,8 +3,8 @@ import type { BindParameter } from '../access/conditions';
 import type { Entity, FieldMeta } from '../model/fields';
 import { fieldsOf } from '../model/fields';
 import { fieldSqlExpression } from '../sql/expressions';
-import { groupFieldName, valueKeysOf } from './groupkeys';
-import { groupableValueSql, type ReferenceJoins } from './joins';
+import { groupFieldName, valueGroupKeysOf } from './groupkeys';
+import { groupByValueSql, type ReferenceJoins } from './joins';
 import type { Statistic } from './statistics';
 
 /** Decimal places of means, standard deviations and percentiles. */
@@ -65,8 +65,8 @@ export class AggregateColumns {
   }
 
   private addDistinctCount(name: string): string {
-    const { path, field } = valueKeysOf(this.entity).find((key) => key.name === name)!;
-    const value = groupableValueSql(field, this.referenceJoins.aliasOf(path));
+    const { path, field } = valueGroupKeysOf(this.entity).find((key) => key.name === name)!;
+    const value = groupByValueSql(field, this.referenceJoins.aliasOf(path));
     return this.addColumn(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }
 

@@ -38,7 +38,7 @@ interface RelationPath {
   entity: Entity;
 }
 
-export interface ValueKey extends RelationPath {
+export interface ValueGroupKey extends RelationPath {
   name: string;
   field: FieldMeta;
 }
@@ -47,14 +47,14 @@ export interface ValueKey extends RelationPath {
  * A group key whose values are linked rows (many-to-many). Id sets that link rows of the same type, such as primary and secondary muscles, form one
  * key.
  */
-export interface LinkKey extends RelationPath {
+export interface LinkGroupKey extends RelationPath {
   name: string;
   target: Entity;
   fields: FieldMeta[];
 }
 
-function keysOfFields(entity: Entity): (ValueKey | LinkKey)[] {
-  const links = new Map<Entity, LinkKey>();
+function keysOfFields(entity: Entity): (ValueGroupKey | LinkGroupKey)[] {
+  const links = new Map<Entity, LinkGroupKey>();
   for (const field of fieldsOf(entity)) {
     if (!isUsableInGroups(field) || !field.link) continue;
     const target = field.target!();
@@ -66,7 +66,7 @@ function keysOfFields(entity: Entity): (ValueKey | LinkKey)[] {
 }
 
 /** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `groupPaths`. */
-function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
+function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): ValueGroupKey | LinkGroupKey {
   const path: FieldMeta[] = [];
   let keys = keysOfFields(entity);
   for (const step of dottedPath.split('.')) {
@@ -88,8 +88,8 @@ const groupKeysOf = memoizePerEntity((entity) => {
 });
 
 /**
- * `valueKeysOf` returns the group keys of a resource that are field values, `linkKeysOf` those that are linked rows. They must not be called before
+ * `valueGroupKeysOf` returns the group keys of a resource that are field values, `linkGroupKeysOf` those that are linked rows. They must not be called before
  * all resources are loaded.
  */
-export const valueKeysOf = (entity: Entity): ValueKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
-export const linkKeysOf = (entity: Entity): LinkKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);
+export const valueGroupKeysOf = (entity: Entity): ValueGroupKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
+export const linkGroupKeysOf = (entity: Entity): LinkGroupKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

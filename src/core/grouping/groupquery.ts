@@ -9,7 +9,7 @@ import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
 import type { OrderDirection } from '../sql/ordering';
-import { fromClause, containsIdSql } from '../sql/expressions';
+import { fromClause, referencesIdSql } from '../sql/expressions';
 import { compileWhere, type FilterValue } from '../sql/where';
 import { havingConditionOf, type HavingElement } from './having';
 import { ReferenceJoins } from './joins';
@@ -161,7 +161,7 @@ export class GroupQuery {
     const parentField = fieldOf(this.entity, referenceField);
     const { bind, values } = createParameters();
     const ids = bind(parentIds);
-    const groupsSql = this.sql([() => containsIdSql(parentField, 't', 'q.id')], bind);
+    const groupsSql = this.sql([() => referencesIdSql(parentField, 't', 'q.id')], bind);
     const rows = await this.context.session.queryMaybeStale(
       `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
       values,

@@ -4,19 +4,19 @@ import { Extensions, Field, InputType, Int, registerEnumType, type ClassType } f
 import type { Entity, FieldMeta } from '../model/fields';
 import { filterInput } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
-import { nounFor } from '../model/inflection';
+import { nounOfTypeName } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
 import {
   dateFieldsOf,
   minMaxFieldsOf,
   groupFieldName,
-  linkKeysOf,
+  linkGroupKeysOf,
   datetimeFieldsOf,
   numberFieldsOf,
-  valueKeysOf,
-  type LinkKey,
-  type ValueKey,
+  valueGroupKeysOf,
+  type LinkGroupKey,
+  type ValueGroupKey,
 } from './groupkeys';
 import { Statistic } from './statistics';
 import { DayUnit, MONDAY, TimeUnit, WEEKDAY } from './timebuckets';
@@ -82,25 +82,25 @@ export class NumberGroupBy {
   declare empty: boolean;
 }
 
-const describeValueKey = ({ path, field }: ValueKey): string => {
+const describeValueKey = ({ path, field }: ValueGroupKey): string => {
   const reference = path.at(-1);
   if (reference) return `The value of \`${reference.object}\`.`;
   return field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
 };
-const describeLinkKey = ({ path, target }: LinkKey): string =>
-  `Each ${nounFor(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
+const describeLinkKey = ({ path, target }: LinkGroupKey): string =>
+  `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
 
 /**
  * Whether clients can set weights for the id sets of a link key, such as 1 for primary and 0.5 for secondary muscles. A key with one id set needs
  * none.
  */
-const hasWeights = ({ fields }: LinkKey): boolean => fields.length > 1;
+const hasWeights = ({ fields }: LinkGroupKey): boolean => fields.length > 1;
 
 /** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */
 export const groupFieldEnum = memoizePerEntity((entity) => {
   const keys = [
-    ...valueKeysOf(entity).map((key) => ({ name: key.name, description: describeValueKey(key) })),
-    ...linkKeysOf(entity).flatMap((key) => (hasWeights(key) ? [] : [{ name: key.name, description: describeLinkKey(key) }])),
+    ...valueGroupKeysOf(entity).map((key) => ({ name: key.name, description: describeValueKey(key) })),
+    ...linkGroupKeysOf(entity).flatMap((key) => (hasWeights(key) ? [] : [{ name: key.name, description: describeLinkKey(key) }])),
   ];
   const values = Object.fromEntries(keys.map(({ name }) => [toConstantCase(name), name]));
   registerEnumType(values, {
@@ -112,7 +112,7 @@ export const groupFieldEnum = memoizePerEntity((entity) => {
 });
 
 const weightsInput = memoizePerEntity((entity): ClassType => {
-  const { target, fields } = linkKeysOf(entity).find(hasWeights)!;
+  const { target, fields } = linkGroupKeysOf(entity).find(hasWeights)!;
   const members: FieldDefinitions = {};
   for (const { relation } of fields) {
     const description = `Weight of the rows in \`${relation!.object}\`, at least 0. If absent, they are not counted.`;
@@ -137,7 +137,7 @@ export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   for (const moment of datetimeFieldsOf(entity))
     addMember(groupFieldName(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
   for (const number of numberFieldsOf(entity)) addMember(groupFieldName(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
-  for (const key of linkKeysOf(entity).filter(hasWeights)) {
+  for (const key of linkGroupKeysOf(entity).filter(hasWeights)) {
     const weights = weightsInput(key.entity);
     addMember(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and weight 1 in the group without one.`);
   }

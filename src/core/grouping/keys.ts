@@ -8,13 +8,13 @@ import { whereClause, type BindParameter } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { linkKindCondition } from '../model/linktable';
+import { linkDiscriminatorCondition } from '../model/linktable';
 import { fieldSqlExpression } from '../sql/expressions';
 import type { FilterValue } from '../sql/where';
 import { resourceOf } from '../model/registry';
-import { isReferenceField, linkKeysOf, valueKeysOf, type LinkKey, type ValueKey } from './groupkeys';
+import { isReferenceField, linkGroupKeysOf, valueGroupKeysOf, type LinkGroupKey, type ValueGroupKey } from './groupkeys';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
-import { ReferenceJoins, groupableValueSql } from './joins';
+import { ReferenceJoins, groupByValueSql } from './joins';
 import { binMemberName, bucketsProperty, idMemberName } from './types';
 import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_STEPS, timeBucket, type BucketUnit } from './timebuckets';
 
@@ -60,11 +60,11 @@ class GroupKeyBuilder {
     const [[name, options]] = Object.entries(element).filter(([, one]) => one != null) as [[string, FilterValue]];
     const isFieldKey = name === 'field';
     const keyName = isFieldKey ? (options as string) : name;
-    const linkKey = linkKeysOf(this.entity).find((key) => key.name === keyName);
+    const linkKey = linkGroupKeysOf(this.entity).find((key) => key.name === keyName);
     if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.object]: '1' } : options, inputPath);
     if (isFieldKey)
       return this.addValueKey(
-        valueKeysOf(this.entity).find((key) => key.name === keyName)!,
+        valueGroupKeysOf(this.entity).find((key) => key.name === keyName)!,
         inputPath,
       );
     const field = fieldsOf(this.entity).find((one) => one.name === keyName)!;
@@ -80,8 +80,8 @@ class GroupKeyBuilder {
     this.keys.push(key);
   }
 
-  private addValueKey({ name, path, entity, field }: ValueKey, inputPath: string): void {
-    const sql = groupableValueSql(field, this.referenceJoins.aliasOf(path));
+  private addValueKey({ name, path, entity, field }: ValueGroupKey, inputPath: string): void {
+    const sql = groupByValueSql(field, this.referenceJoins.aliasOf(path));
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const memberName = isReferenceField(field) ? idMemberName(name) : name;
     const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
@@ -136,7 +136,7 @@ class GroupKeyBuilder {
   }
 
   /** Adds a key on linked rows (many-to-many). A row is counted in the group of each linked row. */
-  private addLinkKey({ name, path, target, fields }: LinkKey, weights: Record<string, string | null>, inputPath: string): void {
+  private addLinkKey({ name, path, target, fields }: LinkGroupKey, weights: Record<string, string | null>, inputPath: string): void {
     const linkedFields = fields.flatMap((field) => {
       const weight = weights[field.relation!.object];
       if (weight == null) return [];
@@ -155,7 +155,7 @@ class GroupKeyBuilder {
         ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibilityConditions, 'z', bind)})`
         : '';
       const linkSelects = linkedFields.map(({ table, ownColumn: from, otherColumn, weight, ...link }) => {
-        const discriminatorSql = linkKindCondition({ table, ownColumn: from, otherColumn, ...link }, 'l');
+        const discriminatorSql = linkDiscriminatorCondition({ table, ownColumn: from, otherColumn, ...link }, 'l');
         return `SELECT l."${from}" AS "of", l."${otherColumn}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
       });
       // A row that links to the same row in two id sets counts once, with the larger of the two weights.

@@ -6,7 +6,7 @@ import type { Context } from '../context';
 import { groupedFieldName, type ChildMeta, type Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
-import { nounFor } from '../model/inflection';
+import { nounOfTypeName } from '../model/inflection';
 import { resourceOf } from '../model/registry';
 import { DEFAULT_GROUP_COUNT, GroupQuery, type GroupArguments } from './groupquery';
 import { groupByInput, groupOrderInput, havingInput } from './inputs';
@@ -47,7 +47,7 @@ export function addGroupedQuery(target: ClassType, entity: Entity): void {
     groupedParameters(entity),
     Query(() => [type], {
       name: `${pluralName}Grouped`,
-      description: `Statistics of the ${nounFor(pluralName)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
+      description: `Statistics of the ${nounOfTypeName(pluralName)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
     }),
     GROUPED_EXTENSIONS,
   );

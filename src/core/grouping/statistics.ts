@@ -2,7 +2,7 @@
 import { registerEnumType } from 'type-graphql';
 import { invalidArgumentError } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
-import { minMaxFieldsOf, groupFieldName, numberFieldsOf, valueKeysOf } from './groupkeys';
+import { minMaxFieldsOf, groupFieldName, numberFieldsOf, valueGroupKeysOf } from './groupkeys';
 
 export const NUMBER_STATISTICS = {
   sum: 'Exact sum, each value times the weight of its row; null without values.',
@@ -10,7 +10,7 @@ export const NUMBER_STATISTICS = {
   stddev: 'Sample standard deviation (n − 1), without weights; null for fewer than two values. Rounded to 10 places.',
   median: 'Interpolated, without weights; null without values.',
 } as const;
-export const EXTREME_STATISTICS = {
+export const MIN_MAX_STATISTICS = {
   min: 'Smallest value; null without values.',
   max: 'Largest value; null without values.',
 } as const;
@@ -43,8 +43,8 @@ registerEnumType(Statistic, {
     AVG: { description: NUMBER_STATISTICS.avg },
     STDDEV: { description: NUMBER_STATISTICS.stddev },
     MEDIAN: { description: NUMBER_STATISTICS.median },
-    MIN: { description: EXTREME_STATISTICS.min },
-    MAX: { description: EXTREME_STATISTICS.max },
+    MIN: { description: MIN_MAX_STATISTICS.min },
+    MAX: { description: MIN_MAX_STATISTICS.max },
   },
 });
 
@@ -56,7 +56,7 @@ export interface StatisticReference {
 const isRowStatistic = (statistic: Statistic) => statistic === 'count' || statistic === 'weightedCount';
 
 function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string, FieldMeta['kind']> {
-  if (statistic === 'countDistinct') return new Map(valueKeysOf(entity).map(({ name }) => [name, 'decimal']));
+  if (statistic === 'countDistinct') return new Map(valueGroupKeysOf(entity).map(({ name }) => [name, 'decimal']));
   if (statistic === 'min' || statistic === 'max')
     return new Map(minMaxFieldsOf(entity).map((field) => [groupFieldName(field), field.kind]));
   return new Map(numberFieldsOf(entity).map((field) => [groupFieldName(field), 'decimal']));

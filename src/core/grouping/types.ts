@@ -14,16 +14,16 @@ import {
   minMaxFieldsOf,
   groupFieldName,
   isReferenceField,
-  linkKeysOf,
+  linkGroupKeysOf,
   datetimeFieldsOf,
   numberFieldsOf,
-  valueKeysOf,
+  valueGroupKeysOf,
 } from './groupkeys';
 import { createClassWithFields, groupFieldEnum, type FieldDefinitions } from './inputs';
 import {
   COUNT_DESCRIPTION,
   COUNT_DISTINCT_DESCRIPTION,
-  EXTREME_STATISTICS,
+  MIN_MAX_STATISTICS,
   NUMBER_STATISTICS,
   WEIGHTED_COUNT_DESCRIPTION,
 } from './statistics';
@@ -62,10 +62,10 @@ export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} b
 const nullable = true;
 
 function rowKeysOf(entity: Entity): [name: string, target: Entity][] {
-  const references = valueKeysOf(entity).filter(({ field }) => isReferenceField(field));
+  const references = valueGroupKeysOf(entity).filter(({ field }) => isReferenceField(field));
   return [
     ...references.map(({ name, field }): [string, Entity] => [name, field.target!()]),
-    ...linkKeysOf(entity).map(({ name, target }): [string, Entity] => [name, target]),
+    ...linkGroupKeysOf(entity).map(({ name, target }): [string, Entity] => [name, target]),
   ];
 }
 
@@ -73,7 +73,7 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
   const members: FieldDefinitions = {};
   for (const [name] of rowKeysOf(entity))
     members[idMemberName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
-  for (const { name, field } of valueKeysOf(entity))
+  for (const { name, field } of valueGroupKeysOf(entity))
     if (!isReferenceField(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
   for (const field of numberFieldsOf(entity))
     members[binMemberName(field)] = { type: () => NumberBin, nullable, description: `The bin that contains \`${field.name}\`.` };
@@ -151,7 +151,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
       count: { type: () => Int, description: COUNT_DESCRIPTION },
       weightedCount: { type: () => DecimalScalar, description: WEIGHTED_COUNT_DESCRIPTION },
       ...(numberFieldsOf(entity).length && statisticFields(NUMBER_STATISTICS, numbersType(entity))),
-      ...(minMaxFieldsOf(entity).length && statisticFields(EXTREME_STATISTICS, extremesType(entity))),
+      ...(minMaxFieldsOf(entity).length && statisticFields(MIN_MAX_STATISTICS, extremesType(entity))),
     },
   );
   @Resolver(() => Group)

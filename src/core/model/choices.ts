@@ -49,5 +49,5 @@ export function registerChoices(
 
 export const isRegisteredEnum = (name: string): boolean => enumsByName.has(name);
 /** Whether the values of the enum are row ids. */
-export const isIdEnum = (name: string): boolean =>
+export const isEnumOfRowIds = (name: string): boolean =>
   Object.values(enumsByName.get(name)?.type ?? {}).some((value) => typeof value === 'number');

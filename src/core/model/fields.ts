@@ -24,7 +24,7 @@ export type Thunk<T = Entity> = () => T;
 export type SqlExpression = (alias: string) => string;
 
 /** A column of another row, to which a column of this row refers. */
-export interface ThroughColumn {
+export interface RelatedRowColumn {
   table: string;
   /** Column of this row's table that references the other row. */
   referenceColumn: string;
@@ -71,7 +71,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Columns by which a computed reference finds its row: their values are equal in this row and in the referenced row. */
   matchingColumns?: readonly string[];
   /** Column of another row that is exposed and filtered like a column of this row. */
-  through?: ThroughColumn;
+  through?: RelatedRowColumn;
   /**
    * Whether the text is indexed for search. A case-folded copy with a trigram index is stored as `<column>_folded`, and its words as
    * `<column>_words`.
@@ -79,7 +79,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   indexedForSearch?: boolean;
   /** Whether to add a database index for sorting by the collation that GraphQL uses for public texts. For large tables. */
   indexedForSorting?: boolean;
-  /** Stricter maximum of an integer where rules are enforced (`Policies.enforcesRules`). REST shows and accepts values up to `max`. */
+  /** Stricter maximum of an integer where rules are enforced (`InterfacePolicies.enforcesRules`). REST shows and accepts values up to `max`. */
   plausibleMax?: number;
   /** Typical number of elements of a list, for cost estimates. */
   size?: number;
@@ -120,7 +120,7 @@ export interface ChildMeta {
   size?: number;
   /** Whether the child rows are saved together with this row. */
   part: boolean;
-  /** Whether the child rows cannot be created together with this row, because their reference to it is computed. */
+  /** Whether a nested write cannot create the child rows together with this row, because their reference to it is computed instead of stored. */
   readOnly: boolean;
   /** Fields by which the child rows are sorted; empty for their default order. */
   order: string[];
@@ -128,7 +128,7 @@ export interface ChildMeta {
 }
 
 /** Returns the fields for child rows that are saved together with their parent row. */
-export const partsOf = (entity: Entity): readonly ChildMeta[] => childrenOf(entity).filter(({ part }) => part);
+export const nestedChildrenOf = (entity: Entity): readonly ChildMeta[] => childrenOf(entity).filter(({ part }) => part);
 
 export const groupedFieldName = ({ name }: ChildMeta): string => `${name}Grouped`;
 

@@ -1,5 +1,5 @@
 /** Field validation: checks a value against the limits of its field. Clients match the messages, which are those of Django REST framework. */
-import { NOT_A_NUMBER, NOT_BLANK, NO_NULLS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
+import { NOT_A_NUMBER, NOT_BLANK, NO_NULL_CHARACTERS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldMetadata } from '../../contract/metadata';
 import { toUtcTimestamp } from './clock';
@@ -58,7 +58,7 @@ function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS,
   if (length > maxLength) issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharacters(maxLength)));
   if (minLength !== undefined && length < minLength)
     issues.push(validationIssue(IssueCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
-  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULLS));
+  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS));
   const surrogate = LONE_SURROGATE.exec(value);
   if (surrogate)
     issues.push(

@@ -11,7 +11,7 @@ export const upperFirst = (name: string) => name[0]!.toUpperCase() + name.slice(
 export const labelFor = (name: string) => upperFirst(toSnakeCase(name).replaceAll('_', ' '));
 
 /** `WeightEntry` → `weight entry`, `DiaryEntry` → `diary entry`. */
-export const nounFor = (name: string) => splitCamelCase(name).toLowerCase();
+export const nounOfTypeName = (name: string) => splitCamelCase(name).toLowerCase();
 
 /** `a weight entry`, `an ingredient`, `a user profile`. */
 export const withArticle = (text: string) => `${/^(?!user)[aeiou]/.test(text) ? 'an' : 'a'} ${text}`;

@@ -13,7 +13,7 @@ export interface LinkTable {
 }
 
 /** Returns the SQL condition on the discriminator columns of a link table with the given alias. */
-export const linkKindCondition = ({ discriminators = {} }: LinkTable, alias: string): string =>
+export const linkDiscriminatorCondition = ({ discriminators = {} }: LinkTable, alias: string): string =>
   Object.entries(discriminators)
     .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
     .join('');

@@ -2,7 +2,7 @@
  * Resource registry: the declared options of each resource, by its class. Resource files load in any order, so it must be read only after all are
  * loaded.
  */
-import type { FilterMetadata, ScopeGroup, InterfaceName, ResourceMetadata, ViewMetadata } from '../../contract/metadata';
+import type { FilterMetadata, ScopeGroup, InterfaceName, ResourceMetadata, RestViewMetadata } from '../../contract/metadata';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { FieldValues } from './hooks';
@@ -19,12 +19,12 @@ export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
 export type WriteOperation = 'create' | 'update' | 'remove';
 
-export interface ViewOptions extends Partial<Omit<ViewMetadata, 'rest' | 'filters'>> {
+export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'rest' | 'filters'>> {
   filters?: readonly (string | FilterMetadata)[];
 }
 
 /** A constraint on a boolean field: at most one of the rows with the same parent row may have it set. */
-export interface SingleFlagConstraint {
+export interface UniqueFlagConstraint {
   /** Name of the boolean field. */
   flag: string;
   /** Name of the field that references the parent row. */
@@ -33,7 +33,7 @@ export interface SingleFlagConstraint {
   rowFilter?: Readonly<Record<string, string>>;
 }
 
-export interface ResourceOptions extends ViewOptions {
+export interface ResourceOptions extends RestViewOptions {
   /** Name in the URL, `/api/v2/<rest>/`. If absent, the resource is available in GraphQL only. */
   rest?: string;
   description: string;
@@ -69,7 +69,7 @@ export interface ResourceOptions extends ViewOptions {
   /** Validation rules across fields, enforced in GraphQL only. REST enforces none, like the reference service. */
   rules?: readonly FieldRule[];
   /** A boolean field that is set in at most one row per parent row, which a database constraint enforces. */
-  singleFlag?: SingleFlagConstraint;
+  singleFlag?: UniqueFlagConstraint;
   /** Rows of a public resource with these column values are visible to everyone. Of its other rows, clients see only the ids, in references. */
   publishedValues?: Readonly<Record<string, string>>;
   /**
@@ -97,7 +97,7 @@ export interface ResourceOptions extends ViewOptions {
    * given here: their paths, such as `exercise.category`, by name.
    */
   groupPaths?: Readonly<Record<string, string>>;
-  views?: Readonly<Record<string, ViewOptions>>;
+  views?: Readonly<Record<string, RestViewOptions>>;
 }
 
 /** Options of a resource, with defaults applied, and its public metadata. */

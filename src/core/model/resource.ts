@@ -7,13 +7,13 @@ import {
   type ComparisonOperator,
   type FilterMetadata,
   type ResourceMetadata,
-  type ViewMetadata,
+  type RestViewMetadata,
 } from '../../contract/metadata';
 import { fieldOf, type Entity } from './fields';
 import { toSnakeCase } from '../../contract/casing';
 import { lowerFirst, upperFirst, splitCamelCase } from './inflection';
 import { Node } from './node';
-import { registerResource, type ResourceOptions, type ViewOptions, type WriteOperation } from './registry';
+import { registerResource, type ResourceOptions, type RestViewOptions, type WriteOperation } from './registry';
 import { addAuditFields, VERSION_FIELD } from './auditfields';
 
 /** Converts a declared filter to metadata. `date__gte` becomes a comparison of the field `date`. */
@@ -27,7 +27,7 @@ function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
  * Rejects declared comparison filters (such as `date__gte`) that REST cannot parse, and all comparison filters in resources of the reference service
  * (those with a `position` in its API root), because the reference service ignores comparisons.
  */
-function checkFilterDeclarations(entity: Entity, views: readonly ViewMetadata[]): void {
+function checkFilterDeclarations(entity: Entity, views: readonly RestViewMetadata[]): void {
   for (const { rest, filters, position } of views)
     for (const { field, operator } of filters) {
       if (!operator) continue;
@@ -42,7 +42,7 @@ function checkFilterDeclarations(entity: Entity, views: readonly ViewMetadata[])
 }
 
 /** Rejects REST filters by `id`: their index would have the same name as the unique index (user_id, id) of every owned table. */
-function rejectIdFilters({ name }: Entity, views: readonly ViewMetadata[]): void {
+function rejectIdFilters({ name }: Entity, views: readonly RestViewMetadata[]): void {
   for (const { rest, filters } of views)
     if (filters.some(({ field }) => field === 'id'))
       throw new Error(
@@ -59,7 +59,7 @@ export function Resource(options: ResourceOptions) {
     const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
     const singleRowMutation = (write: WriteOperation) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
     const bulkMutation = (write: WriteOperation) => (options.hasBulkMutations ? mutationName(write, upperFirst(plural)) : undefined);
-    const viewMetadata = (rest: string, o: ViewOptions): ViewMetadata => ({
+    const viewMetadata = (rest: string, o: RestViewOptions): RestViewMetadata => ({
       ...o,
       rest,
       title: o.title ?? splitCamelCase(entity.name),

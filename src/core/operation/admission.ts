@@ -1,8 +1,8 @@
 /** Admission of operations: checks access to introspection, coerces variables, estimates the cost and reserves it. */
 import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
 import type { Caller } from '../../database/options';
-import { Limiter, OverloadedError } from '../../platform/limiter';
-import type { Context, Reservation } from '../context';
+import { ConcurrencyLimiter, OverloadedError } from '../../platform/limiter';
+import type { Context, CostReservation } from '../context';
 import { ClientError, overloadedError, unauthenticatedError } from '../model/errors';
 import { estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
 import { costLimitError, describeCost } from './costlimiterror';
@@ -16,7 +16,7 @@ type Variables = Record<string, unknown>;
  */
 interface AdmissionResult {
   errors?: readonly GraphQLError[];
-  reservation?: Reservation;
+  reservation?: CostReservation;
 }
 
 interface AdmissionOptions {
@@ -28,10 +28,10 @@ interface AdmissionOptions {
 /** An operation of a client counts as large if its expected response exceeds this size. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
 /** Limits concurrent large operations in total, and to one per client, because a single result can occupy hundreds of megabytes. */
-const largeOperations = new Limiter<Caller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
+const largeOperations = new ConcurrencyLimiter<Caller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
-async function acquireSlot(caller: Caller, reservation?: Reservation): Promise<Reservation> {
+async function acquireSlot(caller: Caller, reservation?: CostReservation): Promise<CostReservation> {
   try {
     await largeOperations.waitForSlot(caller);
   } catch (error) {
@@ -46,7 +46,7 @@ async function acquireSlot(caller: Caller, reservation?: Reservation): Promise<R
   };
 }
 
-export class Admission {
+export class OperationAdmission {
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly options: AdmissionOptions,

@@ -13,7 +13,7 @@ export type CompiledOperation = (context: Context, variables: Record<string, unk
  * A scalar that accepts any value. graphql-js coerces the variables before; with this type, graphql-jit does not coerce them a second time. It must
  * be a type of the schema whose operations are compiled.
  */
-export const COERCED_VALUE = new GraphQLScalarType({ name: 'CoercedValue' });
+export const COERCED_VALUE_SCALAR = new GraphQLScalarType({ name: 'CoercedValue' });
 
 /**
  * Returns a copy of a document whose variables all have the scalar type that accepts any value. It is a copy, because graphql-jit modifies its input.
@@ -23,7 +23,7 @@ function withUntypedVariables(document: DocumentNode): DocumentNode {
     VariableDefinition: ({ kind, variable }) => ({
       kind,
       variable,
-      type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: COERCED_VALUE.name } },
+      type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: COERCED_VALUE_SCALAR.name } },
     }),
   });
 }

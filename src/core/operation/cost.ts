@@ -29,7 +29,7 @@ import {
 import { isExcluded, visitFields } from '../model/selections';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../model/pagesize';
 import { BYTES_PER_COST_UNIT, filterCost, mutationInputCost } from './argumentcost';
-import { introspectionListSize, childScope, type IntrospectionScope } from './introspection';
+import { introspectionListSize, introspectionScopeOfChildren, type IntrospectionScope } from './introspection';
 
 const OBJECT_COST = 1;
 const LEAF_COST = 0.1;
@@ -187,7 +187,11 @@ class CostEstimator {
     const { rows, fixedCost, fixedBytes } = isConnection
       ? this.connectionCost(nodes, type)
       : {
-          rows: this.nestedCost(nodes, type, isIntrospected(type) ? childScope(this.schema, field.name, args, scope) : undefined),
+          rows: this.nestedCost(
+            nodes,
+            type,
+            isIntrospected(type) ? introspectionScopeOfChildren(this.schema, field.name, args, scope) : undefined,
+          ),
           fixedCost: 0,
           fixedBytes: 0,
         };

@@ -16,18 +16,18 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../../database/options';
-import { Limiter } from '../../platform/limiter';
-import { ResponseSize } from './responsesize';
+import { ConcurrencyLimiter } from '../../platform/limiter';
+import { ResponseSizeCounter } from './responsesize';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import type { CompiledOperation } from './compiled';
 import type { Context } from '../context';
-import { Admission } from './admission';
+import { OperationAdmission } from './admission';
 import type { AverageBytesOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { selectedFields } from '../read/queryplan';
 import { PreparedOperation } from './preparedoperation';
-import { toClientResult } from './presentederrors';
+import { toClientResult } from './clienterrors';
 import { coerceVariables } from './variables';
 
 export type Variables = Record<string, unknown>;
@@ -65,9 +65,9 @@ export class Executor {
   /**
    * Limits each caller to one running event at a time, so that many subscriptions of a caller cause no more concurrent load than one subscription.
    */
-  private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
+  private readonly eventTurns = new ConcurrencyLimiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compilesOwnOperations: boolean;
-  private readonly admission: Admission;
+  private readonly admission: OperationAdmission;
   private readonly maxResponseBytes: number;
   private readonly valuesPerTurn?: number;
 
@@ -82,7 +82,7 @@ export class Executor {
       widthOf,
     }: ExecutorOptions = {},
   ) {
-    this.admission = new Admission(schema, { maxCost, introspectionRequiresUser: introspection === 'users', widthOf });
+    this.admission = new OperationAdmission(schema, { maxCost, introspectionRequiresUser: introspection === 'users', widthOf });
     this.compilesOwnOperations = compilesOwnOperations;
     this.maxResponseBytes = maxResponseBytes;
     this.valuesPerTurn = valuesPerTurn;
@@ -198,7 +198,7 @@ export class Executor {
     const isEvent = operation?.operation === 'subscription';
     const admission = operation && !isEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
     if (admission?.errors) return toClientResult(admission, context);
-    const size = (context.responseSize = new ResponseSize(this.maxResponseBytes, this.valuesPerTurn));
+    const size = (context.responseSize = new ResponseSizeCounter(this.maxResponseBytes, this.valuesPerTurn));
     context.loaders.pacing = size;
     context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponseBytes);
     const runUncompiled = async () =>

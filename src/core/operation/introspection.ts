@@ -38,7 +38,7 @@ export function containsIntrospection(document: DocumentNode): boolean {
 }
 
 /** Returns the scope of the objects below an introspection field, given the scope of its parent. */
-export function childScope(
+export function introspectionScopeOfChildren(
   schema: GraphQLSchema,
   field: string,
   args: Readonly<Record<string, unknown>>,

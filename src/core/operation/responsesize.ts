@@ -4,7 +4,7 @@
  */
 import { isIntrospectionType, isObjectType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import type { Context } from '../context';
-import type { Pacing } from '../read/batchloader';
+import type { EventLoopPacing } from '../read/batchloader';
 import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { selectedFields, selectionKey } from '../read/queryplan';
@@ -94,7 +94,7 @@ class SliceQueue {
 
 const slices = new SliceQueue();
 
-export class ResponseSize implements Pacing {
+export class ResponseSizeCounter implements EventLoopPacing {
   objects = 0;
   private characters = 0;
   private valueCount = 0;

@@ -14,7 +14,7 @@ const COLUMN_WIDTHS_SQL = `SELECT "tablename" || '.' || "attname" AS "column", "
 const defaultWidth = ({ kind, maxLength }: FieldMeta): number =>
   kind === 'string' && maxLength === undefined ? LONG_TEXT_WIDTH_BYTES : DEFAULT_WIDTH_BYTES;
 
-export class AverageWidths {
+export class AverageColumnWidths {
   /** Average widths by schema coordinate (`Type.field`). */
   private widths: ReadonlyMap<string, number> = new Map();
   private refreshTimer?: NodeJS.Timeout;

@@ -4,10 +4,10 @@
  */
 import DataLoader from 'dataloader';
 
-export type Key = number | string;
+export type LoaderKey = number | string;
 
 /** Spreads the work of an operation over several turns of the event loop. */
-export interface Pacing {
+export interface EventLoopPacing {
   /** Returns a promise that resolves when no object of the response is pending; undefined if none is. */
   whenObjectsComplete(this: void): Promise<void> | undefined;
   /** Calls the function, which resumes one field of the response, now or in a later turn. */
@@ -29,21 +29,21 @@ interface Load<T> {
 const MAX_BATCH_SIZE = 10_000;
 
 export class BatchLoader<T> {
-  private readonly loads = new Map<Key, Load<T>>();
-  private readonly loader: DataLoader<Key, unknown>;
+  private readonly loads = new Map<LoaderKey, Load<T>>();
+  private readonly loader: DataLoader<LoaderKey, unknown>;
 
   constructor(
-    private readonly readBatch: (keys: readonly Key[]) => Promise<T[]>,
-    private readonly pacing: () => Pacing | undefined,
+    private readonly readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>,
+    private readonly pacing: () => EventLoopPacing | undefined,
   ) {
-    this.loader = new DataLoader<Key, unknown>((keys) => this.loadBatch(keys), {
+    this.loader = new DataLoader<LoaderKey, unknown>((keys) => this.loadBatch(keys), {
       cache: false,
       maxBatchSize: MAX_BATCH_SIZE,
       batchScheduleFn: this.scheduleBatch,
     });
   }
 
-  load(key: Key): Promise<T> {
+  load(key: LoaderKey): Promise<T> {
     const load = this.loads.get(key) ?? this.beginLoad(key);
     return new Promise((resolve, reject) => {
       if (load.settle) load.settle({ resolve, reject });
@@ -51,7 +51,7 @@ export class BatchLoader<T> {
     });
   }
 
-  private beginLoad(key: Key): Load<T> {
+  private beginLoad(key: LoaderKey): Load<T> {
     const load: Load<T> = { waitingFields: [], settle: undefined };
     this.loads.set(key, load);
     void this.loader.load(key);
@@ -72,7 +72,7 @@ export class BatchLoader<T> {
   };
 
   /** Reads a batch and settles its loads. The results for DataLoader are not used. */
-  private async loadBatch(keys: readonly Key[]): Promise<readonly unknown[]> {
+  private async loadBatch(keys: readonly LoaderKey[]): Promise<readonly unknown[]> {
     try {
       const values = await this.readBatch(keys);
       keys.forEach((key, index) => this.settle(key, ({ resolve }) => resolve(values[index]!)));
@@ -82,7 +82,7 @@ export class BatchLoader<T> {
     return keys;
   }
 
-  private settle(key: Key, settle: (field: WaitingField<T>) => void): void {
+  private settle(key: LoaderKey, settle: (field: WaitingField<T>) => void): void {
     const load = this.loads.get(key)!;
     const { waitingFields } = load;
     load.settle = settle;

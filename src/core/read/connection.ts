@@ -6,14 +6,14 @@ import { createParameters, joinByAnd, whereClause, type BindParameter, type SqlC
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { atCursorSql, afterCursorCondition, rowCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
+import { atCursorSql, afterCursorCondition, rowCursor, parseCursor, afterCursorBranches } from '../sql/cursor';
 import {
-  bindTerms,
+  bindOrderTerms,
   resolveOrder,
   orderTerms,
   orderByClause,
-  reverseTerms,
-  type BoundTerm,
+  reverseOrderTerms,
+  type BoundOrderTerm,
   type OrderElement,
   type OrderField,
   type OrderTerm,
@@ -22,7 +22,7 @@ import {
 import type { Connection, PageArgs } from './connectiontypes';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, validatePageSize } from '../model/pagesize';
 import type { ConnectionPlan } from './queryplan';
-import { fromClause, joinClauses, containsIdSql } from '../sql/expressions';
+import { fromClause, joinClauses, referencesIdSql } from '../sql/expressions';
 import { selectStatement, type SelectedExpression } from '../sql/select';
 import { compileWhere } from '../sql/where';
 
@@ -106,24 +106,24 @@ function outsideExpressions(
   const { entity, joins, conditions } = request;
   const { after, before, offset, backward } = window;
   // Values are bound only when an expression uses them, because PostgreSQL rejects unused parameters.
-  const terms = () => bindTerms(window.terms, bind);
+  const terms = () => bindOrderTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
     `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions, ...positionConditions], 't', bind)})`;
   /**
    * Returns expressions of which at least one is true if rows exist at or beyond a cursor. The first is the fastest: it looks for the row at the
    * cursor.
    */
-  const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
-    [atCursorSql(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
+  const existsBeyond = (order: readonly BoundOrderTerm[], values: unknown[]) =>
+    [atCursorSql(order, values, bind), ...afterCursorBranches(order, values, bind)].map((alternative) =>
       existsExpression(() => alternative),
     );
   const existsSkipped = () =>
     existsExpression(
       ...(after ? [afterCursorCondition(terms(), after)] : []),
-      ...(before ? [afterCursorCondition(reverseTerms(terms()), before)] : []),
+      ...(before ? [afterCursorCondition(reverseOrderTerms(terms()), before)] : []),
     );
   const earlierExist = () => [
-    ...(after ? existsBeyond(reverseTerms(terms()), after) : []),
+    ...(after ? existsBeyond(reverseOrderTerms(terms()), after) : []),
     ...(offset && !backward ? [existsSkipped()] : []),
   ];
   const laterExist = () => [...(before ? existsBeyond(terms(), before) : []), ...(offset && backward ? [existsSkipped()] : [])];
@@ -151,15 +151,15 @@ function pageStatement(
 ): string {
   const { joins, conditions } = request;
   const { backward, offset } = window;
-  const terms = bindTerms(window.terms, bind);
-  const order = backward ? reverseTerms(terms) : terms;
+  const terms = bindOrderTerms(window.terms, bind);
+  const order = backward ? reverseOrderTerms(terms) : terms;
   const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
-  const allConditions = [...extraConditions, ...conditions, ...(end ? [afterCursorCondition(reverseTerms(order), end)] : [])];
+  const allConditions = [...extraConditions, ...conditions, ...(end ? [afterCursorCondition(reverseOrderTerms(order), end)] : [])];
   const where = joinByAnd(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
   const offsetParameter = offset ? bind(offset) : undefined;
-  const alternatives = start ? afterCursorAlternatives(order, start, bind) : [];
+  const alternatives = start ? afterCursorBranches(order, start, bind) : [];
   const cursorValues =
     plan.needsCursors || alternatives.length > 1 ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`]) : undefined;
   const shape = {
@@ -174,7 +174,7 @@ function pageStatement(
   const whereBeyond = (alternative: string) => (where ? `${where} AND ${alternative}` : alternative);
   if (alternatives.length === 0) return selectStatement(shape);
   if (alternatives.length === 1) return selectStatement({ ...shape, where: whereBeyond(alternatives[0]!) });
-  // A UNION of one SELECT per alternative condition. Each reads one range of an index, so that a page costs the same wherever it is in the list.
+  // UNION ALL of one SELECT per OR branch of the keyset condition. Each scans one range of an index, so the cost of a page does not depend on its position.
   const branchLimit = offset ? bind(rowCount + offset) : limit;
   const branches = alternatives
     .map((alternative) => `(${selectStatement({ ...shape, where: whereBeyond(alternative), limit: branchLimit, offset: undefined })})`)
@@ -240,7 +240,7 @@ export async function readPagesOfParents(
 ): Promise<Connection[]> {
   const window = pageWindow(request);
   const parentField = fieldOf(request.entity, referenceField);
-  const belongsToParent: SqlCondition = () => containsIdSql(parentField, 't', 'p.id');
+  const belongsToParent: SqlCondition = () => referencesIdSql(parentField, 't', 'p.id');
   const readPages = () => {
     const { bind, values } = createParameters();
     const ids = bind(parentIds);

@@ -5,10 +5,10 @@ import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visib
 import { columnIn, createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type RowOf } from '../model/fields';
-import { BatchLoader, type Key, type Pacing } from './batchloader';
+import { BatchLoader, type LoaderKey, type EventLoopPacing } from './batchloader';
 import { planCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
-import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
+import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { columnSet, selectRowsStatement, selectStatement, type ColumnSet } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
@@ -20,9 +20,9 @@ export class Loaders {
   /** Derived values that this request computes, by name. */
   derivedValues = new Map<string, Promise<unknown>>();
   /** Set by the executor for operations of clients. */
-  pacing?: Pacing;
+  pacing?: EventLoopPacing;
 
-  get<T>(key: unknown, readBatch: (keys: readonly Key[]) => Promise<T[]>): BatchLoader<T> {
+  get<T>(key: unknown, readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>): BatchLoader<T> {
     let loader = this.loaders.get(key);
     if (!loader) this.loaders.set(key, (loader = new BatchLoader<unknown>(readBatch, () => this.pacing)));
     return loader as BatchLoader<T>;
@@ -37,7 +37,7 @@ export class Loaders {
 
 async function readByIds(
   columns: ColumnSet,
-  ids: readonly Key[],
+  ids: readonly LoaderKey[],
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
@@ -51,7 +51,7 @@ async function readByParents(
   entity: Entity,
   referenceField: string,
   columns: ColumnSet,
-  ids: readonly Key[],
+  ids: readonly LoaderKey[],
   order: readonly string[],
   context: Context,
   conditions: readonly SqlCondition[] = [],
@@ -59,9 +59,9 @@ async function readByParents(
   const parentField = fieldOf(entity, referenceField);
   const { bind, values } = createParameters();
   const where = joinByAnd([columnIn(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
-  const terms = bindTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
+  const terms = bindOrderTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
   const text = selectStatement({ columns, extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']], where, order: terms });
-  const rowsByParent = new Map<Key, Row[]>(ids.map((id) => [id, []]));
+  const rowsByParent = new Map<LoaderKey, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.queryMaybeStale(text, values)) rowsByParent.get(row._parent)!.push(row);
   return ids.map((id) => rowsByParent.get(id)!);
 }
@@ -167,7 +167,7 @@ export function loadRowFields<M, F extends keyof RowOf<M> & string>(
 }
 
 /** Loads a row for a calculation, even if the row itself is not visible to the viewer (such as one pending review). */
-export function loadRowForCalculation<M, F extends keyof RowOf<M> & string>(
+export function loadRowEvenIfHidden<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   fields: readonly F[],
   id: number,
@@ -206,7 +206,7 @@ async function readNearest(
   entity: Entity,
   dateField: string,
   columns: ColumnSet,
-  days: readonly Key[],
+  days: readonly LoaderKey[],
   context: Context,
 ): Promise<(Row | null)[]> {
   const { bind, values } = createParameters();
@@ -214,7 +214,7 @@ async function readNearest(
   const column = fieldSqlExpression(fieldOf(entity, dateField), 't');
   const nearestNeighbour = (comparison: string, descending: boolean) => {
     const where = joinByAnd([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
-    const order = bindTerms(
+    const order = bindOrderTerms(
       orderTerms(entity, [{ path: [dateField], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
       bind,
     );
@@ -225,12 +225,12 @@ async function readNearest(
       SELECT * FROM (${nearestNeighbour('<=', true)} UNION ALL ${nearestNeighbour('>', false)}) AS c ORDER BY abs(c."${dateField}" - k."day"), c."${dateField}" LIMIT 1) AS n`,
     values,
   );
-  const rowsByDay = new Map(rows.map((row) => [row._day as Key, row]));
+  const rowsByDay = new Map(rows.map((row) => [row._day as LoaderKey, row]));
   return days.map((day) => rowsByDay.get(day) ?? null);
 }
 
 /** Loads the viewer's row nearest to a day, for custom resolvers. Of two equally near rows, the earlier one is returned. */
-export function loadNearestRow<M, F extends keyof RowOf<M> & string>(
+export function loadRowNearestInTime<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   dateField: keyof RowOf<M> & string,
   fields: readonly F[],

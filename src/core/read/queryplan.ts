@@ -24,7 +24,7 @@ interface FieldNeeds {
 const declaredNeeds: FieldNeeds[] = [];
 
 /**
- * Type that makes compilation fail if the first parameter of a resolver (its `@Root()` row) has fields that `@Needs` does not declare. The id is
+ * Type that makes compilation fail if the first parameter of a resolver (its `@Root()` row) has fields that `@RequiresFields` does not declare. The id is
  * always allowed.
  */
 type ReadsOnlyDeclared<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
@@ -35,7 +35,7 @@ type ReadsOnlyDeclared<Row, Resolver extends (...args: never[]) => unknown> = Ro
  * Declares which fields of its row a custom resolver reads. The type of the resolver's first parameter may have no other fields. Without `columns`,
  * all fields are declared, for resolvers that return the row itself.
  */
-export const Needs =
+export const RequiresFields =
   <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(entity: () => Entity<M>, ...columns: F[]) =>
   <Resolver extends (...args: never[]) => unknown>(
     _target: object,
@@ -46,7 +46,7 @@ export const Needs =
   };
 
 /**
- * Returns the fields of the row that each GraphQL field depends on: for relations their key fields, for custom resolvers the fields that `@Needs`
+ * Returns the fields of the row that each GraphQL field depends on: for relations their key fields, for custom resolvers the fields that `@RequiresFields`
  * declares.
  */
 const needsOf = memoizePerEntity((entity) => {

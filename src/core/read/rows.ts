@@ -8,7 +8,7 @@ import { notFoundError } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { rejectOtherNodeType, resolveRowId } from '../model/node';
 import { resourceOf } from '../model/registry';
-import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
+import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { requiredRowColumns } from './queryplan';
 import { columnSet, selectRowsStatement, selectStatement } from '../sql/select';
 
@@ -23,7 +23,7 @@ export async function readRowsById(entity: Entity, ids: readonly number[], conte
 }
 
 /** Returns the id of the viewer's row of an entity with one row per user. */
-export async function viewerRowId(entity: Entity, context: Context): Promise<number> {
+export async function idOfViewersRow(entity: Entity, context: Context): Promise<number> {
   const columns = columnSet(entity, ['id'], context.policies.textOrder);
   const [row] = await context.session.queryMaybeStale(...selectRowsStatement(columns, visibleRowConditions(entity, context)));
   return row!.id as number;
@@ -32,7 +32,7 @@ export async function viewerRowId(entity: Entity, context: Context): Promise<num
 export async function readAllRows(entity: Entity, context: Context, info: Info): Promise<Row[]> {
   const { bind, values } = createParameters();
   const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
-  const order = bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context.policies), bind);
+  const order = bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context.policies), bind);
   return context.session.queryMaybeStale(
     selectStatement({ columns: requiredRowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }),
     values,

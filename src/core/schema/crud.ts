@@ -11,11 +11,11 @@ import { registerHooks, type WriteHooks } from '../model/hooks';
 import { addResolverMethod } from '../model/resolvermethods';
 import { addMutations } from './mutations';
 import { listSize } from '../model/listsize';
-import { nounFor, upperFirst, withArticle } from '../model/inflection';
+import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { NODE_ID_DESCRIPTION, nodeIdOf } from '../model/node';
 import type { OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/queryplan';
-import { addChildField, listTypesOf, listParameters, addRelationField } from './relations';
+import { addChildField, listTypesOf, listParameterDecorators, addRelationField } from './relations';
 import { resourceOf } from '../model/registry';
 import { readAllRows, readRowById } from '../read/rows';
 import type { FieldValues } from '../model/hooks';
@@ -59,7 +59,7 @@ function addQueries(target: ClassType, entity: Entity): void {
     Query(() => entity, {
       name: singularName,
       nullable: true,
-      description: `${upperFirst(withArticle(nounFor(entity.name)))} by its \`id\` or \`nodeId\`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.`,
+      description: `${upperFirst(withArticle(nounOfTypeName(entity.name)))} by its \`id\` or \`nodeId\`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.`,
     }),
     only,
   );
@@ -69,10 +69,10 @@ function addQueries(target: ClassType, entity: Entity): void {
     'many',
     (page: PageArgs, where: FieldValues | null, orderBy: OrderElement[] | null, context: Context, info: Info): Promise<Connection> =>
       readPage(createListRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
-    listParameters(types),
+    listParameterDecorators(types),
     Query(() => types.connection, {
       name: pluralName,
-      description: `The ${nounFor(pluralName)}${owned ? ' of the viewer' : ''}. ${description}`,
+      description: `The ${nounOfTypeName(pluralName)}${owned ? ' of the viewer' : ''}. ${description}`,
     }),
     lookupTableSize === undefined
       ? only

@@ -1,9 +1,9 @@
 /** GraphQL input types of a resource, generated from its fields: for creation, for changes of one row, and for changes of many rows. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableChildren } from '../write/drafts';
-import { defaultValues, fieldOf, fieldsOf, partsOf, type Entity, type FieldMeta } from '../model/fields';
+import { defaultValues, fieldOf, fieldsOf, nestedChildrenOf, type Entity, type FieldMeta } from '../model/fields';
 import { toSnakeCase } from '../../contract/casing';
-import { nounFor, upperFirst, withArticle } from '../model/inflection';
+import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { ROW_ID_DESCRIPTION } from '../model/node';
 import { memoizePerEntity } from '../model/memoize';
 
@@ -50,7 +50,9 @@ function createInputType(
 }
 
 const isPart = (entity: Entity, referenceField: string) =>
-  partsOf(fieldOf(entity, referenceField).target!()).some((child) => child.target() === entity && child.referenceField === referenceField);
+  nestedChildrenOf(fieldOf(entity, referenceField).target!()).some(
+    (child) => child.target() === entity && child.referenceField === referenceField,
+  );
 
 const creationInputs = new Map<string, ClassType>();
 
@@ -59,7 +61,7 @@ const creationInputs = new Map<string, ClassType>();
  * it.
  */
 export function creationInput(entity: Entity, referenceField?: string): ClassType {
-  const noun = nounFor(entity.name);
+  const noun = nounOfTypeName(entity.name);
   const parent = referenceField && fieldOf(entity, referenceField).object!;
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
   const existingInput = creationInputs.get(name);
@@ -83,9 +85,9 @@ export function creationInput(entity: Entity, referenceField?: string): ClassTyp
 }
 
 export const patchInput = memoizePerEntity((entity) => {
-  const description = `Changes of ${withArticle(nounFor(entity.name))}. Absent fields stay unchanged.`;
+  const description = `Changes of ${withArticle(nounOfTypeName(entity.name))}. Absent fields stay unchanged.`;
   const Patch = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchOptions);
-  for (const child of partsOf(entity)) {
+  for (const child of nestedChildrenOf(entity)) {
     const type = creationInput(child.target(), child.referenceField);
     const description = `${child.description} Replaces the existing list: rows with an \`id\` are updated, rows without one are created, and missing rows are deleted.`;
     Field(() => [type], { nullable: true, description })(Patch.prototype, child.name);
@@ -109,6 +111,6 @@ export function bulkChangeInput(entity: Entity): ClassType {
   const Patch = patchInput(entity);
   Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
   Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION })(Change.prototype, 'ifVersion');
-  InputType(name, { description: `The changes of ${withArticle(nounFor(entity.name))}.` })(Change);
+  InputType(name, { description: `The changes of ${withArticle(nounOfTypeName(entity.name))}.` })(Change);
   return Change as ClassType;
 }

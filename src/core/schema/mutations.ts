@@ -2,21 +2,21 @@
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
 import { runDeletion, DeletePayload } from './deletion';
-import { childrenOf, partsOf, type Entity } from '../model/fields';
+import { childrenOf, nestedChildrenOf, type Entity } from '../model/fields';
 import { bulkChangeInput, creationInput, IF_VERSION_DESCRIPTION, patchInput, RowVersion } from './inputs';
 import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';
 import { loadRowsById } from '../read/loaders';
 import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
 import type { InputPath } from '../model/validationissues';
-import { nounFor, upperFirst, withArticle } from '../model/inflection';
+import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { ROW_ID_DESCRIPTION } from '../model/node';
 import { runWrite, createPayloadType, type PayloadConstructor } from './payload';
 import { resourceOf } from '../model/registry';
 import { hasRequiredFields } from '../read/queryplan';
-import { viewerRowId, readRowById } from '../read/rows';
+import { idOfViewersRow, readRowById } from '../read/rows';
 import type { FieldValues } from '../model/hooks';
 import type { StoredRow } from '../write/statements';
-import { setsParts, saveTree } from '../write/nestedwrite';
+import { hasNestedChildren, saveTree } from '../write/nestedwrite';
 import { executeUpdates, createRows, executeDeletions } from '../write/write';
 
 /** Extensions of mutations that only write rows and can therefore be part of an `@atomic` operation. */
@@ -30,7 +30,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
       entity,
       many: false,
       name: `${entity.name}Payload`,
-      description: `The written ${nounFor(entity.name)}, or the errors in the input.`,
+      description: `The written ${nounOfTypeName(entity.name)}, or the errors in the input.`,
       field: singularName,
       type: () => entity,
       readRows: ({ id, row }, context, info) =>
@@ -44,7 +44,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
   if (metadata.createMany) addBulkMutations(target, entity);
 }
 
-const nounPhrase = (entity: Entity) => withArticle(nounFor(entity.name));
+const nounPhrase = (entity: Entity) => withArticle(nounOfTypeName(entity.name));
 
 /** Returns the sentence of a description that says who may change or delete rows of a contributed resource, which have no owner. */
 const permissionNote = (entity: Entity) =>
@@ -74,14 +74,16 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
 
 function addUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Patch = patchInput(entity);
-  const partsNote = partsOf(entity).length ? `, optionally with its parts, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows` : '';
+  const partsNote = nestedChildrenOf(entity).length
+    ? `, optionally with its parts, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`
+    : '';
   addResolverMethod(
     target,
     'update',
     (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
       runWrite(Payload, async () => {
         const change = { id, idPath: ['id'], input, path: ['input'], ...versionCondition(ifVersion) };
-        return setsParts(entity, input)
+        return hasNestedChildren(entity, input)
           ? saveTree(entity, change, 'input', context)
           : (await executeUpdates(entity, [change], 'input', context))[0]!;
       }),
@@ -103,7 +105,7 @@ function addViewerUpdate(target: ClassType, entity: Entity, name: string, Payloa
     'updateMine',
     (input: FieldValues, context: Context, ifVersion?: string | null) =>
       runWrite(Payload, async () => {
-        const id = String(await viewerRowId(entity, context));
+        const id = String(await idOfViewersRow(entity, context));
         return (
           await executeUpdates(entity, [{ id, idPath: ['id'], input, path: ['input'], ...versionCondition(ifVersion) }], 'input', context)
         )[0]!;
@@ -112,7 +114,7 @@ function addViewerUpdate(target: ClassType, entity: Entity, name: string, Payloa
     Mutation(() => Payload, {
       nullable: true,
       name,
-      description: `Updates the viewer's ${nounFor(entity.name)}. Absent fields stay unchanged.`,
+      description: `Updates the viewer's ${nounOfTypeName(entity.name)}. Absent fields stay unchanged.`,
     }),
     ROW_MUTATION,
   );
@@ -142,7 +144,7 @@ const versionCondition = (version: string | null | undefined, ...basePath: Input
 
 function addBulkMutations(target: ClassType, entity: Entity): void {
   const { metadata, pluralName } = resourceOf(entity)!;
-  const nouns = nounFor(pluralName);
+  const nouns = nounOfTypeName(pluralName);
   const Payload = createPayloadType<number[]>({
     entity,
     many: true,

@@ -2,7 +2,7 @@
 import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import { mayHideRows } from '../access/access';
+import { mayHaveHiddenRows } from '../access/access';
 import { readPagesOfParents, createListRequest } from '../read/connection';
 import { createConnectionType, PageArgs, type Connection } from '../read/connectiontypes';
 import type { Context } from '../context';
@@ -33,7 +33,7 @@ export const listTypesOf = memoizePerEntity((entity): ListTypes => ({
   connection: createConnectionType(entity),
 }));
 
-export const listParameters = ({ where, order }: ListTypes): ParameterDecorator[] => [
+export const listParameterDecorators = ({ where, order }: ListTypes): ParameterDecorator[] => [
   Args(() => PageArgs),
   Arg('where', () => where, { nullable: true, description: 'Filters the rows.' }),
   Arg('orderBy', () => [order], {
@@ -50,7 +50,7 @@ export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by rev
 
 export function addRelationField(target: ClassType, field: FieldMeta): void {
   const name = field.object!;
-  const hidesTarget = !field.relation!.many && mayHideRows(field.target!());
+  const hidesTarget = !field.relation!.many && mayHaveHiddenRows(field.target!());
   const load = field.relation!.many
     ? (row: Row, context: Context, info: Info) => loadRowsById(field.target!(), row[field.name] ?? [], context, info)
     : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
@@ -114,7 +114,7 @@ function addChildConnection(target: ClassType, child: ChildMeta): void {
     target,
     child.name,
     load,
-    [Root(), ...listParameters(types)],
+    [Root(), ...listParameterDecorators(types)],
     FieldResolver(() => types.connection, { description: child.description }),
   );
 }

@@ -7,7 +7,7 @@ import type { BindParameter, SqlCondition } from '../access/conditions';
 import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError } from '../model/errors';
 import { sqlType } from '../model/fields';
-import type { BoundTerm, OrderTerm } from './ordering';
+import type { BoundOrderTerm, OrderTerm } from './ordering';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
 
 type CursorTerm = Omit<OrderTerm, 'sql'>;
@@ -55,22 +55,22 @@ function isValidForKind(kind: FieldKind, value: unknown): boolean {
 
 type CursorValues = readonly unknown[];
 
-const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
+const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundOrderTerm) => nullable && !nullsFirst;
 
 /** Returns alternative SQL conditions for the values that follow the given value in the order of a sort term; none if no value can follow it. */
-function laterConditions(term: BoundTerm, value: unknown, placeholder: string): string[] {
+function laterConditions(term: BoundOrderTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
   return [`${sql} ${descending ? '<' : '>'} ${placeholder}`, ...(sortsNullsLast(term) ? [`${sql} IS NULL`] : [])];
 }
 
-const equalCondition = ({ sql }: BoundTerm, value: unknown, placeholder: string) =>
+const equalCondition = ({ sql }: BoundOrderTerm, value: unknown, placeholder: string) =>
   value === null ? `${sql} IS NULL` : `${sql} = ${placeholder}`;
 
-const bindValues = (terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string[] =>
+const bindValues = (terms: readonly BoundOrderTerm[], values: CursorValues, bind: BindParameter): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-export function atCursorSql(terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string {
+export function atCursorSql(terms: readonly BoundOrderTerm[], values: CursorValues, bind: BindParameter): string {
   const placeholders = bindValues(terms, values, bind);
   return terms.map((term, index) => equalCondition(term, values[index], placeholders[index]!)).join(' AND ');
 }
@@ -79,7 +79,7 @@ export function atCursorSql(terms: readonly BoundTerm[], values: CursorValues, b
  * Returns alternative conditions for the rows after the cursor: equal values in the first terms and a later value in the next term. No row meets two
  * of them, and each matches one range of an index on the sort order.
  */
-export function afterCursorAlternatives(terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string[] {
+export function afterCursorBranches(terms: readonly BoundOrderTerm[], values: CursorValues, bind: BindParameter): string[] {
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
     const equalPrefix = terms.slice(0, index).map((earlier, j) => equalCondition(earlier, values[j], placeholders[j]!));
@@ -90,8 +90,8 @@ export function afterCursorAlternatives(terms: readonly BoundTerm[], values: Cur
 }
 
 export const afterCursorCondition =
-  (terms: readonly BoundTerm[], values: CursorValues): SqlCondition =>
+  (terms: readonly BoundOrderTerm[], values: CursorValues): SqlCondition =>
   (_alias, bind) =>
-    `(${afterCursorAlternatives(terms, values, bind)
+    `(${afterCursorBranches(terms, values, bind)
       .map((alternative) => `(${alternative})`)
       .join(' OR ')})`;

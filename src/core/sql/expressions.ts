@@ -1,7 +1,7 @@
 /** SQL expressions of fields, and the FROM clause of an entity. */
 import type { BindParameter, SqlCondition } from '../access/conditions';
 import { fieldOf, type Entity, type FieldMeta } from '../model/fields';
-import { linkKindCondition } from '../model/linktable';
+import { linkDiscriminatorCondition } from '../model/linktable';
 import { resourceOf } from '../model/registry';
 import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
@@ -16,7 +16,7 @@ export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: T
   }
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const links = `FROM "${table}" l`;
-  const where = `WHERE l."${ownColumn}" = ${alias}."${keyColumn}"${linkKindCondition(field.link!, 'l')}`;
+  const where = `WHERE l."${ownColumn}" = ${alias}."${keyColumn}"${linkDiscriminatorCondition(field.link!, 'l')}`;
   const target = field.target!();
   const { ordering, table: targetTable } = resourceOf(target)!;
   const fields = ordering.map((name) => fieldOf(target, name)).filter(({ name }) => name !== 'id');
@@ -29,7 +29,7 @@ export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: T
  * Returns the condition that a reference equals the given id, or that an id set contains it. It is written so that an index of the other table can be
  * used.
  */
-export function containsIdSql(field: FieldMeta, alias: string, id: string): string {
+export function referencesIdSql(field: FieldMeta, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
   if (field.matchingColumns) {
     const table = resourceOf(field.target!())!.table;
@@ -42,7 +42,7 @@ export function containsIdSql(field: FieldMeta, alias: string, id: string): stri
     return `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;
   }
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
-  return `${alias}."${keyColumn}" IN (SELECT l."${ownColumn}" FROM "${table}" l WHERE l."${otherColumn}" = ${id}${linkKindCondition(field.link!, 'l')})`;
+  return `${alias}."${keyColumn}" IN (SELECT l."${ownColumn}" FROM "${table}" l WHERE l."${otherColumn}" = ${id}${linkDiscriminatorCondition(field.link!, 'l')})`;
 }
 
 export const joinClauses = (joins: readonly SqlCondition[], bind: BindParameter): string =>

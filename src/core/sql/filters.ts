@@ -2,7 +2,7 @@
 import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
 import type { EnumDefinition } from '../model/choices';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { nounFor } from '../model/inflection';
+import { nounOfTypeName } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { relationsOf } from './relationpaths';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
@@ -134,7 +134,7 @@ function enumFilter({ name, type }: EnumDefinition, many: boolean): ClassType {
   if (!filter)
     enumFilters.set(
       filterName,
-      (filter = (many ? createIdSetFilter : createEqualityFilter)(filterName, () => type, many ? nounFor(name) : 'choice')),
+      (filter = (many ? createIdSetFilter : createEqualityFilter)(filterName, () => type, many ? nounOfTypeName(name) : 'choice')),
     );
   return filter;
 }

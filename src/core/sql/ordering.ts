@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
 import { atMostElements } from '../../contract/messages';
-import { mayHideRows } from '../access/access';
+import { mayHaveHiddenRows } from '../access/access';
 import { whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
@@ -49,7 +49,7 @@ export interface OrderTerm extends Omit<OrderField, 'path'> {
 }
 
 /** A sort term whose SQL is final, because its values are bound as parameters of a statement. */
-export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
+export interface BoundOrderTerm extends Omit<OrderTerm, 'sql'> {
   sql: string;
 }
 
@@ -184,7 +184,7 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
     ...value,
     sql: (bind) =>
       `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${targetAlias}${whereClause(conditions, targetAlias, bind)})`,
-    null: reference.null || value.null || mayHideRows(target),
+    null: reference.null || value.null || mayHaveHiddenRows(target),
   };
 }
 
@@ -206,15 +206,15 @@ export function orderTerms(entity: Entity, keys: readonly OrderField[], orderCon
   return idIndex >= 0 ? terms.slice(0, idIndex + 1) : [...terms, orderTerm(entity, parseOrderField('id'), orderContext)];
 }
 
-export const bindTerms = (terms: readonly OrderTerm[], bind: BindParameter): BoundTerm[] =>
+export const bindOrderTerms = (terms: readonly OrderTerm[], bind: BindParameter): BoundOrderTerm[] =>
   terms.map((term) => ({ ...term, sql: term.sql(bind) }));
 
-export const reverseTerms = (terms: readonly BoundTerm[]): BoundTerm[] =>
+export const reverseOrderTerms = (terms: readonly BoundOrderTerm[]): BoundOrderTerm[] =>
   terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 
-export type SortTerm = Pick<BoundTerm, 'sql' | 'descending' | 'nullsFirst' | 'null'>;
+export type SortTerm = Pick<BoundOrderTerm, 'sql' | 'descending' | 'nullsFirst' | 'null'>;
 
-export const BY_ID: SortTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
+export const ORDER_BY_ID: SortTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
 
 /**
  * Returns the direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order.

@@ -3,7 +3,7 @@ import { referenceableRowConditions, visibleRowConditions } from '../access/acce
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta, type Thunk } from '../model/fields';
-import { linkKindCondition } from '../model/linktable';
+import { linkDiscriminatorCondition } from '../model/linktable';
 import type { InterfaceName } from '../../contract/metadata';
 import { memoizePerEntity } from '../model/memoize';
 import { fieldSqlExpression } from './expressions';
@@ -44,7 +44,7 @@ function referencePath(entity: Entity, { target, column, link, through, matching
     return {
       outerKey: (outer) => `${outer}."${keyColumn}"`,
       innerKeys: (inner) =>
-        `SELECT l."${ownColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${otherColumn}"${linkKindCondition(link, 'l')}`,
+        `SELECT l."${ownColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${otherColumn}"${linkDiscriminatorCondition(link, 'l')}`,
     };
   }
   if (through)
@@ -78,7 +78,7 @@ function childPath(target: Thunk, { column, link, through, matchingColumns, name
   return {
     outerKey: key,
     innerKeys: (inner) =>
-      `SELECT l."${otherColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${keyColumn}" = l."${ownColumn}"${linkKindCondition(link, 'l')}`,
+      `SELECT l."${otherColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${keyColumn}" = l."${ownColumn}"${linkDiscriminatorCondition(link, 'l')}`,
   };
 }
 

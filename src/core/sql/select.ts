@@ -78,7 +78,7 @@ export function selectStatement(shape: SelectShape): string {
   const extraKey = extraExpressions.flat().join(KEY_SEPARATOR);
   const key = [columns.number, extraKey, joins, where, orderByClause(order), limit, offset].join(KEY_SEPARATOR);
   let text = statementCache.get(key);
-  if (text === undefined) statementCache.set(key, (text = generateSelect(shape)));
+  if (text === undefined) statementCache.set(key, (text = generateUncachedSelect(shape)));
   return text;
 }
 
@@ -89,7 +89,7 @@ export function selectRowsStatement(columns: ColumnSet, conditions: readonly Sql
 }
 
 /** Generates a SELECT statement without the cache. */
-export function generateSelect({
+export function generateUncachedSelect({
   columns: { entity, attributes },
   extraExpressions = [],
   joins,

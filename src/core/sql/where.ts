@@ -3,7 +3,7 @@ import { conjunction, disjunction, negation, whereClause, type SqlCondition } fr
 import type { Context } from '../context';
 import { invalidArgumentError, truncateInput } from '../model/errors';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { linkKindCondition } from '../model/linktable';
+import { linkDiscriminatorCondition } from '../model/linktable';
 import { isSearchableText, TextMode } from './filters';
 import { parseRowId } from '../model/ids';
 import { parseNodeId, rejectOtherNodeType, resolveRowId } from '../model/node';
@@ -116,14 +116,14 @@ export function operatorCondition(
 
 function linkedToAnyCondition(field: FieldMeta, ids: readonly unknown[]): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
-  const kindCondition = linkKindCondition(field.link!, 'l');
+  const kindCondition = linkDiscriminatorCondition(field.link!, 'l');
   return (alias, bind) =>
     `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition})`;
 }
 
 function joinOfEachFilter(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
-  const kindCondition = linkKindCondition(field.link!, name);
+  const kindCondition = linkDiscriminatorCondition(field.link!, name);
   return (alias, bind) =>
     `JOIN "${table}" ${name} ON ${name}."${ownColumn}" = ${alias}."${keyColumn}" AND ${name}."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition}`;
 }

@@ -91,7 +91,7 @@ export function rejectTooManyRows(count: number, argument: string): void {
 /**
  * Groups drafts so that one statement can write each group: drafts of one entity at the same depth of the input. Groups of parent rows come first.
  */
-export function groupByLevel(drafts: readonly RowDraft[]): RowDraft[][] {
+export function groupDraftsByLevel(drafts: readonly RowDraft[]): RowDraft[][] {
   const levels = new Map<string, RowDraft[]>();
   for (const draft of drafts) {
     const key = `${draft.depth} ${draft.entity.name}`;

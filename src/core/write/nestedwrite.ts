@@ -4,23 +4,31 @@
  * number of statements does not depend on the number of rows.
  */
 import type { Row } from '../../database/rows';
-import { ownerValues } from '../access/access';
+import { ownerColumnValues } from '../access/access';
 import type { Context } from '../context';
 import { InvalidInput, throwIfInvalid } from '../model/errors';
-import { fieldsOf, partsOf, type ChildMeta, type Entity } from '../model/fields';
+import { fieldsOf, nestedChildrenOf, type ChildMeta, type Entity } from '../model/fields';
 import type { FieldValues } from '../model/hooks';
 import type { InputIssue } from '../model/validationissues';
-import { addRemainingIssues } from './allissues';
+import { collectAllInputIssues } from './allinputissues';
 import { withRetries } from './retry';
-import { createDrafts, groupByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
+import { createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
 import { fieldsOfAffectedRules } from './rules';
-import { deleteRows, lockParts, type StoredRow, type WriteContext } from './statements';
+import { deleteRows, lockChildRows, type StoredRow, type WriteContext } from './statements';
 import { validateDrafts } from './validation';
-import { requireRows, lockReferencedRows, parseRowIds } from './rowreferences';
-import { runTransactionStartHooks, insertLevel, runInTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
+import { requireRowsExist, lockReferencedRows, parseRowIds } from './rowreferences';
+import {
+  runTransactionStartHooks,
+  insertRowsOfEntity,
+  runInTransaction,
+  updateRowsOfEntity,
+  type RowChange,
+  type PreparedRow,
+} from './write';
 
 /** Whether the input contains a list of parts, which are child rows that are saved together with their parent row. */
-export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
+export const hasNestedChildren = (entity: Entity, input: FieldValues): boolean =>
+  nestedChildrenOf(entity).some(({ name }) => input[name] != null);
 
 interface StoredPart {
   readonly entity: Entity;
@@ -36,7 +44,7 @@ const keyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`
 
 /** Saves a row with its parts and returns the row without them. */
 export async function saveTree(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
-  ownerValues(entity, context);
+  ownerColumnValues(entity, context);
   rejectTooManyRows(countRows(entity, change.input), argument);
   const [id] = parseRowIds(entity, [change]) as [number];
   await withRetries(context, () => {
@@ -52,7 +60,7 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   const drafts = createDrafts(entity, change.input, change.path);
   const root = drafts[0]!;
   root.id = id;
-  const levels = groupByLevel(drafts);
+  const levels = groupDraftsByLevel(drafts);
   for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
   const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFields(entity)];
   let parts: readonly StoredPart[];
@@ -61,7 +69,7 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
     parts = await lockPartsBelow(entity, [id], drafts, writing);
     matchStoredParts(drafts, parts);
   } catch (error) {
-    throw await addRemainingIssues(error, drafts, context);
+    throw await collectAllInputIssues(error, drafts, context);
   }
   await validateDrafts(drafts, context);
   const storedByDraft = new Map<RowDraft, StoredRow>();
@@ -80,14 +88,14 @@ async function lockPartsBelow(
   writing: WriteContext,
 ): Promise<StoredPart[]> {
   const parts: StoredPart[] = [];
-  for (const child of ids.length ? partsOf(entity) : []) {
+  for (const child of ids.length ? nestedChildrenOf(entity) : []) {
     const target = child.target();
     const fieldsOfRules = fieldsOfAffectedRules(
       target,
       drafts.filter((draft) => draft.entity === target),
       writing.context,
     );
-    const rows = await lockParts(child, ids, writing, [...fieldsOfRules, ...linkFields(target)]);
+    const rows = await lockChildRows(child, ids, writing, [...fieldsOfRules, ...linkFields(target)]);
     const nestedParts = await lockPartsBelow(
       target,
       rows.map((row) => row.id as number),
@@ -110,7 +118,7 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
     const references = draftsWithId.map(({ path, fullInput }) => ({ id: fullInput!.id as string, idPath: [...path, 'id'] }));
     const ids = parseRowIds(entity, references);
     const storedIds = parts.filter((part) => part.entity === entity).map(({ row }) => row.id as number);
-    requireRows(entity, references, ids, storedIds);
+    requireRowsExist(entity, references, ids, storedIds);
     draftsWithId.forEach((draft, index) => {
       draft.id = ids[index]!;
       draft.currentValues = rows.get(keyOf(entity, draft.id));
@@ -145,7 +153,7 @@ async function writeLevel(
   writing: WriteContext,
 ): Promise<void> {
   const newDrafts = level.filter(({ id }) => id === undefined);
-  if (newDrafts.length) await insertLevel(newDrafts, storedByDraft, preparedRows, writing);
+  if (newDrafts.length) await insertRowsOfEntity(newDrafts, storedByDraft, preparedRows, writing);
   const changedRows = level.flatMap((draft) => {
     const { id, input, currentValues, parent } = draft;
     if (id === undefined) return [];
@@ -153,7 +161,7 @@ async function writeLevel(
     const values = omitUnchangedLinks(draft.entity, input, currentValues);
     return [{ id, values: { ...values, ...(parent && { [parent.referenceField]: storedByDraft.get(parent.draft)!.id }) } }];
   });
-  if (changedRows.length) await updateLevel(level[0]!.entity, changedRows, preparedRows, writing, true);
+  if (changedRows.length) await updateRowsOfEntity(level[0]!.entity, changedRows, preparedRows, writing, true);
 }
 
 /** Returns the ids of the stored parts that are missing from a list in the input, by entity. Foreign keys delete their own parts. */

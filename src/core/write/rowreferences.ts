@@ -1,6 +1,6 @@
 /** Rows that a mutation updates or deletes: checks that they exist, are writable and have the expected row versions (optimistic locking). */
 import type { Row } from '../../database/rows';
-import { contributorTable, visibleRowConditions, writableRowConditions } from '../access/access';
+import { contributorTableOf, visibleRowConditions, writableRowConditions } from '../access/access';
 import { columnIn, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { forbiddenError, InvalidInput, rowNotFoundIssue, throwIfInvalid } from '../model/errors';
@@ -45,7 +45,7 @@ export function parseRowIds(entity: Entity, references: readonly RowReference[])
 export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
 
 /** Throws issues with the code NOT_FOUND for rows whose ids do not exist. */
-export function requireRows(
+export function requireRowsExist(
   entity: Entity,
   references: readonly RowReference[],
   ids: readonly number[],
@@ -59,17 +59,17 @@ export function requireRows(
  * Throws if the viewer may not change public rows: FORBIDDEN if they are visible, because NOT_FOUND would hide nothing; otherwise issues with
  * NOT_FOUND.
  */
-export async function requireWritable(
+export async function requireRowsWritable(
   entity: Entity,
   references: readonly RowReference[],
   ids: readonly number[],
   context: Context,
 ): Promise<void> {
-  if (!contributorTable(entity)) return;
+  if (!contributorTableOf(entity)) return;
   const columns = columnSet(entity, [], context.policies.textOrder);
   const findIds = async (conditions: readonly SqlCondition[]) =>
     idsOf(await context.session.query(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions])));
-  requireRows(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
+  requireRowsExist(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
   if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
 }
 
@@ -101,7 +101,7 @@ export async function lockReferencedRows(
   fields: readonly string[] = [],
 ): Promise<Row[]> {
   const rows = await lockRows(entity, ids, strength, writing, hasExpectedVersions(references) ? [...fields, VERSION_FIELD] : fields);
-  requireRows(entity, references, ids, idsOf(rows));
+  requireRowsExist(entity, references, ids, idsOf(rows));
   // On a version conflict, the response includes the current rows instead of those that this request may have loaded before.
   writing.context.loaders.clear();
   requireVersions(references, ids, rows);

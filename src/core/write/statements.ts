@@ -9,7 +9,7 @@
 import { literal, Op, type Model, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
 import { insertionLockClass } from '../../database/locks';
 import type { Row } from '../../database/rows';
-import { contributorTable, ownerValues, writableRowConditions } from '../access/access';
+import { contributorTableOf, ownerColumnValues, writableRowConditions } from '../access/access';
 import { OWNER_FIELD } from '../model/registry';
 import { linkModelName } from '../model/associations';
 import { createParameters, whereClause } from '../access/conditions';
@@ -62,7 +62,7 @@ const storedColumns = memoizePerEntity((entity): ReadonlyMap<string, string> => 
  * hooks may change the row later.
  */
 const returnsWholeRow = (entity: Entity, values: FieldValues): boolean =>
-  resourceOf(entity)!.owned && !hooksOf(entity).afterRowsWritten && !writesLinks(entity, [{ input: values }]);
+  resourceOf(entity)!.owned && !hooksOf(entity).afterRowsWritten && !changesLinks(entity, [{ input: values }]);
 
 const returningColumns = (entity: Entity, wholeRow: boolean): string[] => (wholeRow ? [...storedColumns(entity).values()] : ['id']);
 
@@ -86,13 +86,13 @@ const quoteIdentifiers = (names: readonly (string | undefined)[]) => names.map((
 
 /** Inserts rows and returns them in input order. */
 export async function insertRows(entity: Entity, rows: readonly FieldValues[], writing: WriteContext): Promise<StoredRow[]> {
-  const ownedRows = rows.map((values) => ({ ...values, ...ownerValues(entity, writing.context) }));
+  const ownedRows = rows.map((values) => ({ ...values, ...ownerColumnValues(entity, writing.context) }));
   const fields = fieldsSetBy(entity, ownedRows);
   const insertedRows =
     ownedRows.length === 1
       ? [await insertOne(entity, ownedRows[0]!, fields, writing)]
       : await insertSeveral(entity, ownedRows, fields, writing);
-  const table = contributorTable(entity);
+  const table = contributorTableOf(entity);
   if (table)
     await runStatement(writing, `INSERT INTO "${table}" ("row_id", "${OWNER_FIELD.column}") SELECT unnest($1::int[]), $2`, [
       insertedRows.map(({ id }) => id),
@@ -224,7 +224,7 @@ export const lockRows = (
 ): Promise<Row[]> => lockWhere(entity, 'id', ids, strength, writing, fields);
 
 /** Locks the child rows of the rows with these ids. Returns them with the given fields and the reference to their parent row. */
-export const lockParts = (
+export const lockChildRows = (
   { target, referenceField }: ChildMeta,
   ids: readonly number[],
   writing: WriteContext,
@@ -251,14 +251,14 @@ async function lockWhere(
   return (await model.findAll({ attributes, where, order: ['id'], lock, ...callOptions(writing) })) as unknown as Row[];
 }
 
-export const writesColumns = (entity: Entity, values: FieldValues): boolean => fieldsSetBy(entity, [values]).length > 0;
+export const changesColumns = (entity: Entity, values: FieldValues): boolean => fieldsSetBy(entity, [values]).length > 0;
 
-export const writesLinks = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
+export const changesLinks = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
 /** Writes the link tables of those fields with a set of ids for which the rows have values. With `replace`, existing links are deleted first. */
 export async function writeLinks(entity: Entity, rows: readonly WrittenRow[], replace: boolean, writing: WriteContext): Promise<void> {
-  const owner = ownerValues(entity, writing.context)[OWNER_FIELD.field];
+  const owner = ownerColumnValues(entity, writing.context)[OWNER_FIELD.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {
     if (!link || readOnly) continue;
     const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);

@@ -2,11 +2,11 @@
  * Creates, updates and deletes rows, alone, as trees or in bulk. Each write runs in one transaction, and its number of statements does not depend on
  * the number of rows.
  */
-import { ownerValues, writableRowConditions } from '../access/access';
+import { ownerColumnValues, writableRowConditions } from '../access/access';
 import { columnIn } from '../access/conditions';
 import type { Context } from '../context';
 import { withRetries } from './retry';
-import { createUpdateDraft, createDrafts, groupByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
+import { createUpdateDraft, createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
 import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { hooksOf, type PendingWrite, type WrittenRow } from '../model/hooks';
@@ -19,25 +19,25 @@ import {
   insertRows,
   updateRows,
   writeLinks,
-  writesColumns,
-  writesLinks,
+  changesColumns,
+  changesLinks,
   type StoredRow,
   type WriteContext,
 } from './statements';
 import { resourceOf } from '../model/registry';
-import { refreshChangedDrafts, fieldsOfAffectedRules } from './rules';
+import { refreshConcurrentlyChangedDrafts, fieldsOfAffectedRules } from './rules';
 import {
-  requireRows,
+  requireRowsExist,
   lockReferencedRows,
   idsOf,
   hasExpectedVersions,
   notFoundIssue,
   parseRowIds,
-  requireWritable,
+  requireRowsWritable,
   type RowReference,
 } from './rowreferences';
 import { uniqueFields } from './uniqueness';
-import { addRemainingIssues } from './allissues';
+import { collectAllInputIssues } from './allinputissues';
 import { validateDrafts, revalidateRules } from './validation';
 import type { FieldValues } from '../model/hooks';
 
@@ -48,7 +48,7 @@ export interface InputRow {
 
 /** Creates rows together with their child rows and returns them without the child rows. */
 export async function createRows(entity: Entity, inputs: readonly InputRow[], argument: string, context: Context): Promise<StoredRow[]> {
-  ownerValues(entity, context);
+  ownerColumnValues(entity, context);
   if (inputs.length === 0) return [];
   rejectTooManyRows(
     inputs.reduce((count, { input }) => count + countRows(entity, input), 0),
@@ -104,15 +104,15 @@ async function insertDrafts(drafts: readonly RowDraft[], context: Context): Prom
   const storedByDraft = new Map<RowDraft, StoredRow>();
   const preparedRows: PreparedRow[] = [];
   await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
-    const levels = groupByLevel(drafts);
+    const levels = groupDraftsByLevel(drafts);
     for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
-    for (const level of levels) await insertLevel(level, storedByDraft, preparedRows, writing);
+    for (const level of levels) await insertRowsOfEntity(level, storedByDraft, preparedRows, writing);
   });
   return storedByDraft;
 }
 
 /** Inserts new rows of one entity and adds them to `storedByDraft`, which already contains their parent rows. */
-export async function insertLevel(
+export async function insertRowsOfEntity(
   level: readonly RowDraft[],
   storedByDraft: Map<RowDraft, StoredRow>,
   preparedRows: PreparedRow[],
@@ -138,7 +138,7 @@ export async function insertLevel(
 }
 
 /** Updates existing rows of one entity and returns the rows that were written; see `updateRows` for `onlyChanged`. */
-export async function updateLevel(
+export async function updateRowsOfEntity(
   entity: Entity,
   rows: readonly WrittenRow[],
   preparedRows: PreparedRow[],
@@ -167,14 +167,14 @@ export async function executeUpdates(
   argument: string,
   context: Context,
 ): Promise<StoredRow[]> {
-  ownerValues(entity, context);
+  ownerColumnValues(entity, context);
   rejectTooManyRows(changes.length, argument);
   if (changes.length === 0) return [];
   const drafts = changes.map(({ input, path }) => createUpdateDraft(entity, input, path));
   try {
     return await updateDrafts(entity, changes, drafts, context);
   } catch (error) {
-    throw await addRemainingIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
+    throw await collectAllInputIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
   }
 }
 
@@ -188,16 +188,16 @@ async function updateDrafts(
   drafts.forEach((draft, index) => (draft.id = ids[index]!));
   const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
-  await requireWritable(entity, changes, ids, context);
+  await requireRowsWritable(entity, changes, ids, context);
   // An update that only writes columns and compares no values need not read the rows first, because the UPDATE statement reports missing rows.
   const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
-  const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || writesLinks(entity, drafts) || hasExpectedVersions(changes);
+  const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || changesLinks(entity, drafts) || hasExpectedVersions(changes);
   const storedRows = await withRetries(context, async (isFirstAttempt) => {
     const readCurrentRows = async () => {
       const currentRows = await readWritableRows(entity, ids, comparedNames, context);
-      requireRows(entity, changes, ids, currentRows.keys());
+      requireRowsExist(entity, changes, ids, currentRows.keys());
       for (const draft of drafts) draft.currentValues = currentRows.get(draft.id!);
     };
     if (readsFirst) await readCurrentRows();
@@ -210,11 +210,11 @@ async function updateDrafts(
       await runTransactionStartHooks(entity, drafts, writing);
       if (locksFirst) {
         const rows = await lockReferencedRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
-        await revalidateRules(refreshChangedDrafts(drafts, rows, fieldsOfRules), context);
+        await revalidateRules(refreshConcurrentlyChangedDrafts(drafts, rows, fieldsOfRules), context);
       }
       const rows = drafts.map(({ id, input }): WrittenRow => ({ id: id!, values: { ...input } }));
-      const updatedRows = await updateLevel(entity, rows, preparedRows, writing);
-      requireRows(entity, changes, ids, idsOf(updatedRows));
+      const updatedRows = await updateRowsOfEntity(entity, rows, preparedRows, writing);
+      requireRowsExist(entity, changes, ids, idsOf(updatedRows));
       return updatedRows;
     });
   });
@@ -237,7 +237,7 @@ const hasPreWriteHooks = (entity: Entity): boolean => {
 
 /** Whether the write only updates columns of the rows themselves. */
 const isPlainUpdate = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
-  !hasPreWriteHooks(entity) && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
+  !hasPreWriteHooks(entity) && !changesLinks(entity, drafts) && drafts.every(({ input }) => changesColumns(entity, input));
 
 /** Returns an issue for each change whose row does not exist or may not be written by the viewer. */
 async function missingRowIssues(entity: Entity, changes: readonly RowChange[], context: Context): Promise<InputIssue[]> {
@@ -264,11 +264,11 @@ export async function executeDeletions(
   argument: string,
   context: Context,
 ): Promise<number[]> {
-  ownerValues(entity, context);
+  ownerColumnValues(entity, context);
   rejectTooManyRows(references.length, argument);
   const ids = parseRowIds(entity, references);
   if (ids.length === 0) return [];
-  await requireWritable(entity, references, ids, context);
+  await requireRowsWritable(entity, references, ids, context);
   await withRetries(context, () =>
     context.session.transaction(async (transaction) => {
       const writing: WriteContext = { context, transaction };
@@ -279,7 +279,7 @@ export async function executeDeletions(
       );
       if (ids.length > 1 || hasExpectedVersions(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
       // Rows that were locked above certainly exist. A single row was not locked, so it may be missing.
-      if ((await deleteRows(entity, ids, writing)) < ids.length) requireRows(entity, references, ids, []);
+      if ((await deleteRows(entity, ids, writing)) < ids.length) requireRowsExist(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );
   context.loaders.clear();

@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Owner, Place } from './place';
+import type { SystemUser, ClusterLocation } from './clusterlocation';
 
 /** Complete environment of the PostgreSQL programs. It contains no variables of this process, such as secrets or PGOPTIONS. */
 export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
@@ -19,7 +19,7 @@ export interface Binaries {
 }
 
 /** Runs `postgres --version` and returns the major version or the problem, such as a missing file or library, or no permission. */
-export function readVersion(bin: string, owner?: Owner): { major?: string; problem: string } {
+export function readVersion(bin: string, owner?: SystemUser): { major?: string; problem: string } {
   const run = spawnSync(path.join(bin, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...owner });
   const major = /\) (\d+)/.exec((run.stdout as string | null) ?? '')?.[1];
   return { major, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
@@ -62,7 +62,7 @@ function createLibraryLinks(root: string): void {
  * Copies the binaries next to the cluster, unless a copy of this version exists, and returns the path of the copy. The copy is renamed when complete,
  * so that an interrupted copy is never used. Copies of other versions are deleted.
  */
-function copyPackage(root: string, place: Place): string {
+function copyPackage(root: string, place: ClusterLocation): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(place.home, `binaries-${version}`);
   if (fs.existsSync(copy)) return copy;
@@ -86,7 +86,7 @@ function copyPackage(root: string, place: Place): string {
 }
 
 /** Returns the programs in the package or, if these cannot be run, those in a copy of the package. Throws if neither can be run. */
-export function findBinaries(place: Place): Binaries {
+export function findBinaries(place: ClusterLocation): Binaries {
   const root = findPackageFolder();
   createLibraryLinks(root);
   let bin = path.join(root, 'native', 'bin');

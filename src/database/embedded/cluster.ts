@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
 import { SERVER_ENV, type Binaries } from './binaries';
-import type { Place } from './place';
+import type { ClusterLocation } from './clusterlocation';
 
 /** Name of the cluster's superuser. It needs no password, because only the server's user can access the socket. */
 export const SUPERUSER = 'fitgraph';
@@ -17,13 +17,13 @@ const LOCALE =
     : ['--locale=C.UTF-8'];
 
 /** Returns the PostgreSQL major version of the cluster; undefined if it does not exist. */
-export function majorVersionOfCluster(place: Pick<Place, 'cluster'>): string | undefined {
+export function majorVersionOfCluster(place: Pick<ClusterLocation, 'cluster'>): string | undefined {
   const versionFile = path.join(place.cluster, 'PG_VERSION');
   return fs.existsSync(versionFile) ? fs.readFileSync(versionFile, 'utf8').trim() : undefined;
 }
 
 /** Creates the cluster if it does not exist. Returns whether it was created. */
-export function prepareCluster(place: Place, binaries: Binaries): boolean {
+export function prepareCluster(place: ClusterLocation, binaries: Binaries): boolean {
   // Lists the folder before reading the version: otherwise a cluster that another process creates in between would be mistaken for foreign files.
   const names = fs.existsSync(place.cluster) ? fs.readdirSync(place.cluster) : [];
   const major = majorVersionOfCluster(place);
@@ -50,14 +50,14 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
 }
 
 /** Removes unfinished clusters. Call this only while the server is running, because before that another process may be creating a cluster. */
-export function removeUnfinishedClusters(place: Place): void {
+export function removeUnfinishedClusters(place: ClusterLocation): void {
   for (const name of fs.readdirSync(place.home)) {
     if (name.startsWith('postgres.new-')) fs.rmSync(path.join(place.home, name), { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
 /** Creates the cluster under a temporary name, so that an interrupted creation is never used. Returns false if another process was faster. */
-function createCluster(place: Place, { bin }: Binaries): boolean {
+function createCluster(place: ClusterLocation, { bin }: Binaries): boolean {
   const draft = `${place.cluster}.new-${randomBytes(4).toString('hex')}`;
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
@@ -87,7 +87,7 @@ interface PidFile {
 }
 
 /** Reads postmaster.pid (https://www.postgresql.org/docs/current/storage-file-layout.html); undefined if the file does not exist. */
-function readPidFile(place: Place): PidFile | undefined {
+function readPidFile(place: ClusterLocation): PidFile | undefined {
   try {
     const lines = fs.readFileSync(path.join(place.cluster, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
@@ -114,16 +114,16 @@ function commandLineOf(pid: number): string {
 }
 
 /** Whether the process is the postmaster of this cluster. It is not if the postmaster was killed and another program has got its process id. */
-const isServer = (place: Place, { pid }: PidFile): boolean => commandLineOf(pid).includes(place.cluster);
+const isServer = (place: ClusterLocation, { pid }: PidFile): boolean => commandLineOf(pid).includes(place.cluster);
 
 /** Returns the running server of the cluster, whichever process has started it. */
-export function findServer(place: Place): PidFile | undefined {
+export function findServer(place: ClusterLocation): PidFile | undefined {
   const pidFile = readPidFile(place);
   return pidFile && isServer(place, pidFile) ? pidFile : undefined;
 }
 
 /** Returns the process id in postmaster.pid if the server was killed and has left the file behind. */
-export function findStalePid(place: Place): number | undefined {
+export function findStalePid(place: ClusterLocation): number | undefined {
   const pidFile = readPidFile(place);
   return pidFile && !isServer(place, pidFile) ? pidFile.pid : undefined;
 }

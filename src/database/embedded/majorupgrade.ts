@@ -4,8 +4,8 @@ import path from 'node:path';
 import { ConfigError } from '../../platform/config';
 import { findBinaries, readVersion } from './binaries';
 import { majorVersionOfCluster, findServer } from './cluster';
-import { DATABASE, OWNER, prepareOwner } from './owner';
-import { findPlace, openDataDir, PORT, type Place } from './place';
+import { DATABASE_NAME, OWNER_ROLE, prepareOwner } from './owner';
+import { findClusterLocation, openDataDir, SOCKET_PORT, type ClusterLocation } from './clusterlocation';
 import { connectAsSuperuser, startServer, stopServer } from './server';
 
 export interface MajorUpgrade {
@@ -13,20 +13,20 @@ export interface MajorUpgrade {
   from: string;
   /** Major version of the embedded PostgreSQL. */
   to: string;
-  place: Place;
+  place: ClusterLocation;
   /** Temporary data folder in which the new database is created. */
   draftFolder: string;
 }
 
 /** Port in the name of the old server's socket. Other processes look for a socket with `PORT`, so they cannot use the old database. */
-const UPGRADE_PORT = PORT + 1;
+const UPGRADE_PORT = SOCKET_PORT + 1;
 
 /**
  * Returns the upgrade that the database needs; undefined if it already has the version of the embedded PostgreSQL. Throws if there is no database, or
  * a newer one.
  */
 export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
-  const place = findPlace(openDataDir(dataDir), () => undefined);
+  const place = findClusterLocation(openDataDir(dataDir), () => undefined);
   const from = majorVersionOfCluster(place);
   if (from === undefined) throw new ConfigError(`DATA_DIR: there is no database in ${place.cluster}`);
   const to = findBinaries(place).major;
@@ -66,14 +66,14 @@ export async function withOldServer<T>(
   try {
     const superuser = await connectAsSuperuser(address, 'postgres');
     await prepareOwner(superuser).finally(() => superuser.end());
-    return await work({ ...address, user: OWNER, database: DATABASE });
+    return await work({ ...address, user: OWNER_ROLE, database: DATABASE_NAME });
   } finally {
     await stopServer(server);
   }
 }
 
 /** Creates an empty folder for the new database. It belongs to the same user as the old database. */
-export function createDraft({ place, draftFolder }: MajorUpgrade): void {
+export function createDraftFolder({ place, draftFolder }: MajorUpgrade): void {
   fs.rmSync(draftFolder, { recursive: true, force: true });
   fs.mkdirSync(draftFolder, { mode: 0o700 });
   if (place.owner) fs.chownSync(draftFolder, place.owner.uid, place.owner.gid);

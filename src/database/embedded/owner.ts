@@ -8,17 +8,17 @@ import { viewerRoleOf } from '../viewerrole';
 import { connectAsSuperuser } from './server';
 import { LOCKS } from '../locks';
 
-export const DATABASE = 'fitgraph';
-export const OWNER = 'fitgraph_owner';
+export const DATABASE_NAME = 'fitgraph';
+export const OWNER_ROLE = 'fitgraph_owner';
 /**
  * Role under which the statements of requests run. The superuser creates it here, because the owner of the database lacks the privilege CREATEROLE.
  */
-const VIEWER = viewerRoleOf(OWNER);
+const VIEWER = viewerRoleOf(OWNER_ROLE);
 
 const CREATE_ROLES_SQL = `DO $$ BEGIN
-  IF to_regrole('${OWNER}') IS NULL THEN CREATE ROLE ${OWNER} LOGIN; END IF;
+  IF to_regrole('${OWNER_ROLE}') IS NULL THEN CREATE ROLE ${OWNER_ROLE} LOGIN; END IF;
   IF to_regrole('${VIEWER}') IS NULL THEN CREATE ROLE ${VIEWER} NOLOGIN; END IF;
-  IF NOT pg_has_role('${OWNER}', '${VIEWER}', 'MEMBER') THEN GRANT ${VIEWER} TO ${OWNER}; END IF;
+  IF NOT pg_has_role('${OWNER_ROLE}', '${VIEWER}', 'MEMBER') THEN GRANT ${VIEWER} TO ${OWNER_ROLE}; END IF;
 END $$`;
 
 /**
@@ -28,7 +28,7 @@ END $$`;
  */
 const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
   FOR statement IN
-    SELECT format('ALTER %s %s OWNER TO ${OWNER}', i."type", i."identity")
+    SELECT format('ALTER %s %s OWNER TO ${OWNER_ROLE}', i."type", i."identity")
     FROM (SELECT 'pg_class'::regclass AS class, oid, relnamespace AS namespace, relowner AS owner, relkind::text AS kind FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
       UNION ALL SELECT 'pg_proc', oid, pronamespace, proowner, '' FROM pg_proc
       UNION ALL SELECT 'pg_type', oid, typnamespace, typowner, '' FROM pg_type
@@ -38,7 +38,7 @@ const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
     WHERE o.owner = current_user::regrole AND n.nspname !~ '^pg_|^information_schema$'
       AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = o.class AND d.objid = o.oid 
         AND (d.deptype = 'e' OR d.deptype IN ('i', 'a') AND o.kind IN ('S', '')))
-    UNION ALL SELECT 'ALTER DATABASE ${DATABASE} OWNER TO ${OWNER}' FROM pg_database WHERE datname = '${DATABASE}' AND datdba = current_user::regrole
+    UNION ALL SELECT 'ALTER DATABASE ${DATABASE_NAME} OWNER TO ${OWNER_ROLE}' FROM pg_database WHERE datname = '${DATABASE_NAME}' AND datdba = current_user::regrole
   LOOP EXECUTE statement; END LOOP;
 END $$`;
 
@@ -55,9 +55,9 @@ export async function prepareOwner(superuser: Client): Promise<void> {
     // Serializes processes that open the database concurrently.
     await superuser.query('SELECT pg_advisory_lock($1)', [LOCKS.embeddedOwner]);
     await superuser.query(CREATE_ROLES_SQL);
-    const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
-    if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
-    client = await connectAsSuperuser(superuser, DATABASE);
+    const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE_NAME]);
+    if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE_NAME} OWNER ${OWNER_ROLE}`);
+    client = await connectAsSuperuser(superuser, DATABASE_NAME);
     await client.query(TRANSFER_OWNERSHIP_SQL);
     await superuser.query('SELECT pg_advisory_unlock($1)', [LOCKS.embeddedOwner]);
   } catch (error) {

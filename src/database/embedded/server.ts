@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import { SERVER_ENV, type Binaries } from './binaries';
 import { findServer, findStalePid, SUPERUSER } from './cluster';
-import { PORT, type Place } from './place';
+import { SOCKET_PORT, type ClusterLocation } from './clusterlocation';
 
 /** Maximum duration of a start including crash recovery. */
 export const START_LIMIT_MS = 120_000;
@@ -102,14 +102,14 @@ export function lastLogLines(file: string, start = 0): string {
 
 const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-function openLog(place: Place): number {
+function openLog(place: ClusterLocation): number {
   if (sizeOf(place.log) > MAX_LOG_BYTES) fs.renameSync(place.log, `${place.log}.old`);
   const log = fs.openSync(place.log, 'a', 0o600);
   if (place.owner) fs.fchownSync(log, place.owner.uid, place.owner.gid);
   return log;
 }
 
-async function spawnServer(place: Place, { bin }: Binaries, port: number): Promise<ChildProcess> {
+async function spawnServer(place: ClusterLocation, { bin }: Binaries, port: number): Promise<ChildProcess> {
   // The setting is a comma-separated list. The path is quoted, because it may contain a comma.
   const sockets = `"${place.socketFolder.replaceAll('"', '""')}"`;
   const settings = Object.entries({ ...SETTINGS, port, unix_socket_directories: sockets }).flatMap(([name, value]) => [
@@ -145,7 +145,7 @@ async function spawnServer(place: Place, { bin }: Binaries, port: number): Promi
 export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
 
 /** Starts PostgreSQL and resolves when it accepts connections. Returns undefined if another postmaster, or a backend of a killed one, uses the data. */
-export async function startServer(place: Place, binaries: Binaries, port = PORT): Promise<ChildProcess | undefined> {
+export async function startServer(place: ClusterLocation, binaries: Binaries, port = SOCKET_PORT): Promise<ChildProcess | undefined> {
   const deadline = Date.now() + START_LIMIT_MS;
   const logSize = sizeOf(place.log);
   const child = await spawnServer(place, binaries, port);

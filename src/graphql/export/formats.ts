@@ -1,6 +1,6 @@
 /** Export formats by filename extension: CSV and JSON Lines. */
 import type { FieldNode, GraphQLCompositeType } from 'graphql';
-import { BOM, cellText, formatCell, formatLine } from '../../platform/csv';
+import { BOM, unquotedCellText, formatCell, formatLine } from '../../platform/csv';
 import { exportError } from './errors';
 import type { FieldCollector } from './fieldcollection';
 import { isPaged, type ExportedList } from './list';
@@ -54,7 +54,7 @@ function cellOf(row: unknown, path: readonly string[], startIndex = 0): unknown 
 }
 
 const joinValues = (values: readonly unknown[], path: readonly string[], startIndex: number): string =>
-  values.map((value) => cellText(cellOf(value, path, startIndex))).join(VALUE_SEPARATOR);
+  values.map((value) => unquotedCellText(cellOf(value, path, startIndex))).join(VALUE_SEPARATOR);
 
 const csvHeader = (columns: readonly Column[]): string => formatLine(columns.map(({ name }) => name));
 

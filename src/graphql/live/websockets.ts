@@ -8,7 +8,7 @@ import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isTransientError, overloadedError } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
 import { REQUEST_ID_HEADER, type RequestHead } from '../../request/clientorigin';
-import { Limiter } from '../../platform/limiter';
+import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
 import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
 
@@ -56,7 +56,7 @@ function asPostRequest({ url, headers, socket }: IncomingMessage, parameters: Re
 
 export class WebSocketTransport {
   /** Limits the anonymous connections, in total and per client network. The number of subscriptions is limited in `src/core/changes`. */
-  private readonly anonymousConnections = new Limiter<string>(ANONYMOUS_CONNECTION_LIMITS);
+  private readonly anonymousConnections = new ConcurrencyLimiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
   private readonly protocol: Server<Connection>;
   private lastLogTime = -Infinity;

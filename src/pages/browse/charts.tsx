@@ -1,7 +1,7 @@
 /** Charts of a page, with a table of their values and, on list pages, a period selector. */
 import type { RenderedChart } from './chartsvg';
 import { urlWith } from './listcontrols';
-import { PERIOD_KEY, PERIODS } from './view/timeseries';
+import { PERIOD_PARAMETER, PERIODS } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
 
 const MAX_LISTED_DAYS = 60;
@@ -14,7 +14,7 @@ function Periods({ view, days }: { view: HtmlView; days: number }) {
       {PERIODS.map((period, index) => (
         <a
           key={period}
-          href={urlWith(view, { [PERIOD_KEY]: index === 0 ? null : String(period) })}
+          href={urlWith(view, { [PERIOD_PARAMETER]: index === 0 ? null : String(period) })}
           {...(period === days && { 'aria-current': 'true' })}
         >
           {periodLabel(period)}

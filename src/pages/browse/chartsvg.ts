@@ -3,7 +3,7 @@
  * imported as a single file, which loads in 80 ms; its separate modules need 500 ms.
  */
 import { init } from 'echarts/dist/echarts.min.js';
-import type { Line, Point, Series } from './view/timeseries';
+import type { ChartLine, Point, Series } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
 import { ticksOf } from './ticks';
 
@@ -162,7 +162,7 @@ function renderChart(series: Series): RenderedChart | undefined {
 }
 
 /** Returns the values of all lines by day, newest day first. */
-function valuesByDay(lines: readonly Line[]): RenderedChart['values'] {
+function valuesByDay(lines: readonly ChartLine[]): RenderedChart['values'] {
   const days = new Map<string, (number | undefined)[]>();
   for (const [index, { points }] of lines.entries())
     for (const [moment, number] of points) {

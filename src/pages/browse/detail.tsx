@@ -79,7 +79,7 @@ function ChildList({
       <h2>
         {label} <span class="count">{total}</span>
       </h2>
-      {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableClass={tableClassOf(index)} />}
+      {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableClass={tableCssClassOf(index)} />}
       {(listUrl ?? addUrl) && (
         <p class="row further">
           {listUrl && total > 0 && <a href={listUrl}>{total > table.rows.length ? `All ${total}` : 'Show as list'}</a>}
@@ -90,7 +90,7 @@ function ChildList({
   );
 }
 
-export const tableClassOf = (index: number) => `below${index}`;
+export const tableCssClassOf = (index: number) => `below${index}`;
 
 /** Returns the lists of child rows, except for empty lists to which the visitor cannot add rows. */
 export const childListsOf = ({ detailRow, kind }: HtmlView): readonly ChildRows[] =>

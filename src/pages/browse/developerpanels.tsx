@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { HtmlView } from './view/viewmodel';
 import { KEY_PATH } from '../apikeypath';
 import { EXPORT_PATH } from '../exportpath';
-import { urlWith, pageEnvelope } from './listcontrols';
+import { urlWith, listResponseOf } from './listcontrols';
 import { TAB_GROUP } from './tabs';
 
 /** HTTP headers that a client has to send to get the response on this page as JSON. */
@@ -27,7 +27,7 @@ function RequestHeaders({ view }: { view: HtmlView }) {
 
 /** Returns the URL that exports all rows of the list as CSV, not only those of the current page; undefined if the page shows no list. */
 export function csvUrlOf(view: HtmlView): string | undefined {
-  if (!view.graphql || !pageEnvelope(view)) return undefined;
+  if (!view.graphql || !listResponseOf(view)) return undefined;
   const { first: _size, offset: _start, ...variables } = view.graphql.variables;
   const query = view.graphql.document.replace(/\s+/g, ' ').trim();
   return `${EXPORT_PATH}.csv?${new URLSearchParams({ query, variables: JSON.stringify(variables) }).toString()}`;
@@ -97,7 +97,7 @@ export function RequestPanel({ view }: { view: HtmlView }) {
 /** Escapes a text for HTML. Keeps quotes, which are frequent in JSON and need escaping only in attributes. */
 const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-export function OptionsPanel({ view }: { view: HtmlView }) {
+export function HttpOptionsPanel({ view }: { view: HtmlView }) {
   if (!view.options) return null;
   return (
     <details name={TAB_GROUP}>

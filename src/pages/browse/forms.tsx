@@ -3,7 +3,7 @@
  * POST; the form field `_method` selects another method.
  */
 import { randomUUID } from 'node:crypto';
-import { FORM_KEY_FIELD, FORM_VERSION_FIELD } from '../../rest/dialect/methodoverride';
+import { IDEMPOTENCY_KEY_FIELD, ROW_VERSION_FIELD } from '../../rest/dialect/methodoverride';
 import type { HtmlView, WriteForm } from './view/viewmodel';
 import { FormField, inputId } from './formfield';
 import { CHOOSE_FILE_AGAIN, validationMessage } from './validationmessages';
@@ -18,8 +18,8 @@ const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 const ProtectionFields = ({ view, version }: { view: HtmlView; version?: string }) => (
   <>
     <input type="hidden" name="csrfToken" value={view.visitor.csrfToken ?? ''} autocomplete="off" />
-    {view.kind !== 'login' && <input type="hidden" name={FORM_KEY_FIELD} value={randomUUID()} autocomplete="off" />}
-    {version !== undefined && <input type="hidden" name={FORM_VERSION_FIELD} value={version} autocomplete="off" />}
+    {view.kind !== 'login' && <input type="hidden" name={IDEMPOTENCY_KEY_FIELD} value={randomUUID()} autocomplete="off" />}
+    {version !== undefined && <input type="hidden" name={ROW_VERSION_FIELD} value={version} autocomplete="off" />}
   </>
 );
 

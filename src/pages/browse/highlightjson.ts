@@ -1,13 +1,13 @@
 /** Renders JSON as highlighted HTML, with links for ids and URLs. Builds strings rather than elements, as a page may hold ten thousand rows. */
 import escape from 'escape-html';
-import type { Links } from './view/idlinks';
+import type { IdLinks } from './view/idlinks';
 
-const NO_LINKS: Links = { keys: {} };
+const NO_LINKS: IdLinks = { keys: {} };
 const URL_PATTERN = /^(?:https?:\/\/|\/(?=[a-z]))[^\s<>"']+$/i;
 
 const highlightToken = (kind: string, text: string) => `<span class="${kind}">${text}</span>`;
 
-function renderLeaf(value: unknown, { endpoint }: Links, base: string): string {
+function renderLeaf(value: unknown, { endpoint }: IdLinks, base: string): string {
   const text = escape(JSON.stringify(value));
   if (typeof value === 'string') {
     if (!URL_PATTERN.test(value)) return highlightToken('str', text);
@@ -24,7 +24,7 @@ function renderLeaf(value: unknown, { endpoint }: Links, base: string): string {
  * Renders the JSON value `body` as HTML. `links` describes which values are ids; if it has no entry for a key, an object or list under that key is
  * rendered with `links` itself. `base` is the path of the REST API.
  */
-export function highlightJson(body: unknown, links: Links, base: string, indent = ''): string {
+export function highlightJson(body: unknown, links: IdLinks, base: string, indent = ''): string {
   if (body === null || typeof body !== 'object') return renderLeaf(body, links, base);
   const innerIndent = `${indent}  `;
   if (Array.isArray(body)) {

@@ -9,7 +9,7 @@ import { securityHeaders } from '../securityheaders';
 import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
 import type { HtmlPage, HtmlRenderer } from '../../rest/htmlrenderer';
 import { ViewBuilder, type ViewSources } from './view/viewbuilder';
-import { nameResolver } from './view/nameresolver';
+import { createNameResolver } from './view/nameresolver';
 import type { HtmlView, SavedNotice } from './view/viewmodel';
 import type { RenderedChart } from './chartsvg';
 import { Charts } from './charts';
@@ -17,17 +17,17 @@ import { headlineOf, ErrorExplanation, lacksArgument, MissingArgument } from './
 import { WriteForms, newRowLabel, ErrorSummary } from './forms';
 import { ThumbnailList } from './images';
 import { highlightJson } from './highlightjson';
-import { urlWith, pageEnvelope, FilterForm, Pagination } from './listcontrols';
+import { urlWith, listResponseOf, FilterForm, Pagination } from './listcontrols';
 import { hasNutritionValues, NutritionSection } from './nutrition';
 import { crumbsOf, ActionLinks, ResourceList } from './navigation';
-import { GraphqlPanel, RequestPanel, csvUrlOf, OptionsPanel } from './developerpanels';
+import { GraphqlPanel, RequestPanel, csvUrlOf, HttpOptionsPanel } from './developerpanels';
 import { cardLabelStyle, RowTable } from './rowtable';
 import { BROWSE_STYLE } from './style';
 import { clearNoticeHeader, NOTICE_BY_METHOD, redirectAfterWrite } from './postredirect';
 import { SearchResults, searchResultsOf } from './searchresults';
 import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
 import { TrainingPlanSection } from './trainingplan';
-import { ChildLists, childListsOf, FieldList, tableClassOf } from './detail';
+import { ChildLists, childListsOf, FieldList, tableCssClassOf } from './detail';
 import { UnbrokenDates, CodeText } from './richtext';
 
 const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
@@ -57,7 +57,7 @@ const MAX_JSON_LENGTH = 100_000;
 
 /** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
 function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
-  const envelope = pageEnvelope(view);
+  const envelope = listResponseOf(view);
   if (!envelope) return { body: view.body, omittedCount: 0 };
   let length = 0;
   const isClipped = (row: unknown, index: number) => (length += JSON.stringify(row).length) > MAX_ROWS_LENGTH && index > 0;
@@ -97,7 +97,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
 function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
   const { resource, description, table, kind, status } = view;
   const hasFailedForm = view.forms.some((form) => form.rejectedPart);
-  const isList = pageEnvelope(view) !== undefined;
+  const isList = listResponseOf(view) !== undefined;
   const csvUrl = csvUrlOf(view);
   const showsData =
     table !== undefined ||
@@ -154,7 +154,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
           <JsonPanel view={view} open={!showsData && !hasFailedForm} />
           <RequestPanel view={view} />
           <GraphqlPanel view={view} />
-          <OptionsPanel view={view} />
+          <HttpOptionsPanel view={view} />
         </div>
       </section>
     </>
@@ -167,7 +167,7 @@ const LIST_TABLE_CLASS = 'listed';
 const cardStyleOf = (view: HtmlView): string =>
   [
     ...(view.table ? [cardLabelStyle(LIST_TABLE_CLASS, view.table)] : []),
-    ...childListsOf(view).map(({ table }, index) => cardLabelStyle(tableClassOf(index), table)),
+    ...childListsOf(view).map(({ table }, index) => cardLabelStyle(tableCssClassOf(index), table)),
   ].join('');
 
 /** Bars and charts have inline styles that depend on the data, so the Content Security Policy cannot allow them by hash. */
@@ -211,7 +211,7 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
 export function htmlRenderer(sources: ViewSources): HtmlRenderer {
   const viewBuilder = new ViewBuilder(sources);
   return {
-    resolveNames: nameResolver(sources),
+    resolveNames: createNameResolver(sources),
     redirectHeaders: redirectAfterWrite,
     renderError({ request: { message: request }, answer: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };

@@ -2,7 +2,7 @@
 import type { FormControl, HtmlView } from './view/viewmodel';
 import { FormField } from './formfield';
 import { validationMessage } from './validationmessages';
-import { PERIOD_KEY } from './view/timeseries';
+import { PERIOD_PARAMETER } from './view/timeseries';
 
 /** Returns the URL of the page with changed query parameters. A parameter whose value in `changes` is null is removed. */
 export function urlWith({ path, query }: HtmlView, changes: Record<string, string | null>): string {
@@ -26,7 +26,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
   const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
   const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
   const isSortable = isList && view.sortableKeys.length > 0;
-  const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_KEY].filter((key) => query.get(key));
+  const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_PARAMETER].filter((key) => query.get(key));
   return (
     <details class="filters" open={hasErrors || !isList}>
       <summary>
@@ -117,7 +117,7 @@ interface Envelope {
 }
 
 /** Returns the response of a list page; undefined for other pages and after an error. */
-export const pageEnvelope = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
+export const listResponseOf = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
   kind === 'list' && status === 200 && method === 'GET' ? (body as Envelope) : undefined;
 
 function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
@@ -130,7 +130,7 @@ function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
 }
 
 export function Pagination({ view, label }: { view: HtmlView; label: string }) {
-  const envelope = pageEnvelope(view);
+  const envelope = listResponseOf(view);
   if (!envelope) return null;
   const { count, results } = envelope;
   const { offset, limit } = view.pageWindow!;

@@ -1,6 +1,6 @@
 /** Nutrition values of a response as tables with bars. */
 import type { HtmlView } from './view/viewmodel';
-import { pageEnvelope } from './listcontrols';
+import { listResponseOf } from './listcontrols';
 
 type Amounts = Record<string, unknown>;
 
@@ -159,7 +159,7 @@ export const isNutrient = (key: string): boolean => NUTRIENTS.some((row) => row.
 export function NutritionSection({ view }: { view: HtmlView }) {
   const { body, status, kind, detailRow } = view;
   if (status >= 300 || kind === 'root') return null;
-  const listRows = pageEnvelope(view)?.results ?? (Array.isArray(body) ? body : undefined);
+  const listRows = listResponseOf(view)?.results ?? (Array.isArray(body) ? body : undefined);
   const rows = listRows?.filter(isAmounts);
   const unit = detailRow?.massUnit ?? 'g';
   // Only days and whole nutrition plans are compared with the energy goal.

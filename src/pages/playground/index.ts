@@ -32,7 +32,7 @@ const contentSecurityPolicy = [
   "connect-src 'self'",
   "worker-src 'self' blob:",
   "base-uri 'none'",
-  // Needed for the logout form, which is sent to this server.
+  // The logout form is sent to this server.
   "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ');

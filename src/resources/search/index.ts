@@ -1,10 +1,10 @@
 /** Autocomplete for exercises and ingredients by a part of their name; only in REST. */
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
-import { NO_NULLS } from '../../contract/messages';
+import { NO_NULL_CHARACTERS } from '../../contract/messages';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { invalidArgumentError } from '../../core/model/errors';
-import { filterByUpperCase } from './uppercase';
+import { filterCaseInsensitively } from './caseinsensitive';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 
@@ -20,7 +20,7 @@ const searchEndpoint = (paths: string[], data: string) => ({
 });
 
 function checkTerm(term: string): string {
-  if (term.includes('\0')) throw invalidArgumentError('term', NO_NULLS);
+  if (term.includes('\0')) throw invalidArgumentError('term', NO_NULL_CHARACTERS);
   return term;
 }
 
@@ -41,7 +41,7 @@ export default class SearchResolver {
     language: string | null,
     @Ctx() context: Context,
   ): Promise<ExerciseHit[] | null> {
-    return term ? filterByUpperCase(term, await findExercises(checkTerm(term), exerciseLanguages(language, context), context)) : null;
+    return term ? filterCaseInsensitively(term, await findExercises(checkTerm(term), exerciseLanguages(language, context), context)) : null;
   }
 
   @Query(() => [IngredientHit], {
@@ -58,7 +58,7 @@ export default class SearchResolver {
     @Ctx() context: Context,
   ): Promise<IngredientHit[] | null> {
     return term
-      ? filterByUpperCase(term, await findIngredients(checkTerm(term), await ingredientLanguages(language, context), context))
+      ? filterCaseInsensitively(term, await findIngredients(checkTerm(term), await ingredientLanguages(language, context), context))
       : null;
   }
 }

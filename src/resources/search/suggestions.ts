@@ -5,13 +5,13 @@ import { columnIn, createParameters, columnEquals, whereClause, type SqlConditio
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
-import { bindTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
+import { bindOrderTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
 import { textMatchCondition } from '../../core/sql/textsearch';
 import { mediaUrl, thumbnailPath } from '../../files/paths';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
-import { ACCEPTED } from '../status';
+import { ACCEPTED } from '../reviewstatus';
 
 const THUMBNAIL_ALIAS = 'micro_cropped';
 
@@ -82,7 +82,7 @@ const nameField = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () =>
 
 /** Returns the ORDER BY terms of the default order of a resource. */
 const defaultOrder = (entity: Entity, { policies: { textOrder } }: Context): string =>
-  orderByClause(bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { textOrder }), String));
+  orderByClause(bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { textOrder }), String));
 
 /** Reads the accepted exercises in these languages whose name satisfies the condition. */
 async function readExercises(

@@ -8,7 +8,7 @@ import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
 import { ListSize } from '../../core/model/listsize';
 import { loadParent, loadChildFields } from '../../core/read/loaders';
-import { LazyParts } from '../../core/cache/derivedvalues';
+import { LazyDerivedValue } from '../../core/cache/derivedvalues';
 import { selectionKey } from '../../core/read/queryplan';
 import { UNREVIEWED_REFERENCE_NOTE } from '../../core/schema/relations';
 import { mediaUrl } from '../../files/paths';
@@ -50,7 +50,7 @@ export class CanonicalImage {
 }
 
 @ObjectType({ description: 'An exercise of a set group, with its planned sets.', simpleResolvers: true })
-export class CanonicalExercise extends LazyParts {
+export class CanonicalExercise extends LazyDerivedValue {
   @ListSize(2)
   @Field(() => [PlannedSet], { description: 'In their order.' })
   readonly plannedSets: RowOf<PlannedSet>[];
@@ -67,7 +67,7 @@ export class CanonicalExercise extends LazyParts {
 
   @Field(() => String, { description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.' })
   summary(@Ctx() context: Context): string {
-    return rows.summarizeSets(this.set, this.plannedSets, context);
+    return rows.formatSetsSummary(this.set, this.plannedSets, context);
   }
 
   @Field(() => Boolean, { description: 'Whether one of the planned sets has a weight other than zero.' })
@@ -103,7 +103,7 @@ export class CanonicalExercise extends LazyParts {
 }
 
 @ObjectType({ description: 'A set group of a training day, fully resolved.', simpleResolvers: true })
-export class CanonicalSet extends LazyParts {
+export class CanonicalSet extends LazyDerivedValue {
   @Field(() => SetGroup, { description: 'The set group itself.' }) readonly set: RowOf<SetGroup>;
 
   constructor(set: RowOf<SetGroup>) {
@@ -143,7 +143,7 @@ export class CanonicalWeekdays {
 }
 
 @ObjectType({ description: 'A training day, fully resolved.', simpleResolvers: true })
-export class CanonicalDay extends LazyParts {
+export class CanonicalDay extends LazyDerivedValue {
   @Field(() => TrainingDay, { description: 'The training day itself.' }) readonly day: RowOf<TrainingDay>;
 
   constructor(day: RowOf<TrainingDay>) {
@@ -174,7 +174,7 @@ export class CanonicalDay extends LazyParts {
   description: 'A workout, fully resolved: days in the order of the week, set groups, exercises, summaries and muscles.',
   simpleResolvers: true,
 })
-export class CanonicalWorkout extends LazyParts {
+export class CanonicalWorkout extends LazyDerivedValue {
   @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: RowOf<Workout>;
 
   constructor(workout: RowOf<Workout>) {

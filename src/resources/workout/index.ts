@@ -6,8 +6,8 @@ import { crud } from '../../core/schema/crud';
 import { notFoundError } from '../../core/model/errors';
 import { DateField, defaultValues, Id, TextField, type RowFields, type RowOf } from '../../core/model/fields';
 import { Children, Owner } from '../../core/model/relationfields';
-import { loadRowForCalculation } from '../../core/read/loaders';
-import { Needs } from '../../core/read/queryplan';
+import { loadRowEvenIfHidden } from '../../core/read/loaders';
+import { RequiresFields } from '../../core/read/queryplan';
 import { Resource } from '../../core/model/resource';
 import { CANONICAL_SELECTION, CanonicalWorkout } from './canonical';
 import { ExerciseLogData, LOG_DATA_SELECTION, loadLogData, MISSING_EXERCISE_MESSAGE } from './logdata';
@@ -61,7 +61,7 @@ export default class WorkoutResolver extends crud(Workout) {
     description: 'The whole plan in training order: days, set groups and exercises with their planned sets, summarized and set by set.',
   })
   @Extensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
-  @Needs(() => Workout)
+  @RequiresFields(() => Workout)
   canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
     return context.services.derivedValues.getOrCompute(
       `canonical ${workout.id}`,
@@ -85,7 +85,7 @@ export default class WorkoutResolver extends crud(Workout) {
     @Ctx() context: Context,
   ): Promise<ExerciseLogData> {
     const exerciseId = parseIdArgument('id', Exercise.name, id, context);
-    if (exerciseId === undefined || !(await loadRowForCalculation(Exercise, ['id'], exerciseId, context))) throw notFoundError();
+    if (exerciseId === undefined || !(await loadRowEvenIfHidden(Exercise, ['id'], exerciseId, context))) throw notFoundError();
     return loadLogData(workout.id, exerciseId, context);
   }
 }

@@ -1,7 +1,7 @@
 /** Loaders of the rows that belong to a workout. A request reads all rows of one kind with a single statement. */
 import type { Context } from '../../core/context';
 import { fieldsOf, type Entity, type RowOf } from '../../core/model/fields';
-import { loadChildFields, loadRowForCalculation } from '../../core/read/loaders';
+import { loadChildFields, loadRowEvenIfHidden } from '../../core/read/loaders';
 import { Exercise } from '../exercise';
 import { RepetitionUnit } from '../repetitionunit';
 import { PlannedSet } from '../plannedset';
@@ -10,7 +10,7 @@ import { WeightUnit } from '../weightunit';
 import { SetGroup } from '../setgroup';
 import type { ExerciseMuscles } from '../../training/muscles';
 import { groupByExercise, sortByWeekday } from '../../training/sequence';
-import { setSummary } from '../../training/summary';
+import { formatSetSummary } from '../../training/summary';
 
 interface RowWithId {
   id: number;
@@ -33,7 +33,7 @@ export const loadPlannedSets = (set: RowWithId, context: Context): Promise<RowOf
   loadChildRows(PlannedSet, 'setGroupId', set.id, context);
 
 export const loadExercise = (id: number, context: Context) =>
-  loadRowForCalculation(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
+  loadRowEvenIfHidden(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
 
 /** Loads the planned sets of a set group, grouped by exercise. */
 export const loadPlannedSetsByExercise = async (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
@@ -55,8 +55,8 @@ export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Pr
 const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { services: { catalogue } }: Context): string =>
   catalogue.get(entity, id)?.name ?? '';
 
-export const summarizeSets = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
-  setSummary(
+export const formatSetsSummary = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
+  formatSetSummary(
     set.sets,
     plannedSets.map(({ reps, repetitionUnitId, targetWeight: weight, weightUnitId, rir }) => ({
       reps,

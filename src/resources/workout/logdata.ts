@@ -6,7 +6,7 @@ import { loadChildFields } from '../../core/read/loaders';
 import { DateScalar, DecimalScalar } from '../../core/model/scalars';
 import { MASS_UNIT_IDS } from '../kilograms';
 import { WorkoutLog } from '../workoutlog';
-import { groupByDay, chartLines } from '../../training/progress';
+import { groupByDay, progressChartLines } from '../../training/progress';
 import { allFieldNames } from './loaders';
 import { REPETITIONS_UNIT_ID } from '../../training/summary';
 
@@ -37,7 +37,7 @@ export async function loadLogData(workoutId: number, exerciseId: number, context
       `${alias}."exercise_id" = ${bind(exerciseId)} AND ${alias}."repetition_unit_id" = ${bind(REPETITIONS_UNIT_ID)}` +
       ` AND ${alias}."weight_unit_id" = ANY(${bind(Object.values(MASS_UNIT_IDS))})`,
   });
-  return { chart: chartLines(logs), days: groupByDay(logs) };
+  return { chart: progressChartLines(logs), days: groupByDay(logs) };
 }
 
 /** Body of the REST response if the exercise id is missing. */

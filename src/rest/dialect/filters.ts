@@ -1,6 +1,6 @@
 /** Converts query parameters to the GraphQL arguments `where` and `orderBy`. Unknown parameters and orderings are ignored, as clients expect. */
 import { MAX_INTEGER } from '../../contract/bounds';
-import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
+import { NOT_A_CHOICE, NO_NULL_CHARACTERS, atMost } from '../../contract/messages';
 import {
   filterParameterName,
   type ComparisonOperator,
@@ -113,7 +113,7 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
     }
     default: {
       const trimmedText = pythonStrip(text);
-      if (trimmedText.includes('\0')) return { error: NO_NULLS };
+      if (trimmedText.includes('\0')) return { error: NO_NULL_CHARACTERS };
       return trimmedText === '' ? undefined : eq(trimmedText);
     }
   }

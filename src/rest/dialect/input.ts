@@ -9,7 +9,7 @@ import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, 
 export type InputField = CoercibleField &
   Pick<FieldMetadata, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
 /** Ids, by relation, of the existing rows to which the client may refer. */
-export type KnownIds = Record<string, number[]>;
+export type AccessibleIds = Record<string, number[]>;
 type Values = Record<string, unknown>;
 
 const ABSENT = Symbol('absent');
@@ -71,7 +71,7 @@ export function referencedIdsOf(relations: readonly FieldMetadata[], body: Parse
 }
 
 /** Whether the body names a parent row of an owned resource that does not exist or belongs to another user. */
-export function refersToForeignParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: KnownIds): boolean {
+export function namesInaccessibleParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: AccessibleIds): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
     const value = sentValue(field, body, true);
@@ -92,7 +92,7 @@ export function coerceInput(
   fields: readonly InputField[],
   body: ParsedBody,
   { partial, creating, timeZone }: InputOptions,
-  knownIds?: KnownIds,
+  knownIds?: AccessibleIds,
 ): { input: Values; errors: FieldErrors } {
   const input: Values = {};
   const errors: FieldErrors = {};
@@ -124,7 +124,7 @@ export interface InputError {
  * Adds the errors of slow checks (`FieldMetadata.checkSlowly`) to `errors`. If the mutation has run, its messages are used instead of checking
  * again.
  */
-export async function addInspectionErrors(
+export async function addSlowCheckErrors(
   fields: readonly FieldMetadata[],
   input: Values,
   errors: FieldErrors,

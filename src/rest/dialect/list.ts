@@ -1,11 +1,11 @@
 /** Handles GET of a list: query parameters become the variables of one GraphQL operation, whose rows become the response, one page of the list. */
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
-import { lookupKnownIds, runOperation } from '../operations';
+import { findAccessibleIds, runOperation } from '../operations';
 import type { Endpoint } from '../endpoints';
 import { throwIfInvalid } from '../errors';
 import type { RestResponse, RestRequest } from '../request';
 import { parseFilters, parseOrdering, type ParsedFilters } from './filters';
-import { pageEnvelope, parsePageWindow } from './pagination';
+import { buildListResponse, parsePageWindow } from './pagination';
 
 export async function handleList(endpoint: Endpoint, request: RestRequest, schema: GraphQLSchema): Promise<RestResponse> {
   const { view, fields } = endpoint;
@@ -20,12 +20,12 @@ export async function handleList(endpoint: Endpoint, request: RestRequest, schem
   const data = await runOperation(endpoint.list, request, variables);
   // A filter by a single unknown id always gives an empty result, so whether the id exists is checked only if the result is empty.
   if (data.page.totalCount === 0) await rejectInvalidFilters(parameters, endpoint, request);
-  return { status: 200, body: pageEnvelope(context.info.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
+  return { status: 200, body: buildListResponse(context.info.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
 }
 
 async function rejectInvalidFilters(parameters: ParsedFilters['parameters'], endpoint: Endpoint, request: RestRequest): Promise<void> {
   const ids = parameters.flatMap(({ references }) => (references ? [[references.field, references.ids] as const] : []));
-  const knownIds = ids.length ? await lookupKnownIds(endpoint, request, Object.fromEntries(ids)) : {};
+  const knownIds = ids.length ? await findAccessibleIds(endpoint, request, Object.fromEntries(ids)) : {};
   const errors = parameters.map(
     ({ key, error, references }) => [key, error ?? references?.unknownIdError(knownIds[references.field]!)] as const,
   );

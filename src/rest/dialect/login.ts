@@ -11,7 +11,7 @@ export const LOGIN_TITLE = 'User Api Login';
 export const LOGIN_HINT = { message: "You must send a 'username' and 'password' via POST" };
 /** The field of the mutation payload that becomes the response body. */
 export const LOGIN_RESPONSE_FIELD = 'token';
-export const LOGIN_DOCUMENT = `mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { ${LOGIN_RESPONSE_FIELD} errors { message } } }`;
+export const LOGIN_MUTATION = `mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { ${LOGIN_RESPONSE_FIELD} errors { message } } }`;
 
 const TEXT_FIELD = {
   kind: 'string',

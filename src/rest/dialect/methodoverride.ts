@@ -2,17 +2,17 @@
 import type { IncomingMessage } from 'node:http';
 import { RestError, unsupportedMediaType } from '../errors';
 import type { RestRequest } from '../request';
-import { receivedBody, type ParsedBody } from './body';
+import { bodyUpToLimit, type ParsedBody } from './body';
 import { parseJson } from './json';
 
-export type FormTexts = Readonly<Record<string, readonly string[]>>;
+export type FormTextValues = Readonly<Record<string, readonly string[]>>;
 
 const OVERRIDE_METHODS = ['PUT', 'PATCH', 'DELETE'];
 /** Hidden field with the single-use key of a form, which works like an Idempotency-Key. */
-export const FORM_KEY_FIELD = '_key';
+export const IDEMPOTENCY_KEY_FIELD = '_key';
 /** Hidden field with the row version that a form shows, which works like `If-Match`. */
-export const FORM_VERSION_FIELD = '_version';
-const FORM_CONTROL_FIELDS = ['_method', '_content', '_content_type', 'csrfToken', FORM_KEY_FIELD, FORM_VERSION_FIELD];
+export const ROW_VERSION_FIELD = '_version';
+const FORM_CONTROL_FIELDS = ['_method', '_content', '_content_type', 'csrfToken', IDEMPOTENCY_KEY_FIELD, ROW_VERSION_FIELD];
 
 export interface PostedForm {
   method: string;
@@ -20,7 +20,7 @@ export interface PostedForm {
   csrfToken?: string;
   formKey?: string;
   version?: string;
-  values: FormTexts;
+  values: FormTextValues;
   /** The JSON text typed into the form, unparsed. */
   jsonText?: string;
   jsonError?: RestError;
@@ -34,13 +34,13 @@ const isPostedForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean 
 
 /** Reads the CSRF token from the fields of an HTML form. Clients that send JSON put the token into a header instead. */
 export const readCsrfToken = async ({ message, body }: RestRequest): Promise<string | undefined> =>
-  isPostedForm(message, true) ? parsePostedForm(await receivedBody(body(true))).csrfToken : undefined;
+  isPostedForm(message, true) ? parsePostedForm(await bodyUpToLimit(body(true))).csrfToken : undefined;
 
 /** Replaces the method and the body of a POST request by those in its HTML form. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const { body } = request;
   if (request.method !== 'POST' || !isPostedForm(request.message, request.signedIn)) return;
-  const form = (request.form = parsePostedForm(await receivedBody(body())));
+  const form = (request.form = parsePostedForm(await bodyUpToLimit(body())));
   request.method = form.method;
   request.body = async () => {
     // Throws if the form was too large; its fields have been read already, so that the page can show them again.
@@ -64,8 +64,8 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
   const form = {
     method: OVERRIDE_METHODS.includes(requestedMethod) ? requestedMethod : 'POST',
     csrfToken: text('csrfToken'),
-    formKey: text(FORM_KEY_FIELD),
-    version: text(FORM_VERSION_FIELD),
+    formKey: text(IDEMPOTENCY_KEY_FIELD),
+    version: text(ROW_VERSION_FIELD),
     values,
   };
   const rawJson = text('_content');

@@ -38,7 +38,7 @@ export function urlWithParameters(url: string, query: URLSearchParams, changes: 
 }
 
 /** Builds the response body of a list: count, links and rows. `url` is absolute and has no query. */
-export function pageEnvelope<T>(url: string, query: URLSearchParams, { limit, offset }: PageWindow, count: number, results: T[]) {
+export function buildListResponse<T>(url: string, query: URLSearchParams, { limit, offset }: PageWindow, count: number, results: T[]) {
   const pageLink = (start: number) => urlWithParameters(url, query, { limit: String(limit), offset: start > 0 ? String(start) : null });
   return {
     count,

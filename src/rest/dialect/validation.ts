@@ -3,16 +3,16 @@
  * belongs to another user (403), then an unknown row (404), then all invalid fields at once (400).
  */
 import { toSnakeCase } from '../../contract/casing';
-import { lookupKnownIds } from '../operations';
+import { findAccessibleIds } from '../operations';
 import type { Endpoint } from '../endpoints';
-import { notFound, foreignParent, validationErrorFromMessages, throwIfInvalid } from '../errors';
+import { notFound, inaccessibleParentError, validationErrorFromMessages, throwIfInvalid } from '../errors';
 import type { RestRequest } from '../request';
 import type { ParsedBody } from './body';
 import {
   coerceInput,
-  addInspectionErrors,
+  addSlowCheckErrors,
   referencedIdsOf,
-  refersToForeignParent,
+  namesInaccessibleParent,
   throwNotAnObject,
   bodyObject,
   type InputError,
@@ -46,21 +46,21 @@ export class WriteValidation {
 
   private async requireExistingRow(): Promise<void> {
     const { endpoint, request, id } = this;
-    if (id !== undefined && (await lookupKnownIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
+    if (id !== undefined && (await findAccessibleIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
   }
 
   /** Throws an error if the request is invalid. `mutationErrors` are the validation errors of the mutation, if it has run. */
   async requireValid(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;
-    const knownIds = await lookupKnownIds(endpoint, request, {
+    const knownIds = await findAccessibleIds(endpoint, request, {
       ...referencedIdsOf(relations, body),
       ...(id !== undefined && { self: [id] }),
     });
-    if (refersToForeignParent(relations, body, knownIds)) throw foreignParent();
+    if (namesInaccessibleParent(relations, body, knownIds)) throw inaccessibleParentError();
     if (id !== undefined && knownIds.self!.length === 0) throw notFound();
     const { input, errors } = coerceInput(fields, body, this.inputOptions, knownIds);
-    await addInspectionErrors(fields, input, errors, mutationErrors);
+    await addSlowCheckErrors(fields, input, errors, mutationErrors);
     throwIfInvalid(errors);
     const rename = (name: string) => fields.find((field) => field.name === name)?.rest ?? toSnakeCase(name);
     if (mutationErrors)

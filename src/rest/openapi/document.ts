@@ -6,7 +6,7 @@ import { SHARED_RESPONSES, METADATA_AND_ERROR_SCHEMAS } from './responses';
 import { ResponseSchemas } from './responseschemas';
 import { bodySchema } from './requestbodies';
 import { SHARED_PARAMETERS } from './parameters';
-import { componentNamesOf, GENERAL_TAG, PathItemsBuilder, type PathItems } from './paths';
+import { schemaComponentNamesOf, GENERAL_TAG, PathItemsBuilder, type PathItems } from './paths';
 import { schemaReference, type JsonSchema } from './schemas';
 import { API_BASE_PATH } from '../routes';
 
@@ -96,7 +96,7 @@ function sortListedFirst(endpoints: Endpoints): Endpoints {
 
 /** Returns the component schemas of an endpoint. Schemas of request bodies are included only if one of its methods uses them. */
 function schemasOf(endpoint: Endpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
-  const { row, page, body, change } = componentNamesOf(endpoint);
+  const { row, page, body, change } = schemaComponentNamesOf(endpoint);
   const list = paths[`/${row}/`]!;
   const detail = paths[`/${row}/{id}/`]!;
   return {

@@ -16,7 +16,7 @@ type Operation = Readonly<Record<string, unknown>>;
 type PathItem = Record<string, unknown>;
 export type PathItems = Record<string, PathItem>;
 
-export const componentNamesOf = ({ view: { rest } }: Endpoint) => ({
+export const schemaComponentNamesOf = ({ view: { rest } }: Endpoint) => ({
   row: rest,
   page: `${rest}.page`,
   body: `${rest}.body`,
@@ -137,7 +137,7 @@ export class PathItemsBuilder {
 
   private listItem(endpoint: Endpoint): PathItem {
     const { view } = endpoint;
-    const { row, page, body: bodyName } = componentNamesOf(endpoint);
+    const { row, page, body: bodyName } = schemaComponentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/`);
     return {
       get: {
@@ -162,7 +162,7 @@ export class PathItemsBuilder {
 
   private detailItem(endpoint: Endpoint): PathItem {
     const { view } = endpoint;
-    const { row, body: bodyName, change } = componentNamesOf(endpoint);
+    const { row, body: bodyName, change } = schemaComponentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/1/`);
     const { parameters, status } = endpoint.version
       ? { parameters: [sharedParameter('ifMatch')], status: [412] }

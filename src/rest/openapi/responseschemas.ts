@@ -74,7 +74,7 @@ export class ResponseSchemas {
 
   private objectSchema(type: GraphQLObjectType, set: SelectionSetNode): JsonSchema {
     const [first, ...otherSelections] = set.selections;
-    // A selection that consists of the fragment of one view becomes a reference to the component schema of that view.
+    // A selection set that only spreads the fragment of one endpoint becomes a `$ref` to the component schema of that endpoint.
     if (first?.kind === 'FragmentSpread' && !otherSelections.length)
       return schemaReference(this.endpointByFragment.get(first.name.value)!.view.rest);
     const properties = this.propertySchemas(type, set);

@@ -17,7 +17,7 @@ import { createGunzip, createGzip, constants } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
 import { ClientError } from '../../core/model/errors';
 import {
-  invalidBackup,
+  invalidBackupError,
   HEADER_ENTRY,
   parseHeader,
   formatArchiveValue,
@@ -27,14 +27,14 @@ import {
   type BackupSummary,
 } from './description';
 
-export const KEY_ENTRY = 'secret-key';
+export const SECRET_KEY_ENTRY = 'secret-key';
 export const MEDIA_PREFIX = 'media/';
 export const TABLES_PREFIX = 'tables/';
 /** Maximum size of entries that are read into memory as a whole. */
 const MAX_TEXT_BYTES = 10_000_000;
 
 /** Progress callback: stage, completed units, and their total if known. */
-export type Progress = (stage: string, done: number, total?: number) => void;
+export type ReportProgress = (stage: string, done: number, total?: number) => void;
 
 export class ArchiveWriter {
   private readonly tar = pack();
@@ -124,16 +124,16 @@ export async function readArchive(
     for await (const entry of untar) {
       const { name, size = 0 } = entry.header;
       const content = entry as AsyncIterable<Buffer>;
-      if (summary) throw invalidBackup(file, 'unexpected data after its end');
+      if (summary) throw invalidBackupError(file, 'unexpected data after its end');
       if (name === HEADER_ENTRY) {
         header = parseHeader(file, await readAll(file, content, size));
         await reader.onHeader?.(header);
-      } else if (!header) throw invalidBackup(file, `it does not start with ${HEADER_ENTRY}`);
+      } else if (!header) throw invalidBackupError(file, `it does not start with ${HEADER_ENTRY}`);
       else if (name === SUMMARY_ENTRY) summary = parseSummary(file, await readAll(file, content, size));
-      else if (name === KEY_ENTRY) await reader.onKey?.((await readAll(file, content, size)).toString());
+      else if (name === SECRET_KEY_ENTRY) await reader.onKey?.((await readAll(file, content, size)).toString());
       else if (name.startsWith(MEDIA_PREFIX)) await reader.onMediaFile?.(name.slice(MEDIA_PREFIX.length), content);
       else if (name.startsWith(TABLES_PREFIX)) await reader.onRows?.(name.split('/')[1]!, content);
-      else throw invalidBackup(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
+      else throw invalidBackupError(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
       entry.resume();
       onBytes?.((readBytes += size));
     }
@@ -143,22 +143,22 @@ export async function readArchive(
     untar.destroy();
     throw readingError(file, error);
   }
-  if (!header || !summary) throw invalidBackup(file, 'it is truncated');
+  if (!header || !summary) throw invalidBackupError(file, 'it is truncated');
   return { header, summary };
 }
 
 /** Converts errors caused by the file into a one-line message; returns other errors unchanged. */
 function readingError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (error instanceof SyntaxError) return invalidBackup(file, 'it contains invalid JSON');
+  if (error instanceof SyntaxError) return invalidBackupError(file, 'it contains invalid JSON');
   if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? '')) return new ClientError('NOT_FOUND', `${file} cannot be read: ${message}`);
   if (/^Z_/.test(code ?? '') || /tar header|Unexpected end of data|unexpected end of file/i.test(message))
-    return invalidBackup(file, message);
+    return invalidBackupError(file, message);
   return error;
 }
 
 async function readAll(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  if (size > MAX_TEXT_BYTES) throw invalidBackup(file, `one of its entries is too large (${size} bytes)`);
+  if (size > MAX_TEXT_BYTES) throw invalidBackupError(file, `one of its entries is too large (${size} bytes)`);
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -192,17 +192,17 @@ export async function verifyArchive(file: string, onBytes?: (readBytes: number) 
       onMediaFile: async () => void (files += 1),
       onRows: async (table, content) => {
         let count = rows.get(table);
-        if (count === undefined) throw invalidBackup(file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
+        if (count === undefined) throw invalidBackupError(file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
         for await (const chunk of content) count += countLines(chunk);
         rows.set(table, count);
       },
     },
     onBytes,
   );
-  if (key === undefined) throw invalidBackup(file, 'it has no secret key');
+  if (key === undefined) throw invalidBackupError(file, 'it has no secret key');
   const counts = new Map(Object.entries(summary.rows));
   const mismatches = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
-  if (mismatches.length) throw invalidBackup(file, `rows of ${formatArchiveValue(mismatches)} are missing`);
-  if (files !== summary.files) throw invalidBackup(file, `it has ${files} files instead of ${formatArchiveValue(summary.files)}`);
+  if (mismatches.length) throw invalidBackupError(file, `rows of ${formatArchiveValue(mismatches)} are missing`);
+  if (files !== summary.files) throw invalidBackupError(file, `it has ${files} files instead of ${formatArchiveValue(summary.files)}`);
   return { header, summary, key };
 }

@@ -8,7 +8,7 @@ export const SUMMARY_ENTRY = 'summary.json';
 const MAX_QUOTED_LENGTH = 200;
 const UTC_MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
 
-export interface TableShape {
+export interface TableDescription {
   name: string;
   columns: string[];
 }
@@ -20,7 +20,7 @@ export interface BackupHeader {
   postgres: string;
   /** Names of the applied migrations, in order. */
   migrations: string[];
-  tables: TableShape[];
+  tables: TableDescription[];
 }
 
 /** State of an identity column's sequence: `last_value` and `is_called`. */
@@ -39,7 +39,7 @@ export interface BackupSummary {
   bytes: number;
 }
 
-export const invalidBackup = (file: string, problem: string) =>
+export const invalidBackupError = (file: string, problem: string) =>
   new ClientError('BAD_USER_INPUT', `${file} is not a usable backup: ${problem}`);
 
 /** Escapes control and format characters, and truncates the text. Untrusted archive content must not span lines or control the terminal. */
@@ -69,14 +69,14 @@ const isSummary = ({ rows, sequences }: Record<string, unknown>): boolean =>
 
 function parseJson<T>(file: string, part: string, content: Buffer, isValid: (value: Record<string, unknown>) => boolean): T {
   const value: unknown = JSON.parse(content.toString());
-  if (!isObject(value) || !isValid(value)) throw invalidBackup(file, `${part} has a value of the wrong type or a duplicate name`);
+  if (!isObject(value) || !isValid(value)) throw invalidBackupError(file, `${part} has a value of the wrong type or a duplicate name`);
   return value as T;
 }
 
 export function parseHeader(file: string, content: Buffer): BackupHeader {
   const header = parseJson<BackupHeader>(file, HEADER_ENTRY, content, isHeader);
   if (header.format !== FORMAT_VERSION)
-    throw invalidBackup(
+    throw invalidBackupError(
       file,
       `its format version is ${formatArchiveValue(header.format)}, but this version of Fitgraph supports ${FORMAT_VERSION}`,
     );

@@ -11,15 +11,15 @@ import { quoteIdentifiers } from '../../database/identifiers';
 import { LOCKS } from '../../database/locks';
 import { appliedMigrations, applyInTransaction, lockMigrations } from '../../database/migrate';
 import { migrationNames } from '../../database/migrationmodules';
-import { rebuildInTransaction } from '../../database/rebuild';
+import { rebuildSchemaInTransaction } from '../../database/schemarepair';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
-import { assignPolicies } from '../../database/viewerrole';
-import { findMissingReplaced, replaceSquashedNames } from '../../database/squashed';
+import { assignRowSecurityPolicies } from '../../database/viewerrole';
+import { findMissingReplacedMigration, replaceSquashedNames } from '../../database/squashedmigrations';
 import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
-import { countLines, readArchive, verifyArchive, type Progress, type VerifiedBackup } from './archive';
-import { invalidBackup, formatArchiveValue, toOneLine, type TableShape } from './description';
+import { countLines, readArchive, verifyArchive, type ReportProgress, type VerifiedBackup } from './archive';
+import { invalidBackupError, formatArchiveValue, toOneLine, type TableDescription } from './description';
 import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
 import { CopyStream } from '../copy';
 import { stagedFilesOf, stageFile } from './files';
@@ -38,7 +38,7 @@ export interface RestoreOptions {
   dataDir?: string;
   /** Whether existing data is overwritten. Otherwise, a database that contains data is rejected. */
   replace: boolean;
-  progress?: Progress;
+  progress?: ReportProgress;
 }
 
 /** Verifies the whole archive. Throws if it is damaged, was created by a newer version, or has a schema older than that of Fitgraph 0.2. */
@@ -46,8 +46,8 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
   const backup = await verifyArchive(file, (bytes) => progress?.('Reading, bytes', bytes));
   const { header } = backup;
   const program = toOneLine(header.program);
-  if (findMissingReplaced(header.migrations) !== undefined)
-    throw invalidBackup(
+  if (findMissingReplacedMigration(header.migrations) !== undefined)
+    throw invalidBackupError(
       file,
       `it was created by Fitgraph ${program} and its schema is older than that of Fitgraph 0.2; restore it with Fitgraph 0.2 and create a new backup`,
     );
@@ -55,13 +55,13 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
   const knownNames = migrationNames();
   const unknownNames = migrations.filter((name) => !knownNames.includes(name));
   if (unknownNames.length)
-    throw invalidBackup(
+    throw invalidBackupError(
       file,
       `it was created by Fitgraph ${program} (${toOneLine(unknownNames.at(-1)!)}), but Fitgraph ${VERSION} supports the schema only up to ${knownNames.at(-1)}`,
     );
   // The schema may have to be rebuilt by the migrations, so their order matters.
   if (knownNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
-    throw invalidBackup(file, 'its migrations are out of order');
+    throw invalidBackupError(file, 'its migrations are out of order');
   return { ...backup, header: { ...header, migrations } };
 }
 
@@ -104,7 +104,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
 /** Converts PostgreSQL's errors about invalid values into one-line errors about the archive; returns other errors unchanged. */
 function explainError(file: string, error: unknown): unknown {
   const { code, message, where = '' } = error as { code?: string; message: string; where?: string };
-  return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? invalidBackup(file, toOneLine(`${message} (${where})`)) : error;
+  return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? invalidBackupError(file, toOneLine(`${message} (${where})`)) : error;
 }
 
 async function requireEmpty(client: Client): Promise<void> {
@@ -147,7 +147,7 @@ class RowLoader {
     await this.endCopy();
     const shape = this.restore.backup.header.tables.find(({ name }) => name === table);
     // The table is unknown only if the file was replaced after `inspectBackup` verified it.
-    if (!shape) throw invalidBackup(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
+    if (!shape) throw invalidBackupError(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.table = table;
     this.copy = new CopyStream(this.client, table, shape.columns);
   }
@@ -164,7 +164,7 @@ class RowLoader {
     await this.lockTables();
     await this.recordFormerPaths();
     if (await this.hasSchemaOfBackup()) await this.truncate();
-    else await rebuildInTransaction(client, restore.backup.header.migrations);
+    else await rebuildSchemaInTransaction(client, restore.backup.header.migrations);
     await this.requireKnownNames();
     await this.switchTriggers('DISABLE');
     this.droppedKeys = await dropKeysAndIndexes(client, this.tables);
@@ -174,7 +174,7 @@ class RowLoader {
   private async hasSchemaOfBackup(): Promise<boolean> {
     const { migrations, tables } = this.restore.backup.header;
     const applied = await appliedMigrations(this.client);
-    const shapes = (list: readonly TableShape[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
+    const shapes = (list: readonly TableDescription[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
     const currentShapes = new Set(shapes(await listTables(this.client)));
     return (
       applied.join() === migrations.join() &&
@@ -189,15 +189,15 @@ class RowLoader {
     const columns = new Map((await listTables(this.client)).map((table) => [table.name, table.columns]));
     for (const table of backup.header.tables) {
       const knownColumns = columns.get(table.name);
-      if (!knownColumns) throw invalidBackup(file, `its schema has no table ${formatArchiveValue(table.name)}`);
+      if (!knownColumns) throw invalidBackupError(file, `its schema has no table ${formatArchiveValue(table.name)}`);
       const unknownColumn = table.columns.find((name) => !knownColumns.includes(name));
       if (unknownColumn !== undefined)
-        throw invalidBackup(file, `its schema has no column ${formatArchiveValue(unknownColumn)} in ${table.name}`);
+        throw invalidBackupError(file, `its schema has no column ${formatArchiveValue(unknownColumn)} in ${table.name}`);
     }
     const sequences = await listSequences(this.client, backup.header.tables);
     for (const { table, column } of backup.summary.sequences)
       if (!sequences.some((one) => one.table === table && one.column === column))
-        throw invalidBackup(file, `its schema has no sequence for ${formatArchiveValue(`${table}.${column}`)}`);
+        throw invalidBackupError(file, `its schema has no sequence for ${formatArchiveValue(`${table}.${column}`)}`);
   }
 
   private async existingLogs(): Promise<string[]> {
@@ -255,13 +255,14 @@ class RowLoader {
       const [{ count }] = (await client.query(`SELECT count(*)::float8 AS "count" FROM ${quoteIdentifiers([name])}`)).rows as [
         { count: number },
       ];
-      if (count !== summary.rows[name]) throw invalidBackup(restore.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
+      if (count !== summary.rows[name])
+        throw invalidBackupError(restore.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
     }
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
     await applyInTransaction(client, newerMigrations);
     // Row-level security must be in place at the commit, because running servers then read the restored rows.
-    await assignPolicies(client);
+    await assignRowSecurityPolicies(client);
     await this.resetChangeLog();
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
       ON CONFLICT ("path") DO UPDATE SET "settled" = false`);

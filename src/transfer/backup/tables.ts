@@ -2,7 +2,7 @@
 import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
 import { ObservedClient } from '../../database/observedclient';
-import type { SequenceState, TableShape } from './description';
+import type { SequenceState, TableDescription } from './description';
 
 /** Tables that are excluded: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
 export const EXCLUDED_LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
@@ -21,7 +21,7 @@ export async function openDedicatedConnection(database: Database): Promise<Clien
 }
 
 /** Returns the tables, sorted by name, with their columns. Generated columns are omitted, because the database computes them. */
-export async function listTables(client: Client): Promise<TableShape[]> {
+export async function listTables(client: Client): Promise<TableDescription[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "name", array_agg(a.attname::text ORDER BY a.attnum) AS "columns"
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -31,11 +31,11 @@ export async function listTables(client: Client): Promise<TableShape[]> {
      GROUP BY c.relname ORDER BY c.relname`,
     [EXCLUDED_TABLES],
   );
-  return rows as TableShape[];
+  return rows as TableDescription[];
 }
 
 /** Returns the states of the sequences of identity columns. Sequences are not transactional; read after the rows, they cover all ids. */
-export async function listSequences(client: Client, tables: readonly TableShape[]): Promise<SequenceState[]> {
+export async function listSequences(client: Client, tables: readonly TableDescription[]): Promise<SequenceState[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "table", a.attname AS "column", pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS "sequence"
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid

@@ -8,7 +8,7 @@ import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { imageAndThumbnailPaths, isMediaPath } from '../../files/paths';
 import { VERSION } from '../../platform/version';
-import { ArchiveWriter, KEY_ENTRY, countLines, MEDIA_PREFIX, TABLES_PREFIX, verifyArchive, type Progress } from './archive';
+import { ArchiveWriter, SECRET_KEY_ENTRY, countLines, MEDIA_PREFIX, TABLES_PREFIX, verifyArchive, type ReportProgress } from './archive';
 import { FORMAT_VERSION, HEADER_ENTRY, type BackupHeader, type BackupSummary } from './description';
 import { openDedicatedConnection, listSequences, listTables } from './tables';
 
@@ -22,7 +22,7 @@ export interface BackupOptions {
   /** Source of the media files; if absent, the backup contains none. */
   media?: Media;
   secretKey: string;
-  progress?: Progress;
+  progress?: ReportProgress;
 }
 
 export interface BackupResult {
@@ -50,7 +50,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     await archive.add(HEADER_ENTRY, Buffer.from(JSON.stringify(header)));
     const { files, missing } = media ? await addFiles(client, archive, media, progress) : { files: 0, missing: [] };
-    await archive.add(KEY_ENTRY, Buffer.from(secretKey));
+    await archive.add(SECRET_KEY_ENTRY, Buffer.from(secretKey));
     let doneRows = 0;
     const rows = Object.create(null) as Record<string, number>;
     for (const { name, columns } of header.tables) {

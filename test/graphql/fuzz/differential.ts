@@ -8,13 +8,13 @@ import { ClientError } from '../../../src/core/model/errors';
 import type { Executor } from '../../../src/core/operation/executor';
 import { DerivedValueCache } from '../../../src/core/cache/derivedvalues';
 import type { Row } from '../../../src/database/rows';
-import { Session } from '../../../src/database/session';
+import { DatabaseSession } from '../../../src/database/session';
 import { createContext } from '../../../src/request/requestcontext';
 import type { Fitgraph } from '../../setup/fitgraph';
 import type { Request } from './documents';
 
 /** A session whose statements run in one transaction, which is rolled back. */
-class RolledBackSession extends Session {
+class RolledBackSession extends DatabaseSession {
   private previousStatement: Promise<unknown> = Promise.resolve();
 
   constructor(

@@ -2,7 +2,7 @@
 import { createClient as createEventClient, type Client as EventClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { Session } from '../../../src/database/session';
+import { DatabaseSession } from '../../../src/database/session';
 import { Visitor } from '../../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import { Person } from '../../setup/person';
@@ -227,7 +227,7 @@ test('reads the change log only for subscribers of the changed catalogue type', 
     return count();
   };
   const waitForPolls = () => new Promise((resolve) => setTimeout(resolve, 300));
-  const querySpy = jest.spyOn(Session.prototype, 'query');
+  const querySpy = jest.spyOn(DatabaseSession.prototype, 'query');
   try {
     expect(await readings(0, () => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`))).toBe(0);
     expect(await readings(2, () => one.sql(`UPDATE "ingredient" SET "energy" = "energy" WHERE "id" = 1`))).toBe(2);

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../../src/database/prepared';
+import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../../src/database/preparedstatements';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../../setup/random';
 import { until } from '../../setup/waits';

@@ -17,7 +17,7 @@ import {
   type RowFields,
   type RowOf,
 } from '../../../src/core/model/fields';
-import { Needs } from '../../../src/core/read/queryplan';
+import { RequiresFields } from '../../../src/core/read/queryplan';
 import { Children, Links, Owner, Ref } from '../../../src/core/model/relationfields';
 import { User } from '../../../src/resources/user';
 
@@ -71,24 +71,24 @@ export class MismatchingModel extends Model {
 }
 
 export class CustomResolvers {
-  @Needs(() => MatchingModel, 'text')
+  @RequiresFields(() => MatchingModel, 'text')
   declared(row: RowFields<MatchingModel, 'id' | 'text'>): string {
     return row.text;
   }
 
-  @Needs(() => MatchingModel)
+  @RequiresFields(() => MatchingModel)
   wholeRow(row: RowOf<MatchingModel>): RowOf<MatchingModel> {
     return row;
   }
 
   // @ts-expect-error a field that the resolver reads is not declared
-  @Needs(() => MatchingModel, 'text')
+  @RequiresFields(() => MatchingModel, 'text')
   forgotten(row: RowFields<MatchingModel, 'text' | 'whole'>): string {
     return row.text + row.whole;
   }
 
   // @ts-expect-error there is no such field
-  @Needs(() => MatchingModel, 'texts')
+  @RequiresFields(() => MatchingModel, 'texts')
   misspelt(row: RowFields<MatchingModel, 'id'>): number {
     return row.id;
   }

@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg';
 import { migrateDown } from '../../../src/database/migrate';
 import { loadMigration, migrationNames } from '../../../src/database/migrationmodules';
-import { OnlineSchemaChange } from '../../../src/database/online';
+import { OnlineSchemaChange } from '../../../src/database/onlineschemachange';
 import { createDatabase, open } from '../../setup/databases';
 import { nextMigrationNamed, nextMigrations } from '../upgrades/nextversion';
 import { BASELINE, faultsOf, type MigrationSql } from './unsafeddl';

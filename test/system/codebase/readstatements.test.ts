@@ -13,7 +13,7 @@ import {
 import type { Entity } from '../../../src/core/model/fields';
 import { allEntities, findEntity, resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { validateDump, entitiesByModel, sortByDependency } from '../../../src/transfer/dump';
+import { validateDump, entitiesByDumpModel, sortByDependency } from '../../../src/transfer/dump';
 import { writeRows } from '../../../src/transfer/writer';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { hasPages, isListed } from '../../setup/lists';
@@ -36,7 +36,7 @@ interface Request {
 }
 
 /** Returns all types except users and their profiles, of which each user has one. */
-const growingEntities = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
+const growingEntities = () => sortByDependency(entitiesByDumpModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
 
 const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
 

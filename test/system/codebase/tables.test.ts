@@ -1,5 +1,5 @@
 /** Models match the database: every stored field has a column, and every column has a field unless the database fills it. */
-import { contributorTable } from '../../../src/core/access/access';
+import { contributorTableOf } from '../../../src/core/access/access';
 import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import { VERSION_FIELD } from '../../../src/core/model/auditfields';
@@ -99,7 +99,7 @@ const INTERNAL_TABLES = [
 test('every table belongs to a model or is listed as internal', async () => {
   const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
   const links = allEntities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
-  const contributorTables = allEntities().flatMap((entity) => contributorTable(entity) ?? []);
+  const contributorTables = allEntities().flatMap((entity) => contributorTableOf(entity) ?? []);
   const known = [...allEntities().map((entity) => resourceOf(entity)!.table), ...links, ...contributorTables, ...INTERNAL_TABLES];
   expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
 });

@@ -5,7 +5,7 @@
 import { currentDate } from '../../../src/core/model/clock';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { validateDump } from '../../../src/transfer/dump';
-import { seedReference } from '../../../src/transfer/seed';
+import { seedReferenceData } from '../../../src/transfer/seed';
 import { writeRows } from '../../../src/transfer/writer';
 import { addDays, weekday } from '../../../seeders/dates';
 import { Catalogue } from '../../../seeders/demo/catalogue';
@@ -155,7 +155,7 @@ export interface RichAccount {
 /** Creates the account. The app must have been started with the content `tables`, because ids are fixed. */
 export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<RichAccount> {
   const { database, vault, services } = fitgraph;
-  await seedReference({ database, vault, timeZone: TIME_ZONE }, services.media);
+  await seedReferenceData({ database, vault, timeZone: TIME_ZONE }, services.media);
   await fitgraph.reference.reload();
   const person = await fitgraph.user(name);
   const before = await person.ask('{ changes { cursor } }');

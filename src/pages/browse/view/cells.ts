@@ -1,12 +1,12 @@
 /** Table cells: readable values, with names instead of ids, labels instead of stored values and images instead of URLs. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
-import { nounFor, upperFirst } from '../../../core/model/inflection';
+import { nounOfTypeName, upperFirst } from '../../../core/model/inflection';
 import { fieldMetadataOf } from '../../../rest/endpoints';
 import { API_BASE_PATH } from '../../../rest/routes';
-import { distinctNamesOf, nameRuleOf, type NameRule } from './rownames';
+import { createDistinctNames, nameRuleOf, type RowNameRule } from './rownames';
 import type { Cell, RowLink } from './viewmodel';
-import { fieldWords } from './labels';
+import { fieldNameToWords } from './labels';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type EndpointNameOf = (type: string) => string | undefined;
@@ -34,16 +34,16 @@ const ZERO_SECONDS = ':00';
 const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
 
 /** Returns the label of one row, such as `Weight entry`. */
-export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounFor(name));
+export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounOfTypeName(name));
 /** Returns the label of several rows, such as `Weight entries`. */
-export const pluralLabelOf = (type: GraphQLObjectType): string => fieldWords(type.extensions.resource!.many);
+export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.many);
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
     ({ hidden, name, relation }) => !hidden && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
   );
 
-export function hasColumn(field: FieldMetadata, { paths }: NameRule): boolean {
+export function hasColumn(field: FieldMetadata, { paths }: RowNameRule): boolean {
   const isName = paths.some(([head]) => head === field.name || head === field.relation?.object);
   const isLong = field.kind === 'string' && (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
   return !isName && !isLong && !HIDDEN_COLUMNS.has(field.name);
@@ -120,7 +120,7 @@ export function cellFormatterOf(
         .map((id) => relatedRowOf(row, id)),
     )
     .filter((one) => one !== undefined);
-  const distinctName = distinctNamesOf(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
+  const distinctName = createDistinctNames(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);
     // Of a related row that the viewer may not see, only the id is known.

@@ -7,7 +7,7 @@ import type { EndpointNameOf, Row } from './cells';
 import type { ChildField } from './childfields';
 import { TablePlan } from './tableplan';
 import type { ChildRows } from './viewmodel';
-import { fieldWords } from './labels';
+import { fieldNameToWords } from './labels';
 
 const MAX_PAGINATED_ROWS = 10;
 const MAX_UNPAGINATED_ROWS = 50;
@@ -57,7 +57,7 @@ export class ChildListPlan {
       : { totalCount: (value as Row[]).length, nodes: value as Row[] };
     const listUrl = this.listUrlPrefix && this.listUrlPrefix + parentId;
     return {
-      label: fieldWords(this.name),
+      label: fieldNameToWords(this.name),
       total: totalCount,
       table: this.tablePlan.tableOf(this.showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
       ...(listUrl && { listUrl }),

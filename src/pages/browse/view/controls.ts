@@ -10,7 +10,7 @@ import {
   type FieldKind,
 } from '../../../contract/metadata';
 import { toSnakeCase } from '../../../contract/casing';
-import { labelOf } from './labels';
+import { fieldLabelOf } from './labels';
 import type { FormControl } from './viewmodel';
 
 /** Properties of an input that selects related rows: their endpoint, and all of them as choices if there are few. */
@@ -20,22 +20,22 @@ export interface RelationChoices {
   /** GraphQL type of the rows; present only if the input searches them by name, because there are too many to list as choices. */
   searchType?: string;
 }
-export type RelationChoicesOf = (type: string) => RelationChoices;
+export type FindRelationChoices = (type: string) => RelationChoices;
 
 const limitsOf = ({ minLength, maxLength, min, max, places }: FieldMetadata) => ({ minLength, maxLength, min, max, places });
 
 /** Returns the properties of an input that selects related rows. An input that accepts several rows has no search. */
-function relationProperties({ relation }: FieldMetadata, relationChoicesOf: RelationChoicesOf, isSingle: boolean): RelationChoices {
+function relationProperties({ relation }: FieldMetadata, relationChoicesOf: FindRelationChoices, isSingle: boolean): RelationChoices {
   const relationChoices = relationChoicesOf(relation!.type);
   return isSingle ? relationChoices : { ...relationChoices, searchType: undefined };
 }
 
-export function writeControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: RelationChoicesOf): FormControl[] {
+export function writeControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: FindRelationChoices): FormControl[] {
   return fields
     .filter((field) => !field.restReadOnly && !field.hidden)
     .map((field) => ({
       key: field.rest,
-      label: labelOf(field),
+      label: fieldLabelOf(field),
       kind: field.kind,
       required: isRequired(field) && field.kind !== 'boolean',
       help: field.help,
@@ -50,14 +50,14 @@ const COMPARISON_SIGNS: Record<ComparisonOperator, string> = { gt: '>', gte: 'â‰
 export function filterControlsOf(
   filters: readonly FilterMetadata[],
   fields: readonly FieldMetadata[],
-  relationChoicesOf: RelationChoicesOf,
+  relationChoicesOf: FindRelationChoices,
 ): FormControl[] {
   return filters.map((filter) => {
     const field = fields.find(({ name }) => name === filter.field)!;
     const isCommaList = filter.parse === 'commaIds';
     return {
       key: filterParameterName(filter, field),
-      label: filter.operator ? `${labelOf(field)} ${COMPARISON_SIGNS[filter.operator]}` : labelOf(field),
+      label: filter.operator ? `${fieldLabelOf(field)} ${COMPARISON_SIGNS[filter.operator]}` : fieldLabelOf(field),
       kind: field.kind,
       required: false,
       places: field.places,

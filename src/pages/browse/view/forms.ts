@@ -1,15 +1,15 @@
 /** Builds the write forms of a page, with the rows to choose from for each relation. */
 import { permitsMethod } from '../../../rest/authorization';
 import type { Endpoint } from '../../../rest/endpoints';
-import type { FormTexts } from '../../../rest/dialect/methodoverride';
+import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { RenderInput } from '../../../rest/htmlrenderer';
 import { versionInETag } from '../../../rest/preconditions';
 import type { RestRequest } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
-import { writeControlsOf, type RelationChoices, type RelationChoicesOf } from './controls';
-import type { rowSearches } from './rownames';
+import { writeControlsOf, type RelationChoices, type FindRelationChoices } from './controls';
+import type { createRowNameSearches } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
-import { differingTexts, readableValue } from './storedvalues';
+import { differingStoredValues, displayValue } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
@@ -34,7 +34,7 @@ type Forms = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>
 export class FormBuilder {
   constructor(
     private readonly pageRoutes: PageRoutes,
-    private readonly rowSearchOf: ReturnType<typeof rowSearches>,
+    private readonly rowSearchOf: ReturnType<typeof createRowNameSearches>,
   ) {}
 
   private async readRelationChoices(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
@@ -72,12 +72,12 @@ export class FormBuilder {
     return Object.fromEntries(
       controlsWithResults.map((control) => [
         control.key,
-        { ...stored[control.key]!, label: readableValue(control, stored[control.key]!.texts) },
+        { ...stored[control.key]!, label: displayValue(control, stored[control.key]!.texts) },
       ]),
     );
   }
 
-  async relationChoicesFor({ fields, view }: Endpoint, request: RestRequest): Promise<RelationChoicesOf> {
+  async relationChoicesFor({ fields, view }: Endpoint, request: RestRequest): Promise<FindRelationChoices> {
     const filterFields = new Set(view.filters.map(({ field }) => field));
     const types = fields
       .filter((field) => field.relation && (!field.restReadOnly || filterFields.has(field.name)))
@@ -97,7 +97,7 @@ export class FormBuilder {
     return data?.row ? { row: data.row, ...(versionField && { version: data.row[versionField] }) } : undefined;
   }
 
-  async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: RelationChoicesOf): Promise<Forms> {
+  async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: FindRelationChoices): Promise<Forms> {
     const { request } = result;
     const noForms = { forms: [], canDelete: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
@@ -157,13 +157,13 @@ function formOf(
   const rowTexts = controls.map((control) => [control.key, textsOf(row?.[control.key], control)] as const);
   // The filters of a list are the initial values of a new row.
   const filterTexts = controls.map(({ key }) => [key, request.query.getAll(key)] as const).filter(([, texts]) => texts.length > 0);
-  const values: FormTexts = Object.fromEntries(row ? rowTexts : filterTexts);
+  const values: FormTextValues = Object.fromEntries(row ? rowTexts : filterTexts);
   const form = { action, methods, controls, values, jsonText: JSON.stringify(Object.fromEntries(rowValues), null, 2) };
   const { form: postedForm } = request;
   if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
   const conflict = answer.status === CONFLICT_STATUS ? ('changed' as const) : undefined;
   if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
-  const stored = conflict && differingTexts(controls, postedForm.values, values);
+  const stored = conflict && differingStoredValues(controls, postedForm.values, values);
   return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
 }
 

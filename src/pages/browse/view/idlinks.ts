@@ -3,25 +3,25 @@ import { getNamedType, isObjectType, Kind, parse, type FragmentDefinitionNode, t
 import type { OperationDefinitionNode, SelectionSetNode } from 'graphql';
 
 /** Describes which parts of a JSON value are ids. All items of an array share the description of the array. */
-export interface Links {
+export interface IdLinks {
   /** Endpoint of the rows, if the value is an id or a list of ids. */
   readonly endpoint?: string;
   /** Links for the values of an object, by key. */
-  readonly keys: Readonly<Record<string, Links>>;
+  readonly keys: Readonly<Record<string, IdLinks>>;
 }
 
-export const NO_LINKS: Links = { keys: {} };
+export const NO_ID_LINKS: IdLinks = { keys: {} };
 
 /**
  * Returns the links of a response. `bodyPath` is the path from the data of the operation to the response body. `endpointOf` returns the endpoint of a
  * type.
  */
-export function linksOf(
+export function idLinksOf(
   schema: GraphQLSchema,
   document: string,
   bodyPath: readonly string[],
   endpointOf: (type: string) => string | undefined,
-): Links {
+): IdLinks {
   const { definitions } = parse(document);
   const operation = definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION)!;
   const fragments = new Map(
@@ -30,8 +30,8 @@ export function linksOf(
       .map((node) => [node.name.value, node.selectionSet]),
   );
 
-  function linksOfSelectionSet(type: GraphQLNamedType, { selections }: SelectionSetNode): Record<string, Links> {
-    const keys: Record<string, Links> = {};
+  function linksOfSelectionSet(type: GraphQLNamedType, { selections }: SelectionSetNode): Record<string, IdLinks> {
+    const keys: Record<string, IdLinks> = {};
     if (!isObjectType(type)) return keys;
     for (const node of selections) {
       if (node.kind === Kind.FRAGMENT_SPREAD) Object.assign(keys, linksOfSelectionSet(type, fragments.get(node.name.value)!));
@@ -46,13 +46,13 @@ export function linksOf(
         keys[key] = Object.keys(childLinks).sort().join() === 'key,value' ? childLinks.value! : { keys: childLinks };
       } else if (relation) keys[key] = { endpoint: endpointOf(relation.type), keys: {} };
       else if (node.name.value === 'id' && type.extensions.resource) keys[key] = { endpoint: endpointOf(type.name), keys: {} };
-      else keys[key] = NO_LINKS;
+      else keys[key] = NO_ID_LINKS;
     }
     return keys;
   }
 
   const rootType = schema.getRootType(operation.operation)!;
-  let links: Links = { keys: linksOfSelectionSet(rootType, operation.selectionSet) };
-  for (const key of bodyPath) links = links.keys[key] ?? NO_LINKS;
+  let links: IdLinks = { keys: linksOfSelectionSet(rootType, operation.selectionSet) };
+  for (const key of bodyPath) links = links.keys[key] ?? NO_ID_LINKS;
   return links;
 }

@@ -46,13 +46,13 @@ const LABEL_REPLACEMENTS: Readonly<Record<string, string>> = {
 const replaceLabel = (label: string): string => LABEL_REPLACEMENTS[label] ?? label;
 
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
-export const fieldWords = (name: string): string => replaceLabel(humanize(name));
+export const fieldNameToWords = (name: string): string => replaceLabel(humanize(name));
 
 /** Returns the readable title of an endpoint. `name` is its title in OPTIONS responses, such as `Get log overview`. */
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
 /** Returns the label of a field. For a relation, it is derived from the GraphQL name (`exercise`), because the REST label may describe the id. */
-export function labelOf({ relation, label, name }: FieldMetadata): string {
-  if (relation) return fieldWords(relation.object);
-  return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldWords(name) : replaceLabel(label));
+export function fieldLabelOf({ relation, label, name }: FieldMetadata): string {
+  if (relation) return fieldNameToWords(relation.object);
+  return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldNameToWords(name) : replaceLabel(label));
 }

@@ -3,7 +3,7 @@ import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { RestRequest } from '../../../rest/request';
 import type { ViewSources } from './viewbuilder';
-import { rowSearches, type RowSearch } from './rownames';
+import { createRowNameSearches, type RowNameSearch } from './rownames';
 
 /** Prefix of the hidden form field with the id of the row whose name the visible field shows. */
 export const CHOSEN_ID_PREFIX = '_chosen_';
@@ -16,7 +16,7 @@ const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim()
 
 /** Returns the id of the row with the name `text`, if it is unambiguous. `chosenId` is the id of the suggestion that the user chose. */
 async function resolveName(
-  { findByName, firstRows, owned }: RowSearch,
+  { findByName, firstRows, owned }: RowNameSearch,
   text: string,
   chosenId: string | undefined,
   context: object,
@@ -37,8 +37,8 @@ async function resolveName(
 const toOneRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
-export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
-  const rowSearchOf = rowSearches(schema, prepare);
+export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
+  const rowSearchOf = createRowNameSearches(schema, prepare);
 
   const resolveId = async (type: string, text: string | undefined, chosenId: string | undefined, context: object) => {
     const name = text?.trim();

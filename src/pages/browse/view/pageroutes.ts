@@ -27,7 +27,7 @@ export class PageRoutes {
   }
 
   listedResources(): Resource[] {
-    return this.endpoints.listedNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
+    return this.endpoints.listedNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(pageResourceOf));
   }
 
   /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */
@@ -38,7 +38,7 @@ export class PageRoutes {
   }
 }
 
-export const resourceOf = ({ view, resource, type }: Endpoint): Resource => ({
+export const pageResourceOf = ({ view, resource, type }: Endpoint): Resource => ({
   name: view.rest,
   singular: singularLabelOf(type),
   plural: pluralLabelOf(type),
@@ -50,7 +50,7 @@ export const listPath = ({ view }: Endpoint) => `${API_BASE_PATH}/${view.rest}/`
 
 export const detailPath = ({ view }: Endpoint, id: string | number) => `${API_BASE_PATH}/${view.rest}/${encodeURIComponent(id)}/`;
 
-export function pathOf(pageRoute: Route, path: string): string {
+export function pagePathOf(pageRoute: Route, path: string): string {
   if (pageRoute.kind === 'root') return `${API_BASE_PATH}/`;
   if (pageRoute.kind === 'list') return listPath(pageRoute.endpoint);
   if (pageRoute.kind === 'detail') return detailPath(pageRoute.endpoint, pageRoute.id);

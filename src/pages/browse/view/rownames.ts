@@ -11,7 +11,7 @@ const ALL_ROWS_SUFFIX = '[]';
 /** Kinds of fields that serve as the name of a row if its type has no text field. */
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 
-export interface RowSearch {
+export interface RowNameSearch {
   owned: boolean;
   /** Returns the rows whose name matches, at most MAX_MATCHES. Absent if the names contain no text fields. */
   findByName?(context: object, text: string): Promise<Choice[]>;
@@ -22,7 +22,7 @@ export interface RowSearch {
 type Row = Readonly<Record<string, unknown>>;
 
 /** Rule that derives the names of the rows of a type. */
-export interface NameRule {
+export interface RowNameRule {
   /** Paths of the fields that make up the name; empty if rows have no name. */
   paths: readonly FieldPath[];
   selection: string;
@@ -69,7 +69,7 @@ export function nameRuleOf(
   type: GraphQLObjectType,
   { labelPaths: declaredNames, distinguishingPath, ordering }: ResourceMetadata,
   parent?: FieldMetadata,
-): NameRule {
+): RowNameRule {
   const ownNames = declaredNames?.filter((path) => pathOf(path)[0] !== parent?.relation?.object);
   const names = ownNames?.length ? ownNames : undefined;
   const field = names ? undefined : namingField(fieldMetadataOf(type), ordering);
@@ -89,7 +89,11 @@ export function nameRuleOf(
 }
 
 /** Returns a function that returns the name of one of the rows. Equal names are followed by a distinguishing text in parentheses. */
-export function distinctNamesOf(rows: readonly Row[], nameOf: (row: Row) => string, { distinctionOf }: NameRule): (row: Row) => string {
+export function createDistinctNames(
+  rows: readonly Row[],
+  nameOf: (row: Row) => string,
+  { distinctionOf }: RowNameRule,
+): (row: Row) => string {
   const distinctionsByName = new Map<string, Set<string>>();
   for (const row of rows) distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(distinctionOf(row)));
   return (row) => {
@@ -117,7 +121,7 @@ function createRowSearch(
   type: GraphQLObjectType,
   resource: ResourceMetadata,
   prepare: PrepareOperation,
-): RowSearch | undefined {
+): RowNameSearch | undefined {
   const { owned, many } = resource;
   const nameRule = nameRuleOf(type, resource);
   const { paths, selection: nameSelection } = nameRule;
@@ -127,10 +131,10 @@ function createRowSearch(
   );
   let run: RunOperation | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
-  const firstRows: RowSearch['firstRows'] = async (context, where, first) => {
+  const firstRows: RowNameSearch['firstRows'] = async (context, where, first) => {
     const { data } = await (run ??= prepare(document))(context, { where, first });
     const matchingRows = data?.page.nodes as Row[] | undefined;
-    const nameOf = distinctNamesOf(matchingRows ?? [], nameRule.nameOf, nameRule);
+    const nameOf = createDistinctNames(matchingRows ?? [], nameRule.nameOf, nameRule);
     // Several rows of a user may have the same name or no name, so their labels start with the id.
     const labelOf = (row: Row): string => {
       const name = nameOf(row).slice(0, MAX_LABEL_LENGTH);
@@ -150,8 +154,8 @@ function createRowSearch(
   };
 }
 
-export function rowSearches(schema: GraphQLSchema, prepare: PrepareOperation): (type: string) => RowSearch | undefined {
-  const searchByType = new Map<string, RowSearch | undefined>();
+export function createRowNameSearches(schema: GraphQLSchema, prepare: PrepareOperation): (type: string) => RowNameSearch | undefined {
+  const searchByType = new Map<string, RowNameSearch | undefined>();
   return (name) => {
     const type = schema.getType(name);
     if (!isObjectType(type) || !type.extensions.resource) return undefined;

@@ -8,7 +8,7 @@ import { detailSelection, trainingPlanOf, translationLinksField } from './detail
 import { nameRuleOf } from './rownames';
 import { TablePlan } from './tableplan';
 import type { TableView, DetailRow } from './viewmodel';
-import { labelOf } from './labels';
+import { fieldLabelOf } from './labels';
 
 interface EndpointPlan {
   tablePlan: TablePlan;
@@ -78,7 +78,7 @@ export class RowReader {
       ...(trainingPlan && { trainingPlan }),
       fields: [
         ...fields.map((field) => ({
-          label: labelOf(field),
+          label: fieldLabelOf(field),
           key: field.rest,
           cell: cellFormatterOf(type, field, [row], this.endpointNameOf, MAX_LINKS_PER_FIELD)(row),
         })),

@@ -1,5 +1,5 @@
 /** Compares the values of a form with those of its row, which was changed in the meantime. */
-import type { FormTexts } from '../../../rest/dialect/methodoverride';
+import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { FormControl, StoredValue } from './viewmodel';
 
 const TIME_WITHOUT_SECONDS = /(^|T)(\d\d:\d\d)$/;
@@ -17,7 +17,7 @@ const effectiveTexts = (texts: readonly string[] | undefined, control: FormContr
   (control.multiple ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
 
 /** Returns the value in readable form, such as the name of a related row. */
-export function readableValue(control: FormControl, texts: readonly string[]): string {
+export function displayValue(control: FormControl, texts: readonly string[]): string {
   const labels = (control.multiple ? texts : texts.slice(-1)).map(
     (text) => control.chosenName ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
   );
@@ -26,7 +26,11 @@ export function readableValue(control: FormControl, texts: readonly string[]): s
 }
 
 /** Returns the stored values that differ from the posted ones. Fields that were not posted and files are ignored. */
-export function differingTexts(controls: readonly FormControl[], posted: FormTexts, stored: FormTexts): Record<string, StoredValue> {
+export function differingStoredValues(
+  controls: readonly FormControl[],
+  posted: FormTextValues,
+  stored: FormTextValues,
+): Record<string, StoredValue> {
   const differingControls = controls.filter((control) => {
     if (control.kind === 'image' || !posted[control.key]) return false;
     const [postedTexts, storedTexts] = [posted, stored].map((texts) => JSON.stringify(effectiveTexts(texts[control.key], control)));
@@ -35,7 +39,7 @@ export function differingTexts(controls: readonly FormControl[], posted: FormTex
   return Object.fromEntries(
     differingControls.map((control) => {
       const texts = stored[control.key] ?? [];
-      return [control.key, { texts, label: readableValue(control, texts) }];
+      return [control.key, { texts, label: displayValue(control, texts) }];
     }),
   );
 }

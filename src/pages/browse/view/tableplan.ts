@@ -16,9 +16,9 @@ import {
   type Row,
 } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
-import { nameRuleOf, type NameRule } from './rownames';
+import { nameRuleOf, type RowNameRule } from './rownames';
 import type { Cell, RowLink, TableView, TableRow } from './viewmodel';
-import { labelOf, fieldWords } from './labels';
+import { fieldLabelOf, fieldNameToWords } from './labels';
 
 const MAX_NAMES_PER_CELL = 4;
 const IMAGES_FIELD = 'images';
@@ -34,7 +34,7 @@ const childLinkOf =
 /** The first column is the name of the row; the other fields and the child rows follow. */
 export class TablePlan {
   readonly selection: string;
-  private readonly nameRule: NameRule;
+  private readonly nameRule: RowNameRule;
   private readonly columns: TableView['columns'];
   private readonly columnFields: readonly FieldMetadata[];
   private readonly childLists: readonly ChildField[];
@@ -55,14 +55,18 @@ export class TablePlan {
     this.hasImages = isListType(getNullableType(type.getFields()[IMAGES_FIELD]?.type));
     const nameField = paths.length === 1 && paths[0]!.length === 1 ? visibleFields.find(({ name }) => name === paths[0]![0]) : undefined;
     this.columns = [
-      { key: nameField?.rest ?? '', label: nameField ? labelOf(nameField) : singularLabelOf(type), sortable: nameField?.sortable ?? false },
+      {
+        key: nameField?.rest ?? '',
+        label: nameField ? fieldLabelOf(nameField) : singularLabelOf(type),
+        sortable: nameField?.sortable ?? false,
+      },
       ...this.columnFields.map((field) => ({
         key: field.rest,
-        label: labelOf(field),
+        label: fieldLabelOf(field),
         sortable: field.sortable,
         cellClass: cellClassOf(field),
       })),
-      ...this.childLists.map(({ name }) => ({ key: name, label: fieldWords(name), sortable: false })),
+      ...this.childLists.map(({ name }) => ({ key: name, label: fieldNameToWords(name), sortable: false })),
     ];
     this.selection = [
       'id',

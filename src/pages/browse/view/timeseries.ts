@@ -3,12 +3,12 @@ import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphq
 import type { FieldMetadata } from '../../../contract/metadata';
 import { fieldMetadataOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
 import { formatDateTime, visibleFieldsOf, type Row } from './cells';
-import { labelOf } from './labels';
+import { fieldLabelOf } from './labels';
 import { nameRuleOf } from './rownames';
 
 export type Point = [moment: string, number: number];
 
-export interface Line {
+export interface ChartLine {
   /** Name of what was measured; absent if the type of the rows has no field for it. */
   name?: string;
   points: Point[];
@@ -18,7 +18,7 @@ export interface Line {
 export interface Series {
   label: string;
   unit?: string;
-  lines: readonly Line[];
+  lines: readonly ChartLine[];
   /** Number of lines that were omitted because there are too many. */
   omittedCount: number;
 }
@@ -31,7 +31,7 @@ export interface TimeSeries {
 
 /** Selectable periods in days (0 for all). The first one is the default. */
 export const PERIODS = [90, 365, 0] as const;
-export const PERIOD_KEY = 'days';
+export const PERIOD_PARAMETER = 'days';
 
 const MAX_LINES = 5;
 const MAX_ROWS = 5000;
@@ -101,7 +101,7 @@ function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): st
 }
 
 /** Groups the rows into lines. If a day has several values, the largest is drawn. */
-function linesOf(type: GraphQLObjectType, { day, value, lineField }: SeriesSpec, rows: readonly Row[]): Line[] {
+function linesOf(type: GraphQLObjectType, { day, value, lineField }: SeriesSpec, rows: readonly Row[]): ChartLine[] {
   const lines = new Map<string, Map<string, number>>();
   for (const row of rows) {
     const name = lineField ? valueLabel(type, lineField, row) : '';
@@ -118,7 +118,7 @@ function linesOf(type: GraphQLObjectType, { day, value, lineField }: SeriesSpec,
 }
 
 /** Whether a line has at least two points and a value other than zero. */
-const isInformative = ({ points }: Line): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
+const isInformative = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
 export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
   const specByType = new Map<string, { spec?: SeriesSpec; run?: RunOperation }>();
@@ -148,7 +148,7 @@ export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperatio
     const series = [...rowsByUnit].map(([name, unitRows]) => {
       const lines = linesOf(type, spec, unitRows);
       return {
-        label: labelOf(spec.value),
+        label: fieldLabelOf(spec.value),
         ...(name && { unit: name }),
         lines: lines.slice(0, MAX_LINES),
         omittedCount: Math.max(0, lines.length - MAX_LINES),

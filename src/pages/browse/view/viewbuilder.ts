@@ -5,15 +5,15 @@ import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/en
 import type { ApiDescription, RenderInput } from '../../../rest/htmlrenderer';
 import { operationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
-import { linksOf, NO_LINKS, type Links } from './idlinks';
+import { idLinksOf, NO_ID_LINKS, type IdLinks } from './idlinks';
 import type { Metadata } from '../../../rest/dialect/metadata';
 import { pluralLabelOf, singularLabelOf } from './cells';
-import { rowSearches } from './rownames';
-import { pathOf, PageRoutes, resourceOf } from './pageroutes';
+import { createRowNameSearches } from './rownames';
+import { pagePathOf, PageRoutes, pageResourceOf } from './pageroutes';
 import { PreferredUnitLabels } from './preferredunits';
-import { PERIOD_KEY, PERIODS, timeSeriesReader } from './timeseries';
+import { PERIOD_PARAMETER, PERIODS, timeSeriesReader } from './timeseries';
 import { RowReader } from './rowreader';
-import { labelOf, endpointTitle } from './labels';
+import { fieldLabelOf, endpointTitle } from './labels';
 import { parsePageWindow } from '../../../rest/dialect/pagination';
 import type { RestResponse } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
@@ -36,12 +36,12 @@ export class ViewBuilder {
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
   private readonly preferredUnits: PreferredUnitLabels;
   private readonly translateOperation: ReturnType<typeof operationTranslator>;
-  private readonly linksByDocument = new Map<string, Links>();
+  private readonly linksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly sources: ViewSources) {
     const { schema, publicSchema, endpoints, prepare } = sources;
     this.pageRoutes = new PageRoutes(endpoints);
-    this.forms = new FormBuilder(this.pageRoutes, rowSearches(schema, prepare));
+    this.forms = new FormBuilder(this.pageRoutes, createRowNameSearches(schema, prepare));
     this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
     this.readTimeSeries = timeSeriesReader(schema, prepare);
     this.preferredUnits = new PreferredUnitLabels(schema, prepare);
@@ -62,7 +62,7 @@ export class ViewBuilder {
       options,
       links: this.linksFor(route, pageRoute, result),
       graphql: this.graphqlOf(route, result),
-      path: pathOf(pageRoute, request.path),
+      path: pagePathOf(pageRoute, request.path),
       ...this.viewOfKind(pageRoute, request.path),
     });
     if (pageRoute.endpoint) return Object.assign(view, await this.viewOfRows(pageRoute.endpoint, pageRoute, view.name, result));
@@ -133,20 +133,20 @@ export class ViewBuilder {
     return this.translateOperation(endpoint.list, { first: limit, offset });
   }
 
-  private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): Links {
-    if (answer.status >= 300 || request.method === 'OPTIONS') return NO_LINKS;
+  private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): IdLinks {
+    if (answer.status >= 300 || request.method === 'OPTIONS') return NO_ID_LINKS;
     if (route.kind === 'standalone') return this.linksOfOperation(route.computedEndpoint.run, 'result');
     if (route.kind === 'action') return this.linksOfOperation(route.computedEndpoint.run, 'row', 'action');
     if (pageRoute.kind === 'list') return { keys: { results: this.linksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
-    return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
+    return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_ID_LINKS;
   }
 
-  private linksOfOperation({ document }: RestOperation, ...bodyPath: string[]): Links {
+  private linksOfOperation({ document }: RestOperation, ...bodyPath: string[]): IdLinks {
     let links = this.linksByDocument.get(document);
     if (!links)
       this.linksByDocument.set(
         document,
-        (links = linksOf(this.sources.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type))),
+        (links = idLinksOf(this.sources.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type))),
       );
     return links;
   }
@@ -164,8 +164,8 @@ export class ViewBuilder {
       if (answer.status !== 200 || request.method !== 'GET') return { name };
       const { results } = answer.body as { results: { id: number }[] };
       const where = (request.lastOperation?.variables.where ?? {}) as object;
-      const requestedDays = Number(request.query.get(PERIOD_KEY));
-      const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
+      const requestedDays = Number(request.query.get(PERIOD_PARAMETER));
+      const days = request.query.has(PERIOD_PARAMETER) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
       const ids = results.map(({ id }) => String(id));
       const [table, timeSeries] = await Promise.all([
         this.rowReader.readTable(endpoint, ids, context),
@@ -199,7 +199,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     body: answer.body,
     headers,
     allowedMethods: route?.allowedMethods ?? [],
-    links: NO_LINKS,
+    links: NO_ID_LINKS,
     errors: errorsOf(answer),
     fieldKinds: {},
     writableKeys: [],
@@ -222,10 +222,10 @@ function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
   const { fields, view, resource, actions } = endpoint;
   const visibleFields = fields.filter(({ hidden }) => !hidden);
   return {
-    resource: resourceOf(endpoint),
+    resource: pageResourceOf(endpoint),
     fieldKinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
     writableKeys: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
-    labels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, labelOf(metadata)])),
+    labels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, fieldLabelOf(metadata)])),
     alternativeEndpoints: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
     actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };

@@ -1,7 +1,7 @@
 /** View model of a browsable page: all data of a request and its response that the page shows. */
-import type { FormTexts } from '../../../rest/dialect/methodoverride';
+import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { Choice, FieldKind } from '../../../contract/metadata';
-import type { Links } from './idlinks';
+import type { IdLinks } from './idlinks';
 import type { TimeSeries } from './timeseries';
 import type { Metadata } from '../../../rest/dialect/metadata';
 import type { Route } from '../../../rest/routes';
@@ -56,7 +56,7 @@ export interface WriteForm {
   /** HTTP methods that the form can send; the first one is the default. */
   methods: readonly string[];
   controls: readonly FormControl[];
-  values: FormTexts;
+  values: FormTextValues;
   /** The values of the form as JSON text. */
   jsonText: string;
   /** Which of its two HTML forms was rejected: the one with the fields or the one with JSON. */
@@ -174,7 +174,7 @@ export interface HtmlView {
   headers: Readonly<Record<string, string>>;
   allowedMethods: readonly string[];
   options?: Metadata;
-  links: Links;
+  links: IdLinks;
   /** Validation messages by REST key; empty if the response has none. */
   errors: FieldErrors;
   resource?: Resource;

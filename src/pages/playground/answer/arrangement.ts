@@ -1,33 +1,33 @@
 /** Sort order, filter and hidden columns of a result table, as chosen by the user. */
-import { formatLine, formatCell, cellText } from '../../../platform/csv';
+import { formatLine, formatCell, unquotedCellText } from '../../../platform/csv';
 import type { Column, Table } from './table';
 import { columnHeadingOf } from './columntitles';
 
-export interface Arrangement {
+export interface TableArrangement {
   sort?: { column: string; descending: boolean };
   /** Text that the visible cells of a row must contain, ignoring case. */
   filter: string;
   hidden: ReadonlySet<string>;
 }
 
-export const UNARRANGED: Arrangement = { filter: '', hidden: new Set() };
+export const DEFAULT_ARRANGEMENT: TableArrangement = { filter: '', hidden: new Set() };
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
 /** Compares two cells for sorting. Null values come last in either direction. */
 function compare(a: unknown, b: unknown, kind: Column['kind'], descending: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
-  const order = kind === 'number' ? Number(a) - Number(b) : COLLATOR.compare(cellText(a), cellText(b));
+  const order = kind === 'number' ? Number(a) - Number(b) : COLLATOR.compare(unquotedCellText(a), unquotedCellText(b));
   return descending ? -order : order;
 }
 
-export function arrangeTable({ columns, rows }: Table, { sort, filter, hidden }: Arrangement): Table {
+export function arrangeTable({ columns, rows }: Table, { sort, filter, hidden }: TableArrangement): Table {
   const visibleIndexes = columns.flatMap(({ name }, index) => (hidden.has(name) ? [] : [index]));
   const searchText = filter.trim().toLowerCase();
   const filteredRows =
     searchText === ''
       ? [...rows]
-      : rows.filter((row) => visibleIndexes.some((index) => cellText(row[index]).toLowerCase().includes(searchText)));
+      : rows.filter((row) => visibleIndexes.some((index) => unquotedCellText(row[index]).toLowerCase().includes(searchText)));
   const sortIndex = sort ? columns.findIndex(({ name }) => name === sort.column) : -1;
   if (sort && sortIndex >= 0) filteredRows.sort((a, b) => compare(a[sortIndex], b[sortIndex], columns[sortIndex]!.kind, sort.descending));
   return {
@@ -37,7 +37,7 @@ export function arrangeTable({ columns, rows }: Table, { sort, filter, hidden }:
 }
 
 /** Returns the sort order after a click on a heading: ascending, then descending, then unsorted. */
-export function nextSortOrder({ sort }: Arrangement, column: string): Arrangement['sort'] {
+export function nextSortOrder({ sort }: TableArrangement, column: string): TableArrangement['sort'] {
   if (sort?.column !== column) return { column, descending: false };
   return sort.descending ? undefined : { column, descending: true };
 }

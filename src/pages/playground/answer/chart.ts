@@ -1,5 +1,5 @@
 /** Suggests a chart for a table, and computes its axes and series independently of the charting library. */
-import { cellText as csvCellText } from '../../../platform/csv';
+import { unquotedCellText as csvCellText } from '../../../platform/csv';
 import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
 import { columnTitlesOf } from './columntitles';
@@ -29,7 +29,7 @@ export interface ChartData {
 const cellText = (value: unknown) => (value === null ? '–' : csvCellText(value));
 const distinctTexts = (values: readonly unknown[]) => [...new Set(values.map(cellText))];
 
-export const fitsTable = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
+export const isChartCompatible = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
   [x, ...y, ...(by === undefined ? [] : [by])].every((name) => columns.some((column) => column.name === name)) && y.length > 0;
 
 /** Suggests a chart; undefined if the table has no rows or no numeric column. */

@@ -15,13 +15,13 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { KILOGRAMS_NOTE, UNIT_BY_ARGUMENT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../../../contract/massunits';
-import type { List, Table } from './table';
+import { KILOGRAMS_NOTE, UNIT_ARGUMENT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../../../contract/massunits';
+import type { ResultList, Table } from './table';
 
 export const UNITS = ['kg', 'lb'] as const;
 export type Unit = (typeof UNITS)[number];
 
-export interface Request {
+export interface GraphQLRequest {
   query: DocumentNode;
   variables?: Readonly<Record<string, unknown>>;
   operationName?: string | null;
@@ -36,7 +36,7 @@ const DECIMAL_PLACES = 2;
 type Field = GraphQLField<unknown, unknown>;
 const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
 
-export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: Request): MassUnits {
+export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: GraphQLRequest): MassUnits {
   const massUnits = new Map<string, Unit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
@@ -74,13 +74,13 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
 
 /** Returns the unit of a mass; undefined for other fields. A unit argument applies to its field, and to fields below it whose description says so. */
 function massUnitOf({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
-  if (hasUnitArgument || description?.includes(UNIT_BY_ARGUMENT_NOTE)) return unit;
+  if (hasUnitArgument || description?.includes(UNIT_ARGUMENT_NOTE)) return unit;
   // An integer field is not a mass: if its description mentions kilograms, it counts distinct masses.
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
 
 /** Converts the masses in the table of a list to the chosen unit. If no unit is chosen, the masses keep their units. */
-export function convertMasses(table: Table, massUnits: MassUnits, list: List | undefined, chosenUnit: Unit | undefined): Table {
+export function convertMasses(table: Table, massUnits: MassUnits, list: ResultList | undefined, chosenUnit: Unit | undefined): Table {
   if (massUnits.size === 0) return table;
   const unitOf = (name: string) => massUnits.get(list ? `${list.root}.${name}` : name);
   const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));

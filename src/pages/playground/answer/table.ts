@@ -2,7 +2,7 @@
  * A query result as a table. Its rows are those of a list; its columns are the fields of these rows, named by their path (`keys.exercise.name`) as in
  * the CSV export. Values of a nested list share a cell, unless that list is selected: then each of its rows is a row of the table.
  */
-import { isNumber, cellText } from '../../../platform/csv';
+import { isNumber, unquotedCellText } from '../../../platform/csv';
 
 export type ColumnKind = 'number' | 'time' | 'text';
 
@@ -33,7 +33,7 @@ const isFields = (value: unknown): value is Fields => typeof value === 'object' 
 const isList = (value: unknown): value is readonly Fields[] => Array.isArray(value) && value.some(isFields);
 const joinPath = (prefix: string, key: string) => (prefix === '' ? key : `${prefix}.${key}`);
 
-export interface List {
+export interface ResultList {
   /** Path from the root of the result, such as `workoutLogs.nodes`. */
   name: string;
   /** Path of the outermost list that contains this one, or its own path. */
@@ -42,8 +42,8 @@ export interface List {
 }
 
 /** Returns all lists of objects in the result. Nested lists come after the lists that contain them. */
-export function listsOf(data: unknown): List[] {
-  const listsByPath = new Map<string, List>();
+export function resultListsOf(data: unknown): ResultList[] {
+  const listsByPath = new Map<string, ResultList>();
   const walk = (value: unknown, path: string, root: string | undefined): void => {
     if (isList(value)) {
       const list = listsByPath.get(path) ?? { name: path, root: root ?? path, rowCount: 0 };
@@ -60,7 +60,7 @@ export function listsOf(data: unknown): List[] {
 }
 
 /** Returns the list to show by default: the first one or, if that has a single row, the first list within it that has more rows. */
-export function mainList(lists: readonly List[]): List | undefined {
+export function mainResultList(lists: readonly ResultList[]): ResultList | undefined {
   const [first] = lists;
   if (!first || first.rowCount > 1) return first;
   return lists.find(({ root, rowCount }) => root === first.root && rowCount > 1) ?? first;
@@ -86,7 +86,7 @@ function namesOf(rows: readonly unknown[]): string[] {
 /** Joins several values into one text. A single value is returned unchanged. */
 function joinValues(values: readonly unknown[]): unknown {
   if (values.length < 2) return values[0] ?? null;
-  return values.map(cellText).join(SEPARATOR);
+  return values.map(unquotedCellText).join(SEPARATOR);
 }
 
 /** Returns the table rows for one row of the result. Lists along the path `unrolledPath` become one table row per item. */
@@ -120,7 +120,7 @@ function kindOf(name: string, values: readonly unknown[]): ColumnKind {
 }
 
 /** Returns the table of a list; without a list, the whole result is a single row. */
-export function tableOf(data: unknown, list?: List): Table {
+export function tableOf(data: unknown, list?: ResultList): Table {
   const rows = list ? (valueAt(data, list.root) as readonly unknown[]) : [data];
   const unrolledPath = list && list.name !== list.root ? list.name.slice(list.root.length + 1) : '';
   const names = namesOf(rows);

@@ -4,12 +4,12 @@ import '@graphiql/plugin-explorer/style.css';
 import { GraphiQL, HISTORY_PLUGIN } from 'graphiql';
 import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
-import { ResultPanel } from './answer';
+import { ResultPanel } from './resultpanel';
 import { parseUrlRequest } from './urlrequest';
-import { BUILDER_PLUGIN, MAP_PLUGIN } from './extras';
+import { BUILDER_PLUGIN, MAP_PLUGIN } from './lazypanels';
 import { createFetcher } from './fetcher';
 import { QUESTIONS_PLUGIN } from './questions';
-import { viewStates } from './state';
+import { viewStateStore } from './state';
 import { storage } from './storage';
 import './style.css';
 import { WELCOME_QUERY } from './welcome';
@@ -18,7 +18,7 @@ const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parseUrlRequest(new URL(location.href).searchParams);
-const fetcher = createFetcher((run) => viewStates.update(viewStates.activeTab, { run }));
+const fetcher = createFetcher((run) => viewStateStore.update(viewStateStore.activeTab, { run }));
 const plugins = [QUESTIONS_PLUGIN, BUILDER_PLUGIN, MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(

@@ -1,13 +1,13 @@
 /** Chart view of a result. It is a separate bundle, loaded on first use. */
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { chartDataOf, fitsTable, suggestChart } from '../answer/chart';
+import { chartDataOf, isChartCompatible, suggestChart } from '../answer/chart';
 import type { ChartSettings } from '../answer/settings';
 import type { Table } from '../answer/table';
-import { ChartControls } from './controls';
+import { ChartControls } from './chartcontrols';
 import { init } from './echarts';
 import { themeColoursOf, onThemeChange } from './colours';
-import { isHorizontalBarChart, echartsOptionOf } from './option';
-import { downloadFileName, downloadFile } from './save';
+import { isHorizontalBarChart, echartsOptionOf } from './echartsoption';
+import { downloadFileName, downloadFile } from './downloadfile';
 
 const BAR_HEIGHT_PX = 20;
 const BARS_MARGIN_PX = 90;
@@ -40,7 +40,7 @@ interface Props {
 
 export default function ChartView({ table, settings: requestedSettings, onChange }: Props) {
   const settings = useMemo(
-    () => (requestedSettings && fitsTable(table, requestedSettings) ? requestedSettings : suggestChart(table)),
+    () => (requestedSettings && isChartCompatible(table, requestedSettings) ? requestedSettings : suggestChart(table)),
     [table, requestedSettings],
   );
   const chartData = useMemo(() => settings && chartDataOf(table, settings), [table, settings]);

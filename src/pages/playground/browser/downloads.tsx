@@ -2,7 +2,7 @@
 import type { ExecutionResult } from 'graphql';
 import { arrangeTable, csvOf } from '../answer/arrangement';
 import type { Table } from '../answer/table';
-import { downloadFileName, downloadFile } from './save';
+import { downloadFileName, downloadFile } from './downloadfile';
 import type { ViewState } from './state';
 
 export function Downloads({ table, viewState, result }: { table: Table; viewState: ViewState; result: ExecutionResult }) {

@@ -2,7 +2,7 @@
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useCallback, useEffect, useState } from 'react';
 import { variablesOf, type Question } from '../questions/question';
-import { viewStates, type ViewState } from './state';
+import { viewStateStore, type ViewState } from './state';
 
 const OPERATION_NAME = /\bquery (\w+)/;
 
@@ -36,7 +36,7 @@ export function useRunQuery(
     setOperationName(OPERATION_NAME.exec(query)?.[1] ?? '');
     // A new tab is active only after React has rendered it.
     setTimeout(() => {
-      viewStates.update(viewStates.activeTab, viewState);
+      viewStateStore.update(viewStateStore.activeTab, viewState);
       void run();
     });
   }, [pendingRequest, queryEditor, variableEditor, responseEditor, addTab, run, setOperationName, isReplaceable]);

@@ -1,7 +1,7 @@
 /** Stores, for each tab of GraphiQL, the state that GraphiQL itself does not store: the view of the result and the statistics of the last run. */
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
-import { UNARRANGED, type Arrangement } from '../answer/arrangement';
+import { DEFAULT_ARRANGEMENT, type TableArrangement } from '../answer/arrangement';
 import type { Unit } from '../answer/massunits';
 import type { RunReport } from './fetcher';
 
@@ -10,15 +10,15 @@ export interface ViewState {
   /** Name of the list that the table shows; undefined for the default list. */
   list?: string;
   chart?: ChartSettings;
-  arrangement: Arrangement;
+  arrangement: TableArrangement;
   /** Unit in which masses are shown; undefined for the units of the response. */
   unit?: Unit;
   run?: RunReport;
 }
 
-const INITIAL_VIEW_STATE: ViewState = { view: 'tree', arrangement: UNARRANGED };
+const INITIAL_VIEW_STATE: ViewState = { view: 'tree', arrangement: DEFAULT_ARRANGEMENT };
 
-class ViewStates {
+class ViewStateStore {
   private readonly stateByTab = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
   /** Id of the active tab. */
@@ -37,6 +37,6 @@ class ViewStates {
   };
 }
 
-export const viewStates = new ViewStates();
+export const viewStateStore = new ViewStateStore();
 
-export const useViewState = (tab: string): ViewState => useSyncExternalStore(viewStates.subscribe, () => viewStates.of(tab));
+export const useViewState = (tab: string): ViewState => useSyncExternalStore(viewStateStore.subscribe, () => viewStateStore.of(tab));

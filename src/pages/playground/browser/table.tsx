@@ -1,7 +1,7 @@
 /** Table view of a result, with sortable headings, a filter and hidden columns. */
 import { useMemo, useState } from 'react';
-import { cellText } from '../../../platform/csv';
-import { arrangeTable, nextSortOrder, type Arrangement } from '../answer/arrangement';
+import { unquotedCellText } from '../../../platform/csv';
+import { arrangeTable, nextSortOrder, type TableArrangement } from '../answer/arrangement';
 import type { Table } from '../answer/table';
 import { columnHeadingOf } from '../answer/columntitles';
 
@@ -10,8 +10,8 @@ const SORT_MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;
 
 interface Props {
   table: Table;
-  arrangement: Arrangement;
-  onChange: (arrangement: Arrangement) => void;
+  arrangement: TableArrangement;
+  onChange: (arrangement: TableArrangement) => void;
 }
 
 function ColumnVisibility({ table, arrangement, onChange }: Props) {
@@ -75,7 +75,7 @@ export function TableView({ table, arrangement, onChange }: Props) {
               <tr key={index}>
                 {row.map((cell, columnIndex) => (
                   <td key={columnIndex} className={columns[columnIndex]?.kind}>
-                    {cell === null ? <span className="nothing">–</span> : cellText(cell)}
+                    {cell === null ? <span className="nothing">–</span> : unquotedCellText(cell)}
                   </td>
                 ))}
               </tr>

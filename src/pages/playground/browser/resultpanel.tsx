@@ -3,14 +3,14 @@ import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { RESULT_VIEWS } from '../answer/settings';
-import { listsOf, mainList, tableOf, type List, type Table } from '../answer/table';
+import { resultListsOf, mainResultList, tableOf, type ResultList, type Table } from '../answer/table';
 import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/massunits';
 import type { UrlRequest } from './urlrequest';
 import { CostGauge } from './costgauge';
 import { Downloads } from './downloads';
 import { csrfToken } from './fetcher';
 import { ShareControls } from './share';
-import { viewStates, useViewState, type ViewState } from './state';
+import { viewStateStore, useViewState, type ViewState } from './state';
 import { TableView } from './table';
 
 const ChartView = lazy(() => import('./chart'));
@@ -72,7 +72,15 @@ function ErrorList({ result }: { result: ExecutionResult }) {
   );
 }
 
-function ListSelect({ lists, list, onChoose }: { lists: readonly List[]; list: List | undefined; onChoose: (name: string) => void }) {
+function ListSelect({
+  lists,
+  list,
+  onChoose,
+}: {
+  lists: readonly ResultList[];
+  list: ResultList | undefined;
+  onChoose: (name: string) => void;
+}) {
   if (lists.length < 2) return null;
   return (
     <label>
@@ -119,8 +127,8 @@ function UnitSelect({ table, selectedUnit, onChoose }: { table: Table; selectedU
 
 function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewState; result: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
-  const lists = useMemo(() => listsOf(result.data), [result]);
-  const list = lists.find(({ name }) => name === viewState.list) ?? mainList(lists);
+  const lists = useMemo(() => resultListsOf(result.data), [result]);
+  const list = lists.find(({ name }) => name === viewState.list) ?? mainResultList(lists);
   const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
   const massUnits = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
   const table = useMemo(
@@ -132,15 +140,19 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
     <>
       {result.errors && <ErrorList result={result} />}
       <div className="tools">
-        <ListSelect lists={lists} list={list} onChoose={(name) => viewStates.update(tab, { list: name, chart: undefined })} />
-        <UnitSelect table={table} selectedUnit={viewState.unit} onChoose={(unit) => viewStates.update(tab, { unit })} />
+        <ListSelect lists={lists} list={list} onChoose={(name) => viewStateStore.update(tab, { list: name, chart: undefined })} />
+        <UnitSelect table={table} selectedUnit={viewState.unit} onChoose={(unit) => viewStateStore.update(tab, { unit })} />
         <Downloads table={table} viewState={viewState} result={result} />
       </div>
       {viewState.view === 'table' ? (
-        <TableView table={table} arrangement={viewState.arrangement} onChange={(arrangement) => viewStates.update(tab, { arrangement })} />
+        <TableView
+          table={table}
+          arrangement={viewState.arrangement}
+          onChange={(arrangement) => viewStateStore.update(tab, { arrangement })}
+        />
       ) : (
         <Suspense fallback={<p className="hint">Loading the chart …</p>}>
-          <ChartView table={table} settings={viewState.chart} onChange={(chart) => viewStates.update(tab, { chart })} />
+          <ChartView table={table} settings={viewState.chart} onChange={(chart) => viewStateStore.update(tab, { chart })} />
         </Suspense>
       )}
     </>
@@ -160,12 +172,12 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   const hasRun = useRef(!urlRequest?.runsOnLoad);
 
   useLayoutEffect(() => {
-    viewStates.activeTab = id;
+    viewStateStore.activeTab = id;
   }, [id]);
   // On load, GraphiQL puts the request of the URL into the active tab.
   useLayoutEffect(() => {
     if (urlRequest)
-      viewStates.update(viewStates.activeTab, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
+      viewStateStore.update(viewStateStore.activeTab, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
   }, [urlRequest]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;
@@ -185,7 +197,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
       <div className="bar">
         <div role="group" aria-label="Result view" className="views">
           {RESULT_VIEWS.map((view) => (
-            <button key={view} aria-pressed={viewState.view === view} onClick={() => viewStates.update(id, { view })}>
+            <button key={view} aria-pressed={viewState.view === view} onClick={() => viewStateStore.update(id, { view })}>
               {VIEW_TITLES[view]}
             </button>
           ))}

@@ -1,5 +1,5 @@
 /** Receives the results of the checks of `fitgraph doctor`. */
-export interface Report {
+export interface DiagnosticReport {
   ok(topic: string, text: string): void;
   warn(topic: string, text: string, advice: string): void;
   fail(topic: string, text: string, advice?: string): void;

@@ -98,7 +98,7 @@ function Relations({
   );
 }
 
-export default function Map() {
+export default function SchemaMapPanel() {
   const schema = useGraphiQL((state) => state.schema);
   const [selectedType, selectType] = useState(INITIAL_TYPE);
   const dialogRef = useRef<HTMLDialogElement>(null);

@@ -30,7 +30,7 @@ function addAccessibleNames(root: HTMLElement): void {
       input.setAttribute('aria-label', input.closest<HTMLElement>('[data-arg-name]')?.dataset.argName ?? 'Operation name');
 }
 
-export default function Builder() {
+export default function QueryBuilder() {
   const containerRef = useRef<HTMLDivElement>(null);
   // The plugin writes into the query editor as soon as it is rendered, so it must wait for the editor.
   const ready = useGraphiQL(({ queryEditor }) => Boolean(queryEditor));

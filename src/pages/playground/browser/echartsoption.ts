@@ -11,7 +11,7 @@ import type {
 import type { ChartData, Series } from '../answer/chart';
 import type { ThemeColours } from './colours';
 
-export type Option = ComposeOption<
+export type EChartsOption = ComposeOption<
   | BarSeriesOption
   | HeatmapSeriesOption
   | LineSeriesOption
@@ -63,7 +63,7 @@ function titleGapFor(names: readonly string[]): number {
   return Math.round(width * Math.sin((ROTATED_LABEL.angle / 180) * Math.PI)) + TITLE_GAP_PX;
 }
 
-function seriesOf(chartData: ChartData, hasManyPoints: boolean): NonNullable<Option['series']> {
+function seriesOf(chartData: ChartData, hasManyPoints: boolean): NonNullable<EChartsOption['series']> {
   const { kind, series } = chartData;
   const isHorizontal = isHorizontalBarChart(chartData);
   const dataOf = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
@@ -131,14 +131,14 @@ function yAxisOf(chartData: ChartData, style: ChartStyle) {
   };
 }
 
-function axesOf(chartData: ChartData, style: ChartStyle): Pick<Option, 'xAxis' | 'yAxis'> {
+function axesOf(chartData: ChartData, style: ChartStyle): Pick<EChartsOption, 'xAxis' | 'yAxis'> {
   const [xAxis, yAxis] = [xAxisOf(chartData, style), yAxisOf(chartData, style)];
   return isHorizontalBarChart(chartData)
     ? { xAxis: yAxis, yAxis: { ...xAxis, inverse: true, nameLocation: 'start', nameGap: 12 } }
     : { xAxis, yAxis };
 }
 
-function heatScale({ series }: ChartData, { font }: ChartStyle): Option['visualMap'] {
+function heatScale({ series }: ChartData, { font }: ChartStyle): EChartsOption['visualMap'] {
   const values = series.flatMap(({ points }) => points.map(([, , value]) => Number(value)));
   return {
     min: Math.min(0, ...values),
@@ -153,7 +153,7 @@ function heatScale({ series }: ChartData, { font }: ChartStyle): Option['visualM
   };
 }
 
-export function echartsOptionOf(chartData: ChartData, { text, line, background, isDark }: ThemeColours, animated: boolean): Option {
+export function echartsOptionOf(chartData: ChartData, { text, line, background, isDark }: ThemeColours, animated: boolean): EChartsOption {
   const { kind, series } = chartData;
   const font = { color: text, fontFamily: 'system-ui, sans-serif' };
   const style = { font, line };

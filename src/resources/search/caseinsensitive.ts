@@ -14,7 +14,7 @@ const simpleUpperCase = (text: string): string =>
   });
 
 /** Returns the rows whose name contains the term when both are in upper case. */
-export function filterByUpperCase<T extends { name: string }>(term: string, rows: readonly T[]): T[] {
+export function filterCaseInsensitively<T extends { name: string }>(term: string, rows: readonly T[]): T[] {
   const compareAll = SHARED_LOWER_CASE.test(term);
   const upperCaseTerm = simpleUpperCase(term);
   return rows.filter(({ name }) => (!compareAll && !SHARED_LOWER_CASE.test(name)) || simpleUpperCase(name).includes(upperCaseTerm));

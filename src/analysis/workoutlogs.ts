@@ -13,13 +13,14 @@ import type { DateRangeCondition } from './queries';
 
 export type WhereInput = Record<string, unknown> | null | undefined;
 
-export const WhereLogs = (description: string): PropertyDecorator => Field(() => whereInput(WorkoutLog), { nullable: true, description });
+export const WhereWorkoutLogs = (description: string): PropertyDecorator =>
+  Field(() => whereInput(WorkoutLog), { nullable: true, description });
 
 /**
  * Returns the SELECT of the logs. Columns: `id`, `date`, `exercise_id`, `reps` (NULL if logged in a unit other than repetitions), `reserve`
  * (repetitions in reserve, NULL if not logged), `mass` in kg.
  */
-export function selectLogs(
+export function selectWorkoutLogs(
   where: WhereInput,
   context: Context,
   bind: BindParameter,
@@ -36,12 +37,12 @@ export function selectLogs(
 }
 
 /** Returns a SELECT that adds the column `base` to logs: the id of the exercise base, which all translations of an exercise share. */
-export const selectLogsWithBase = (logs: string): string =>
+export const selectWorkoutLogsWithExerciseBase = (logs: string): string =>
   `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logs}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
 
 export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation that was logged last.';
 
 /** Returns CTEs: `l`, the logs with their `base`; `x` (`base`, `exercise_id`), the most recently logged exercise of each base. */
-export const logCtes = (logs: string): string =>
-  `l AS MATERIALIZED (${selectLogsWithBase(logs)}),
+export const workoutLogCtes = (logs: string): string =>
+  `l AS MATERIALIZED (${selectWorkoutLogsWithExerciseBase(logs)}),
     x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base", l."date" DESC, l."id" DESC)`;

@@ -7,7 +7,7 @@ import { ConfigError, readConfig, type Config } from '../platform/config';
 import { LISTENER_NAME, listenerName } from '../core/changes/listener';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
-import type { Session } from '../database/session';
+import type { DatabaseSession } from '../database/session';
 import { migrateUp } from '../database/migrate';
 import { openDatabase } from '../database/open';
 import { models } from '../graphql/schema';
@@ -15,7 +15,7 @@ import { models } from '../graphql/schema';
 export interface OperatorContext {
   config: Config;
   database: Database;
-  session: Session;
+  session: DatabaseSession;
   vault: TokenVault;
   secretKey: string;
 }
@@ -29,7 +29,7 @@ function operatorName(): string {
   }
 }
 
-export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
+export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: DatabaseSession): Promise<void> =>
   logSecurityEvent({ ...event, operator: operatorName() }, session);
 
 /** Error message if the embedded PostgreSQL stopped during a command: it was killed, or stopped by the server that had started it. */
@@ -55,7 +55,7 @@ export async function withDatabase<T>(
 }
 
 /** SQL: counts running workers; each has one connection that listens for notifications. */
-export const COUNT_WORKERS = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
+export const RUNNING_WORKER_COUNT_SQL = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
   WHERE "application_name" LIKE '${LISTENER_NAME}%' AND "datname" = current_database()`;
 
 /**
@@ -68,8 +68,8 @@ export async function requireNoServers(database: Database, consequence: string, 
   // older than `oldest` has none of the given migrations.
   const includesMigration = `("application_name" = '${LISTENER_NAME}' OR "application_name" COLLATE "C" >= $1)`;
   const [row] = await (oldest
-    ? database.queryAsServer(`${COUNT_WORKERS} AND ${includesMigration}`, [oldest])
-    : database.queryAsServer(COUNT_WORKERS));
+    ? database.queryAsServer(`${RUNNING_WORKER_COUNT_SQL} AND ${includesMigration}`, [oldest])
+    : database.queryAsServer(RUNNING_WORKER_COUNT_SQL));
   if (row!.workers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);
 }
 

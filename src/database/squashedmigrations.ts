@@ -21,7 +21,7 @@ const REPLACEMENTS: readonly string[] = [
 ];
 
 /** Returns the first replaced migration that is missing although others of them are applied; undefined if all or none are applied. */
-export function findMissingReplaced(applied: readonly string[]): string | undefined {
+export function findMissingReplacedMigration(applied: readonly string[]): string | undefined {
   return REPLACED.some((name) => applied.includes(name)) ? REPLACED.find((name) => !applied.includes(name)) : undefined;
 }
 

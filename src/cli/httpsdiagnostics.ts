@@ -2,12 +2,12 @@
 import { X509Certificate } from 'node:crypto';
 import { ConfigError, type Config } from '../platform/config';
 import { readTls } from '../server/tls';
-import type { Report } from './report';
+import type { DiagnosticReport } from './diagnosticreport';
 
 const MS_PER_DAY = 24 * 60 * 60 * 1000;
 const MIN_VALID_DAYS = 14;
 
-export function examineTls({ tls, publicUrl }: Config, report: Report): void {
+export function examineTls({ tls, publicUrl }: Config, report: DiagnosticReport): void {
   if (!tls) return;
   const topic = 'TLS';
   try {
@@ -27,7 +27,7 @@ export function examineTls({ tls, publicUrl }: Config, report: Report): void {
 }
 
 /** Compares PUBLIC_URL with the settings for TLS and trusted proxies. */
-export function examinePublicUrl({ publicUrl, trustedProxies, tls, production }: Config, report: Report): void {
+export function examinePublicUrl({ publicUrl, trustedProxies, tls, production }: Config, report: DiagnosticReport): void {
   const topic = 'Public URL';
   const protocol = publicUrl && new URL(publicUrl).protocol;
   if (protocol === 'https:' && !tls && !trustedProxies.length)

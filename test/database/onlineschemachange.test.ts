@@ -3,7 +3,7 @@ import type { ClientBase, PoolClient } from 'pg';
 import type { Database } from '../../src/database/connection';
 import { LOCKS } from '../../src/database/locks';
 import { lockMigrations } from '../../src/database/migrate';
-import { OnlineSchemaChange } from '../../src/database/online';
+import { OnlineSchemaChange } from '../../src/database/onlineschemachange';
 import { viewerRoleOf } from '../../src/database/viewerrole';
 import { createDatabase, open } from '../setup/databases';
 import { until } from '../setup/waits';

@@ -14,25 +14,25 @@ import { createFolder } from '../../platform/folders';
 import { checkDataDir } from '../datadir';
 
 /** Operating-system user and group that run PostgreSQL. */
-export interface Owner {
+export interface SystemUser {
   uid: number;
   gid: number;
 }
 
-export interface Place {
+export interface ClusterLocation {
   dataDir: string;
-  /** Parent folder of the cluster: the data folder, or a replacement if the server's user cannot enter the data folder. */
+  /** Parent folder of the cluster: the data folder, or a fallback if the operating-system user that runs PostgreSQL has no access to it. */
   home: string;
   cluster: string;
   /** Folder of the socket, which only the server's user can enter. */
   socketFolder: string;
   log: string;
   /** User that runs the server; absent if it is the user of this process. */
-  owner?: Owner;
+  owner?: SystemUser;
 }
 
 /** Port number in the name of the Unix socket. The server listens on no TCP port. */
-export const PORT = 5432;
+export const SOCKET_PORT = 5432;
 
 /** Maximum bytes of a socket path. Kernels permit 107 (103 on macOS). */
 const MAX_SOCKET_PATH_BYTES = 99;
@@ -56,7 +56,7 @@ export function openDataDir(dataDir: string): string {
 }
 
 /** Creates a folder that only `owner` can enter. Throws if it exists and belongs to another user. */
-function createPrivateFolder(dir: string, owner?: Owner): string {
+function createPrivateFolder(dir: string, owner?: SystemUser): string {
   createFolder(dir, 0o700);
   const uid = owner?.uid ?? process.getuid?.();
   const stats = fs.lstatSync(dir);
@@ -69,13 +69,13 @@ function createPrivateFolder(dir: string, owner?: Owner): string {
 }
 
 /** Returns the ids of a user; undefined if it does not exist. */
-function findAccount(name: string): Owner | undefined {
+function findAccount(name: string): SystemUser | undefined {
   const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10));
   return uid && gid ? { uid, gid } : undefined;
 }
 
 /** Returns the user that runs the server if this process is root: the owner of the data, else an unprivileged user. */
-function chooseOwner(dataDir: string, cluster: string): Owner {
+function chooseOwner(dataDir: string, cluster: string): SystemUser {
   for (const dir of [cluster, dataDir]) {
     const { uid, gid } = fs.existsSync(dir) ? fs.statSync(dir) : { uid: 0, gid: 0 };
     if (uid !== 0) return { uid, gid };
@@ -88,31 +88,31 @@ function chooseOwner(dataDir: string, cluster: string): Owner {
 }
 
 /** Whether the user can enter the folder. Tested by a child process of that user, because it depends on the permissions of all parent folders. */
-export function canEnter(dir: string, owner: Owner): boolean {
+export function canEnterFolder(dir: string, owner: SystemUser): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', dir], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 /** Creates and returns the folder of the cluster for the case that the server's user cannot enter the data folder. Stores its path in the file `location`. */
-function createFallbackHome(dataDir: string, owner: Owner, log: (message: string) => void): string {
+function createFallbackHome(dataDir: string, owner: SystemUser, log: (message: string) => void): string {
   const home = `/var/lib/fitgraph-${hash(dataDir)}`;
   createPrivateFolder(home, owner);
-  if (!canEnter(home, owner)) throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${home}`);
+  if (!canEnterFolder(home, owner)) throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${home}`);
   fs.writeFileSync(path.join(dataDir, 'location'), `${home}\n`);
   log(`User id ${owner.uid}, which runs PostgreSQL, cannot access DATA_DIR ${dataDir}: the database is stored in ${home}`);
   return home;
 }
 
 /** Creates and returns a folder for the socket. Its path is short enough for a socket. */
-function createSocketFolder(home: string, owner?: Owner): string {
+function createSocketFolder(home: string, owner?: SystemUser): string {
   const name = `fitgraph-${hash(home)}`;
   for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
-    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES) return createPrivateFolder(dir, owner);
+    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH_BYTES) return createPrivateFolder(dir, owner);
   }
   throw new Error(`no folder has a path short enough for a socket: ${home}`);
 }
 
 /** Determines the location of the database and creates its folders. `dataDir`: the result of `openDataDir`. */
-export function findPlace(dataDir: string, log: (message: string) => void): Place {
+export function findClusterLocation(dataDir: string, log: (message: string) => void): ClusterLocation {
   const locationFile = path.join(dataDir, 'location');
   const location = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : undefined;
   if (location && !fs.existsSync(location)) {
@@ -122,7 +122,7 @@ export function findPlace(dataDir: string, log: (message: string) => void): Plac
   }
   let home = location ?? dataDir;
   const owner = isRoot() ? chooseOwner(dataDir, path.join(home, 'postgres')) : undefined;
-  if (owner && !location && !canEnter(dataDir, owner)) home = createFallbackHome(dataDir, owner, log);
+  if (owner && !location && !canEnterFolder(dataDir, owner)) home = createFallbackHome(dataDir, owner, log);
   return {
     dataDir,
     home,

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
-import { closePrepared, type StatementState } from '../internals/pg';
+import { closePreparedStatement, type StatementState } from '../internals/pg';
 
 /** Number of executions after which a statement is prepared, so that statements with a rare filter do not fill the cache. */
 const USES_BEFORE_PREPARED = 2;
@@ -74,7 +74,7 @@ export class PreparedStatements {
   private evict(client: ClientBase, prepared: ClientStatements): void {
     for (const [oldest, { length }] of prepared.statements) {
       if (prepared.statements.size < MAX_PREPARED_STATEMENTS && prepared.totalLength <= MAX_PREPARED_LENGTH) return;
-      if (!closePrepared(client, oldest)) continue;
+      if (!closePreparedStatement(client, oldest)) continue;
       prepared.statements.delete(oldest);
       prepared.totalLength -= length;
     }
