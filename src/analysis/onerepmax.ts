@@ -73,7 +73,7 @@ const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
 /** Estimates are rounded to this many places. Otherwise, equal quotients with different numbers of digits would differ and count as records. */
 const ESTIMATE_PLACES = 10;
 
-/** SQL: the estimate in kg, from the columns of `logCtes`; NULL if there is no estimate. */
+/** SQL: the estimate in kg, from the columns of `workoutLogCtes`; NULL if there is no estimate. */
 export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN

@@ -80,7 +80,7 @@ export class PersonalRecord {
 }
 
 /**
- * Returns CTEs: those of `logCtes`; `c`, the candidates for records. Candidates of the same exercise base, kind and `at` compete for one record; `at`
+ * Returns CTEs: those of `workoutLogCtes`; `c`, the candidates for records. Candidates of the same exercise base, kind and `at` compete for one record; `at`
  * is the mass for the kind REPETITIONS, otherwise NULL.
  */
 function candidateCtes(

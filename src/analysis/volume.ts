@@ -19,7 +19,7 @@ import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, Wher
 import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
-/** SQL: whether a set counts as hard, from the columns of `logCtes`. */
+/** SQL: whether a set counts as hard, from the columns of `workoutLogCtes`. */
 export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 

@@ -65,7 +65,7 @@ test('charges the time that a statement takes in the database, including its wai
     const query = ann.query(PAGE);
     await lockIsAwaited(fitgraph);
     // A tenth of this time is charged at least, less 100 ms.
-    await sleep(2_500);
+    await sleep(1_500);
     await locker.query('COMMIT');
     expect((await query).errors).toBeUndefined();
   } finally {
