@@ -189,13 +189,14 @@ export class Metrics {
     const entries = () => ({
       user_states: derivedValues.size.versions,
       user_values: derivedValues.size.values,
+      user_objects: derivedValues.size.objects,
       statement_names: database.prepared.namedCount,
       search_names: nameIndexes.size,
       reference_rows: catalogue.size,
     });
     metrics.addGauge(
       'fitgraph_cache_entries',
-      'Entries of in-memory caches, by `cache`: `user_states` and `user_values` (computed values), `statement_names`, `search_names`, `reference_rows`.',
+      'Entries of in-memory caches, by `cache`: `user_states`, `user_values` and `user_objects` (computed values and their objects), `statement_names`, `search_names`, `reference_rows`.',
       entries,
       { label: 'cache' },
     );

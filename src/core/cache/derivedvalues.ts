@@ -8,6 +8,8 @@ import type { Context } from '../context';
 
 const MAX_OWNERS = 10_000;
 const MAX_VALUES = 2_000;
+/** Maximum number of objects of all cached values, those of outdated versions included. An object takes 350 bytes on average. */
+const MAX_OBJECTS = 200_000;
 
 /** A version of a user's data and all public data. */
 interface DataVersion {
@@ -47,27 +49,41 @@ export class DerivedValueCache {
 
   constructor({ maxOwners = MAX_OWNERS, maxValues = MAX_VALUES } = {}) {
     this.versions = new LRUCache({ max: maxOwners, ttl: MAX_SNAPSHOT_AGE_MS });
-    this.values = new LRUCache({ max: maxValues });
+    this.values = new LRUCache({ max: maxValues, maxSize: MAX_OBJECTS, sizeCalculation: () => 1 });
   }
 
-  get size(): { versions: number; values: number } {
-    return { versions: this.versions.size, values: this.values.size };
+  get size(): { versions: number; values: number; objects: number } {
+    return { versions: this.versions.size, values: this.values.size, objects: this.values.calculatedSize };
   }
 
   /**
    * Returns the value with this name that is computed from an owner's rows. The cache is bypassed unless the version of the owner's data was
    * determined before the request started: otherwise the request may already have read data of an earlier version, and the computed value would be
-   * cached for the wrong version. Even then, a request computes the value only once until it writes.
+   * cached for the wrong version. Even then, and if the value is too large for the cache, a request computes it only once until it writes.
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
-    const computeOnce = () => shareOrCompute(context.loaders.derivedValues as Map<string, Promise<T>>, name, compute);
+    const computeOnce = (computeValue = compute) =>
+      shareOrCompute(context.loaders.derivedValues as Map<string, Promise<T>>, name, computeValue);
     // Cached values are computed from all rows of the owner, some of which a scoped access token may not read. Such requests bypass the cache.
     if (context.viewer?.scopes) return computeOnce();
     // A transaction sees its own uncommitted rows, which must not affect values that other requests read. So it bypasses the cache.
     if (context.session.isInTransaction) return computeOnce();
     const version = await context.loaders.get<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context)).load(ownerId);
     if (version.takenAt >= context.request.startedAt) return computeOnce();
-    return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${version.number} ${context.api} ${name}`, compute);
+    return computeOnce(() => this.getCachedOrCompute(`${version.number} ${context.api} ${name}`, compute));
+  }
+
+  private getCachedOrCompute<T extends object>(key: string, compute: () => Promise<T> | T): Promise<T> {
+    const pendingValue = shareOrCompute(this.values as LRUCache<string, Promise<T>>, key, compute);
+    // `set` changes the size of an entry only together with its value.
+    const updateSize = (size: number) => {
+      if (this.values.peek(key) === pendingValue && this.values.delete(key)) this.values.set(key, pendingValue, { size });
+    };
+    pendingValue.then(
+      (value) => value instanceof LazyDerivedValue && (value.onGrowth ??= updateSize),
+      () => undefined,
+    );
+    return pendingValue;
   }
 
   private async currentVersionsOf(ownerIds: readonly number[], { session, services: { catalogue } }: Context): Promise<DataVersion[]> {
@@ -100,9 +116,27 @@ export class DerivedValueCache {
 export abstract class LazyDerivedValue {
   private readonly partsByName = new Map<string, Promise<unknown>>();
   private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
+  private objectCount = 1;
+  /** Receives the number of objects of a value, with all its parts, whenever parts have been computed. */
+  onGrowth?: (objectCount: number) => void;
+
+  /** `whole`: the value of which this one is a part. */
+  constructor(private readonly whole?: LazyDerivedValue) {}
 
   /** Returns a part, which is computed at most once. Its key is a name or the array of field nodes of a selection. */
   protected computeOnce<T>(key: string | object, compute: () => Promise<T>): Promise<T> {
-    return shareOrCompute((typeof key === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, key, compute);
+    const parts = (typeof key === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>;
+    return shareOrCompute(parts, key, async () => {
+      const part = await compute();
+      this.countObjects(Array.isArray(part) ? part.length + 1 : 1);
+      return part;
+    });
+  }
+
+  /** Counts objects that belong to this value. */
+  protected countObjects(count: number): void {
+    if (this.whole) return this.whole.countObjects(count);
+    this.objectCount += count;
+    this.onGrowth?.(this.objectCount);
   }
 }

@@ -59,10 +59,12 @@ export class CanonicalExercise extends LazyDerivedValue {
   constructor(
     private readonly set: RowOf<SetGroup>,
     plannedSets: RowOf<PlannedSet>[],
+    whole: CanonicalSet,
   ) {
-    super();
+    super(whole);
     this.plannedSets = plannedSets;
     this.exerciseId = plannedSets[0]!.exerciseId;
+    this.countObjects(plannedSets.length);
   }
 
   @Field(() => String, { description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.' })
@@ -106,8 +108,8 @@ export class CanonicalExercise extends LazyDerivedValue {
 export class CanonicalSet extends LazyDerivedValue {
   @Field(() => SetGroup, { description: 'The set group itself.' }) readonly set: RowOf<SetGroup>;
 
-  constructor(set: RowOf<SetGroup>) {
-    super();
+  constructor(set: RowOf<SetGroup>, whole: CanonicalDay) {
+    super(whole);
     this.set = set;
   }
 
@@ -115,7 +117,7 @@ export class CanonicalSet extends LazyDerivedValue {
   @Field(() => [CanonicalExercise], { description: 'The exercises of the planned sets, in the order in which they first appear.' })
   exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
     return this.computeOnce('exercises', async () =>
-      (await rows.loadPlannedSetsByExercise(this.set, context)).map((plannedSets) => new CanonicalExercise(this.set, plannedSets)),
+      (await rows.loadPlannedSetsByExercise(this.set, context)).map((plannedSets) => new CanonicalExercise(this.set, plannedSets, this)),
     );
   }
 
@@ -146,15 +148,15 @@ export class CanonicalWeekdays {
 export class CanonicalDay extends LazyDerivedValue {
   @Field(() => TrainingDay, { description: 'The training day itself.' }) readonly day: RowOf<TrainingDay>;
 
-  constructor(day: RowOf<TrainingDay>) {
-    super();
+  constructor(day: RowOf<TrainingDay>, whole: CanonicalWorkout) {
+    super(whole);
     this.day = day;
   }
 
   @ListSize(8)
   @Field(() => [CanonicalSet], { description: 'The set groups, in order.' })
   sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
-    return this.computeOnce('sets', async () => (await rows.loadSets(this.day, context)).map((set) => new CanonicalSet(set)));
+    return this.computeOnce('sets', async () => (await rows.loadSets(this.day, context)).map((set) => new CanonicalSet(set, this)));
   }
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
@@ -185,7 +187,7 @@ export class CanonicalWorkout extends LazyDerivedValue {
   @ListSize(4)
   @Field(() => [CanonicalDay], { description: 'The training days, ordered by their first day of the week.' })
   days(@Ctx() context: Context): Promise<CanonicalDay[]> {
-    return this.computeOnce('days', async () => (await rows.loadDays(this.workout, context)).map((day) => new CanonicalDay(day)));
+    return this.computeOnce('days', async () => (await rows.loadDays(this.workout, context)).map((day) => new CanonicalDay(day, this)));
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles trained by the workout.' })
