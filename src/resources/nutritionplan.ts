@@ -116,7 +116,9 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
   // Timestamps are returned in the time zone of the server, so their prefix is the date in that zone.
   entries.forEach(({ eatenAt }, index) => {
     const date = eatenAt.slice(0, 'YYYY-MM-DD'.length);
-    days.set(date, [...(days.get(date) ?? []), values[index]!]);
+    const valuesOfDay = days.get(date);
+    if (valuesOfDay) valuesOfDay.push(values[index]!);
+    else days.set(date, [values[index]!]);
   });
   return days;
 }

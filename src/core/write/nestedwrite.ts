@@ -87,7 +87,7 @@ async function lockPartsBelow(
   drafts: readonly RowDraft[],
   writing: WriteContext,
 ): Promise<StoredPart[]> {
-  const parts: StoredPart[] = [];
+  let parts: StoredPart[] = [];
   for (const child of ids.length ? nestedChildrenOf(entity) : []) {
     const target = child.target();
     const fieldsOfRules = fieldsOfAffectedRules(
@@ -102,10 +102,8 @@ async function lockPartsBelow(
       drafts,
       writing,
     );
-    parts.push(
-      ...rows.map((row): StoredPart => ({ entity: target, child, row, parent: { entity, id: row[child.referenceField] as number } })),
-      ...nestedParts,
-    );
+    const partOf = (row: Row): StoredPart => ({ entity: target, child, row, parent: { entity, id: row[child.referenceField] as number } });
+    parts = parts.concat(rows.map(partOf), nestedParts);
   }
   return parts;
 }
@@ -171,7 +169,9 @@ function removedParts(drafts: readonly RowDraft[], parts: readonly StoredPart[])
   for (const { entity, child, row, parent } of parts) {
     const list = draftsByKey.get(keyOf(parent.entity, parent.id))?.fullInput?.[child.name];
     if (list == null || draftsByKey.has(keyOf(entity, row.id))) continue;
-    removedIds.set(entity, [...(removedIds.get(entity) ?? []), row.id as number]);
+    const ids = removedIds.get(entity);
+    if (ids) ids.push(row.id as number);
+    else removedIds.set(entity, [row.id as number]);
   }
   return removedIds;
 }

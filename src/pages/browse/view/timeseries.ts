@@ -143,7 +143,9 @@ export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperatio
     const rowsByUnit = new Map<string, Row[]>();
     for (const row of rows) {
       const unit = spec.unit ? valueLabel(type, spec.unit, row) : '';
-      rowsByUnit.set(unit, [...(rowsByUnit.get(unit) ?? []), row]);
+      const unitRows = rowsByUnit.get(unit);
+      if (unitRows) unitRows.push(row);
+      else rowsByUnit.set(unit, [row]);
     }
     const series = [...rowsByUnit].map(([name, unitRows]) => {
       const lines = linesOf(type, spec, unitRows);
