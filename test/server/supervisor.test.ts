@@ -181,8 +181,10 @@ async function isAtRest(pid: number): Promise<boolean> {
   return before > 50 && ticksOf(pid) - before < 10;
 }
 
-test('switches to the spare worker within a second when the only worker crashes', async () => {
+test('switches to the spare worker in a fraction of the time of a start when the only worker crashes', async () => {
+  const start = performance.now();
   const server = await startReady();
+  const startMs = performance.now() - start;
   await until('a spare worker is ready', () => server.spares.length === 1);
   const [spare] = server.spares;
   await until('the spare worker has loaded its code', () => isAtRest(spare!));
@@ -191,7 +193,7 @@ test('switches to the spare worker within a second when the only worker crashes'
   const began = performance.now() - delays();
   process.kill(server.workers[0]!, 'SIGKILL');
   await until('the spare worker answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
-  expect(performance.now() - delays() - began).toBeLessThan(1_000);
+  expect(performance.now() - delays() - began).toBeLessThan(startMs / 2);
   expect(server.workers).toEqual([spare]);
 });
 
