@@ -14,11 +14,16 @@ import { createLog } from '../../src/platform/logging';
 import { ClientOrigin } from '../../src/request/clientorigin';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { startServices, type Services } from '../../src/request/services';
+import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
+import { WAIT_LIMIT_MS } from './waits';
 import { ResponseRecorder } from './witness';
 
 export const PASSWORD = 'a good password';
+
+// On a busy machine, uploads wait longer for image processing than the server allows.
+imageWorkerPool.limiter.limits.maxWaitMs = WAIT_LIMIT_MS;
 
 export interface Options {
   content?: Content;
@@ -59,6 +64,7 @@ export class Fitgraph {
       PORT: '0',
       // The tests themselves delay the event loop of this process.
       MAX_LAG: 'off',
+      IMAGE_TIMEOUT: '1min',
       ...environment,
     });
     const database = open(ownDatabase?.connection ?? sameDatabaseAs!.database.options.connection, config);
