@@ -373,6 +373,7 @@ test('schema prints the committed schema.graphql', async () => {
 test('leaves the server running and ready after all commands', async () => {
   expect((await server.anonymous.send('GET', '/health/ready')).status).toBe(200);
   expect(server.process.exitCode).toBeNull();
+  expect(server.stdout + server.stderr).not.toMatch(/a worker (has exited|hangs)/);
 });
 
 test('ends a running command with one line when the server stops, and later runs without a server', async () => {

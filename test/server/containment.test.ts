@@ -8,7 +8,7 @@ import path from 'node:path';
 import WebSocket from 'ws';
 import { randomFor, seeded, type Random } from '../setup/random';
 import { until } from '../setup/waits';
-import { build, Installation, type Server } from './running';
+import { build, DEFAULT_WORKER_TIMEOUT, Installation, type Server } from './running';
 
 /** Number of random forms; `npm run explore` sends more. */
 const FORMS = Number(process.env.FUZZ_FORMS ?? 3_000);
@@ -17,7 +17,7 @@ let installation: Installation;
 let server: Server;
 beforeAll(async () => {
   build();
-  installation = await Installation.started();
+  installation = await Installation.started(DEFAULT_WORKER_TIMEOUT);
 });
 afterAll(() => installation.remove());
 

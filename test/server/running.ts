@@ -20,14 +20,21 @@ export function build(): void {
 
 type Environment = Record<string, string>;
 
-/** Returns environment variables with defaults. Admission control is off by default, because it would shed requests on a busy machine. */
+/**
+ * Returns environment variables with defaults. By default, admission control is off and the supervisor waits a minute for a worker, because on a busy
+ * machine they would shed requests and kill workers that merely wait for the processor or for the disk.
+ */
 const environment = (own: Environment): Environment => ({
   PATH: process.env.PATH!,
   TMPDIR: os.tmpdir(),
   PORT: '0',
   MAX_LAG: 'off',
+  WORKER_TIMEOUT: '1min',
   ...own,
 });
+
+/** The default of WORKER_TIMEOUT, for tests of what happens to a worker that hangs. */
+export const DEFAULT_WORKER_TIMEOUT = { WORKER_TIMEOUT: '5s' };
 
 export interface Ended {
   status: number | null;
@@ -127,7 +134,8 @@ export class Installation {
    */
   async remove(): Promise<void> {
     await this.end();
-    fs.rmSync(this.folder, { recursive: true, force: true });
+    // Asynchronous, because a blocked event loop would not notice that the server closes idle connections, and would send the next request over one.
+    await fs.promises.rm(this.folder, { recursive: true, force: true });
     const warnings = this.servers.flatMap(({ stderr }) => stderr.match(/^\(node:\d+\) (?!Warning: NodeVersionSupportWarning).*/gm) ?? []);
     if (warnings.length > 0) throw new Error(warnings.join('\n'));
   }
@@ -202,11 +210,13 @@ export class Server {
     return { username: username!, password: password!, token: token! };
   }
 
+  private readonly lastOutput = (): string => this.stdout.slice(-2_000) + this.stderr.slice(-2_000);
+
   get anonymous(): Person {
-    return new Person(this.url);
+    return new Person(this.url, undefined, {}, this.lastOutput);
   }
 
   signedIn(token: string): Person {
-    return new Person(this.url, { id: 0, token });
+    return new Person(this.url, { id: 0, token }, {}, this.lastOutput);
   }
 }

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFor, seeded, type Random } from '../setup/random';
 import { until } from '../setup/waits';
-import { build, Installation, type Server } from './running';
+import { build, DEFAULT_WORKER_TIMEOUT, Installation, type Server } from './running';
 
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 6);
 const CLIENTS = 6;
@@ -18,7 +18,7 @@ let installation: Installation;
 let server: Server;
 beforeAll(async () => {
   build();
-  installation = await Installation.started();
+  installation = await Installation.started(DEFAULT_WORKER_TIMEOUT);
   server = await installation.start({ WEB_CONCURRENCY: '1', METRICS_TOKEN, BUDGET: 'off', MAX_LAG: 'off', LOGIN_RATE: '1000000/min' });
 });
 afterAll(() => installation.remove());

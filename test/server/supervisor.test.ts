@@ -6,14 +6,14 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send, type Reply } from '../system/availability/siege';
 import { childrenOf, isRunning, serverPid } from '../database/processes';
-import { build, Installation, run, type Server } from './running';
+import { build, DEFAULT_WORKER_TIMEOUT, Installation, run, type Server } from './running';
 import { delaysOf, schedulingDelay, timeOf, until, WAIT_LIMIT_MS } from '../setup/waits';
 
 let installation: Installation;
 
 beforeAll(build);
 beforeEach(async () => {
-  installation = await Installation.started();
+  installation = await Installation.started(DEFAULT_WORKER_TIMEOUT);
 });
 afterEach(() => installation.remove());
 

@@ -25,6 +25,8 @@ export class Person {
     private readonly url: string,
     private readonly account?: { id: number; token: string },
     private readonly headers: Record<string, string> = {},
+    /** Returns what the server has printed, for the message of a request that got no response. */
+    private readonly serverOutput: () => string = () => '',
   ) {}
 
   get id(): number {
@@ -36,7 +38,7 @@ export class Person {
   }
 
   /** Adds an Accept header unless the person has one. */
-  private withAccept = (Accept: string) => new Person(this.url, this.account, { Accept, ...this.headers });
+  private withAccept = (Accept: string) => new Person(this.url, this.account, { Accept, ...this.headers }, this.serverOutput);
 
   /** Returns the same person as a client of another instance. */
   atInstance(url: string): Person {
@@ -45,7 +47,7 @@ export class Person {
 
   /** Returns the same person with further headers. */
   withHeaders(headers: Record<string, string>): Person {
-    return new Person(this.url, this.account, { ...this.headers, ...headers });
+    return new Person(this.url, this.account, { ...this.headers, ...headers }, this.serverOutput);
   }
 
   /** Paths are relative to `/api/v2`. */
@@ -84,6 +86,8 @@ export class Person {
         ...this.headers,
       },
       body: (raw ? body : JSON.stringify(body)) as RequestInit['body'],
+    }).catch((error: Error) => {
+      throw new Error(`${method} ${path}: ${String(error.cause ?? error)}\n${this.serverOutput()}`, { cause: error });
     });
     const text = await response.text();
     const json = response.headers.get('content-type')?.includes('json') && text !== '';

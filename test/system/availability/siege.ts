@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { childrenOf } from '../../database/processes';
-import { build, Installation, type Server } from '../../server/running';
+import { build, DEFAULT_WORKER_TIMEOUT, Installation, type Server } from '../../server/running';
 import { schedulingDelay, threadDelays, WAIT_LIMIT_MS } from '../../setup/waits';
 
 /** Limits for a response and for `/health/live`, to which scheduling delays are added. */
@@ -89,7 +89,7 @@ export class Siege {
   static async start(environment: Record<string, string> = {}): Promise<Siege> {
     build();
     raisePriority();
-    const installation = await Installation.started({ LOG_LEVEL: 'warn', ...environment });
+    const installation = await Installation.started({ ...DEFAULT_WORKER_TIMEOUT, LOG_LEVEL: 'warn', ...environment });
     return new Siege(installation, await installation.start());
   }
 
