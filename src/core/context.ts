@@ -11,7 +11,7 @@ import type { Loaders } from './read/loaders';
 import type { ChangeLog } from './changes/changelog';
 import type { DerivedValueCache } from './cache/derivedvalues';
 import type { NameIndexes } from './cache/nameindex';
-import type { CatalogueCache } from './cache/catalogue';
+import type { CatalogueCache } from './cache/cataloguecache';
 import type { Scope } from './access/scopes';
 import type { Api, InterfacePolicies } from './model/policies';
 

@@ -9,7 +9,7 @@ import type { Context } from '../core/context';
 import { ClientError, resultTooLargeError } from '../core/model/errors';
 import type { Executor } from '../core/operation/executor';
 import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
-import { JsonTooLongError, stringifyIncrementally } from '../platform/incrementaljson';
+import { JsonTooLongError, stringifyIncrementally } from '../platform/incrementaljsonwriter';
 import type { ClaimResult } from '../request/idempotency';
 import type { RequestContext } from '../request/requestcontext';
 import { dryRunResponse, isDryRun } from './dryrun';

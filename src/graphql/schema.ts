@@ -10,7 +10,7 @@ import { AccessTokenResolver } from '../auth/tokenresolver';
 import { ChangeResolver } from '../core/changes/changeresolver';
 import { RateLimitResolver } from '../core/operation/ratelimit';
 import { NodeResolver } from '../core/schema/noderesolver';
-import { publicSchema, restSchema } from './schematransforms';
+import { clientSchema, restSchema } from './schematransforms';
 import { Registry, type Resolvers, type ResourceModule } from './registry';
 
 /** Loads all modules of a folder of `src`, in any order, because modules refer to each other only inside thunks. */
@@ -45,7 +45,7 @@ const memoize = <T>(make: () => T): (() => T) => {
 /** Builds the full schema once; the GraphQL and the REST schema of a process are derived from the same one. */
 const buildFullSchema = memoize(() => registry.buildSchema());
 
-export const buildGraphQLSchema = memoize(() => publicSchema(buildFullSchema()));
+export const buildGraphQLSchema = memoize(() => clientSchema(buildFullSchema()));
 
 export const buildRestSchema = memoize(() => restSchema(buildFullSchema()));
 

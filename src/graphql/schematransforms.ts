@@ -124,7 +124,7 @@ function asPlainList(config: FieldConfig): FieldConfig {
 }
 
 /** Builds the public GraphQL schema: the full schema without REST-only fields and unreachable types. `mapSchema` removes what maps to null. */
-export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
+export function clientSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const nullableFields = nullableNodeFields(fullSchema);
   const isNode = (name: string) =>
     (fullSchema.getType(name) as GraphQLObjectType).getInterfaces().some((implementedInterface) => implementedInterface.name === 'Node');

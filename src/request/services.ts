@@ -12,7 +12,7 @@ import { NotificationListener } from '../core/changes/listener';
 import { DerivedValueCache } from '../core/cache/derivedvalues';
 import { AverageColumnWidths } from '../core/read/averagewidths';
 import { NameIndexes } from '../core/cache/nameindex';
-import { CatalogueCache } from '../core/cache/catalogue';
+import { CatalogueCache } from '../core/cache/cataloguecache';
 import { allEntities } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { activateViewerRole } from '../database/viewerrole';

@@ -4,7 +4,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toDjangoJson, decodeMarkedFloats } from '../contract/floats';
 import { responseTooLong } from '../contract/messages';
 import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
-import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljson';
+import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljsonwriter';
 import { anonymousMultipartLimits, type MultipartLimits } from '../platform/multipart';
 import { authorizeRequest } from './authorization';
 import { submitFormOnce } from './formsubmission';

@@ -177,7 +177,7 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
     schema,
     prepare,
     contextOf: contexts.get,
-    createHtmlRenderer: (api) => htmlRenderer({ ...api, schema, publicSchema: executor.schema, prepare }),
+    createHtmlRenderer: (api) => htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepare }),
     limitRendering: (work) => pages.run(undefined, work),
     limits: config,
     maxResponse: config.maxResponse,

@@ -39,7 +39,8 @@ const YIELD_BYTES = 128 * 1024;
 export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { 'transfer-encoding': chunked, 'content-length': length } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return;
-  // Prepended, so that it runs before Node's own `finish` listener, which closes the connection. A close with unread data would discard the response.
+  // Prepended, so that it runs before Node's own `finish` listener, which closes the connection. Closing it with part of the body unread would make TCP
+  // reset it, and the client could lose the response.
   response.prependOnceListener('finish', () => {
     const { socket } = request;
     if (request.complete || socket.destroyed) return;

@@ -13,8 +13,8 @@ export interface DumpRow {
   fields: Record<string, unknown>;
 }
 
-export const TOKEN_DUMP_MODEL = 'authtoken.token';
-export const USER_DUMP_MODEL = 'auth.user';
+export const DJANGO_TOKEN_MODEL = 'authtoken.token';
+export const DJANGO_USER_MODEL = 'auth.user';
 
 export const failImport = (message: string): never => {
   throw new ClientError('BAD_USER_INPUT', message);
@@ -80,10 +80,10 @@ export class RowValidator {
   validate(data: unknown): DumpRow {
     const position = `Row ${(this.count += 1)}`;
     const row = isRow(data) ? data : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
-    if (!this.models.has(row.model) && row.model !== TOKEN_DUMP_MODEL)
+    if (!this.models.has(row.model) && row.model !== DJANGO_TOKEN_MODEL)
       failImport(`${position}: unknown model ${JSON.stringify(row.model)}.`);
     const isValidKey =
-      row.model === TOKEN_DUMP_MODEL
+      row.model === DJANGO_TOKEN_MODEL
         ? typeof row.pk === 'string' && row.pk !== ''
         : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) <= MAX_INTEGER;
     if (!isValidKey) failImport(`${position} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);

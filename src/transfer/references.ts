@@ -3,7 +3,7 @@ import { MAX_INTEGER } from '../contract/bounds';
 import type { Entity, FieldMeta } from '../core/model/fields';
 import { OWNER_FIELD, resourceOf } from '../core/model/registry';
 import type { Row } from '../database/rows';
-import { describeRow, failImport, USER_DUMP_MODEL, type DumpRow } from './dump';
+import { describeRow, failImport, DJANGO_USER_MODEL, type DumpRow } from './dump';
 
 const MAX_CACHED_ROWS = 50_000;
 
@@ -49,7 +49,7 @@ export class ReferenceResolver {
       const uncachedIds = [...ids].filter((id) => !cachedOwners.has(id));
       if (!uncachedIds.length) continue;
       const { table, owned, dumpModel } = resourceOf(target)!;
-      const owner = owned && dumpModel !== USER_DUMP_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
+      const owner = owned && dumpModel !== DJANGO_USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
       const rowsFound = await this.query(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
       for (const row of rowsFound) cachedOwners.set(row.id, row.owner ?? undefined);
     }

@@ -1,7 +1,7 @@
 /** Import of authentication tokens. They are stored as digest and ciphertext; error messages contain only their first characters. */
 import type { ClientBase } from 'pg';
 import { sha256, type TokenVault } from '../auth/tokens';
-import { failImport, TOKEN_DUMP_MODEL, type DumpRow } from './dump';
+import { failImport, DJANGO_TOKEN_MODEL, type DumpRow } from './dump';
 import { withRowErrors } from './rowerrors';
 
 const maskToken = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
@@ -13,7 +13,7 @@ export async function insertTokens(rows: readonly DumpRow[], client: ClientBase,
   for (const row of rows)
     if (!userIds.has(row.fields.user))
       failImport(
-        `${TOKEN_DUMP_MODEL} ${maskToken(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`,
+        `${DJANGO_TOKEN_MODEL} ${maskToken(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`,
       );
   const tokens = rows.map(({ pk }) => String(pk));
   await withRowErrors([maskToken(rows[0]!)], () =>

@@ -16,8 +16,8 @@ import {
   failImport,
   indexRowsByModel,
   sortByDependency,
-  TOKEN_DUMP_MODEL,
-  USER_DUMP_MODEL,
+  DJANGO_TOKEN_MODEL,
+  DJANGO_USER_MODEL,
   type DumpRow,
   type DumpRowIndex,
 } from './dump';
@@ -140,13 +140,13 @@ class Writer {
       await advanceSequence(entity, this.client);
       counts.set(model!, count);
     }
-    const tokenCount = this.rows.counts.get(TOKEN_DUMP_MODEL);
+    const tokenCount = this.rows.counts.get(DJANGO_TOKEN_MODEL);
     if (tokenCount) {
-      for await (const chunk of chunksOf(this.rows.rowsOf(TOKEN_DUMP_MODEL))) {
+      for await (const chunk of chunksOf(this.rows.rowsOf(DJANGO_TOKEN_MODEL))) {
         await insertTokens(chunk, this.client, this.options.vault);
         progress?.((doneRows += chunk.length), total);
       }
-      counts.set(TOKEN_DUMP_MODEL, tokenCount);
+      counts.set(DJANGO_TOKEN_MODEL, tokenCount);
     }
     return counts;
   }
@@ -172,7 +172,7 @@ class Writer {
     const fields = fieldsOf(entity).filter((field) => field.stored && !field.setByDatabase);
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
     const knownFields = new Set([...fields, ...links].map((field) => field.rest));
-    const isUser = dumpModel === USER_DUMP_MODEL;
+    const isUser = dumpModel === DJANGO_USER_MODEL;
     await this.references.cacheReferencedRows(
       rows,
       [...fields, ...links].filter((field) => field.target),

@@ -1,7 +1,7 @@
 /** Coercion of the values of a request body. The accepted values and the error messages are those of the reference service. */
 import { limitViolationMessages } from '../../src/core/model/fieldvalidation';
 import type { FieldMetadata, FieldKind } from '../../src/contract/metadata';
-import { parseJson, JsonNumber } from '../../src/rest/dialect/json';
+import { parseJson, JsonNumber } from '../../src/rest/dialect/jsonparser';
 import { coerceValue, coerceReference, pythonTypeName } from '../../src/rest/dialect/coercion';
 import { growth, LINEAR } from '../setup/waits';
 

@@ -8,7 +8,7 @@ import { createApp, type App } from '../../src/server/app';
 import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { readConfig } from '../../src/platform/config';
-import type { CatalogueCache } from '../../src/core/cache/catalogue';
+import type { CatalogueCache } from '../../src/core/cache/cataloguecache';
 import type { Database } from '../../src/database/connection';
 import { createLog } from '../../src/platform/logging';
 import { ClientOrigin } from '../../src/request/clientorigin';

@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import type { Entity } from '../../src/core/model/fields';
-import { validateDump, entitiesByDumpModel, sortByDependency, TOKEN_DUMP_MODEL, type DumpRow } from '../../src/transfer/dump';
+import { validateDump, entitiesByDumpModel, sortByDependency, DJANGO_TOKEN_MODEL, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { dumpRowOf } from '../setup/samples';
@@ -31,7 +31,7 @@ function dump(): DumpRow[] {
     if (row.model === 'auth.user')
       Object.assign(row.fields, { username: `user${row.pk}`, password: HASH, is_active: true, groups: [], user_permissions: [] });
     else if (entityOf(row.model) && resourceOf(entityOf(row.model))!.owned && hasParent(row)) delete row.fields.user;
-  return [...rows, { model: TOKEN_DUMP_MODEL, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
+  return [...rows, { model: DJANGO_TOKEN_MODEL, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
 }
 
 /** Whether a row has an owned parent. Dumps contain the owner only of rows without one. */
@@ -261,7 +261,7 @@ describe('an invalid dump', () => {
     ],
     [
       'a token of a missing user',
-      () => dumpWithChange(TOKEN_DUMP_MODEL, (row) => (row.fields.user = 99)),
+      () => dumpWithChange(DJANGO_TOKEN_MODEL, (row) => (row.fields.user = 99)),
       /authtoken\.token 0123…: user refers to auth\.user 99/,
     ],
   ];

@@ -3,7 +3,7 @@ import type { BindParameter } from '../access/conditions';
 import type { Entity, FieldMeta } from '../model/fields';
 import { fieldsOf } from '../model/fields';
 import { fieldSqlExpression } from '../sql/expressions';
-import { groupFieldName, valueGroupKeysOf } from './groupkeys';
+import { groupFieldName, groupKeysOfFieldValues } from './groupkeys';
 import { groupByValueSql, type ReferenceJoins } from './joins';
 import type { Statistic } from './statistics';
 
@@ -65,7 +65,7 @@ export class AggregateColumns {
   }
 
   private addDistinctCount(name: string): string {
-    const { path, field } = valueGroupKeysOf(this.entity).find((key) => key.name === name)!;
+    const { path, field } = groupKeysOfFieldValues(this.entity).find((key) => key.name === name)!;
     const value = groupByValueSql(field, this.referenceJoins.aliasOf(path));
     return this.addColumn(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }

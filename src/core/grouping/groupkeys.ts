@@ -38,7 +38,7 @@ interface RelationPath {
   entity: Entity;
 }
 
-export interface ValueGroupKey extends RelationPath {
+export interface FieldValueGroupKey extends RelationPath {
   name: string;
   field: FieldMeta;
 }
@@ -47,14 +47,14 @@ export interface ValueGroupKey extends RelationPath {
  * A group key whose values are linked rows (many-to-many). Id sets that link rows of the same type, such as primary and secondary muscles, form one
  * key.
  */
-export interface LinkGroupKey extends RelationPath {
+export interface LinkedRowGroupKey extends RelationPath {
   name: string;
   target: Entity;
   fields: FieldMeta[];
 }
 
-function keysOfFields(entity: Entity): (ValueGroupKey | LinkGroupKey)[] {
-  const links = new Map<Entity, LinkGroupKey>();
+function keysOfFields(entity: Entity): (FieldValueGroupKey | LinkedRowGroupKey)[] {
+  const links = new Map<Entity, LinkedRowGroupKey>();
   for (const field of fieldsOf(entity)) {
     if (!isUsableInGroups(field) || !field.link) continue;
     const target = field.target!();
@@ -66,7 +66,7 @@ function keysOfFields(entity: Entity): (ValueGroupKey | LinkGroupKey)[] {
 }
 
 /** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `groupPaths`. */
-function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): ValueGroupKey | LinkGroupKey {
+function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): FieldValueGroupKey | LinkedRowGroupKey {
   const path: FieldMeta[] = [];
   let keys = keysOfFields(entity);
   for (const step of dottedPath.split('.')) {
@@ -87,9 +87,6 @@ const groupKeysOf = memoizePerEntity((entity) => {
   return [...keysOfFields(entity), ...declaredKeys];
 });
 
-/**
- * `valueGroupKeysOf` returns the group keys of a resource that are field values, `linkGroupKeysOf` those that are linked rows. They must not be called before
- * all resources are loaded.
- */
-export const valueGroupKeysOf = (entity: Entity): ValueGroupKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
-export const linkGroupKeysOf = (entity: Entity): LinkGroupKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);
+/** The group keys of a resource that are values of fields, and those that are rows linked to it. Must not be called before all resources are loaded. */
+export const groupKeysOfFieldValues = (entity: Entity): FieldValueGroupKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
+export const groupKeysOfLinkedRows = (entity: Entity): LinkedRowGroupKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

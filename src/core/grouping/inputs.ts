@@ -11,12 +11,12 @@ import {
   dateFieldsOf,
   minMaxFieldsOf,
   groupFieldName,
-  linkGroupKeysOf,
+  groupKeysOfLinkedRows,
   datetimeFieldsOf,
   numberFieldsOf,
-  valueGroupKeysOf,
-  type LinkGroupKey,
-  type ValueGroupKey,
+  groupKeysOfFieldValues,
+  type LinkedRowGroupKey,
+  type FieldValueGroupKey,
 } from './groupkeys';
 import { Statistic } from './statistics';
 import { DayUnit, MONDAY, TimeUnit, WEEKDAY } from './timebuckets';
@@ -82,25 +82,25 @@ export class NumberGroupBy {
   declare empty: boolean;
 }
 
-const describeValueKey = ({ path, field }: ValueGroupKey): string => {
+const describeValueKey = ({ path, field }: FieldValueGroupKey): string => {
   const reference = path.at(-1);
   if (reference) return `The value of \`${reference.object}\`.`;
   return field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
 };
-const describeLinkKey = ({ path, target }: LinkGroupKey): string =>
+const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string =>
   `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
 
 /**
  * Whether clients can set weights for the id sets of a link key, such as 1 for primary and 0.5 for secondary muscles. A key with one id set needs
  * none.
  */
-const hasWeights = ({ fields }: LinkGroupKey): boolean => fields.length > 1;
+const hasWeights = ({ fields }: LinkedRowGroupKey): boolean => fields.length > 1;
 
 /** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */
 export const groupFieldEnum = memoizePerEntity((entity) => {
   const keys = [
-    ...valueGroupKeysOf(entity).map((key) => ({ name: key.name, description: describeValueKey(key) })),
-    ...linkGroupKeysOf(entity).flatMap((key) => (hasWeights(key) ? [] : [{ name: key.name, description: describeLinkKey(key) }])),
+    ...groupKeysOfFieldValues(entity).map((key) => ({ name: key.name, description: describeValueKey(key) })),
+    ...groupKeysOfLinkedRows(entity).flatMap((key) => (hasWeights(key) ? [] : [{ name: key.name, description: describeLinkKey(key) }])),
   ];
   const values = Object.fromEntries(keys.map(({ name }) => [toConstantCase(name), name]));
   registerEnumType(values, {
@@ -112,7 +112,7 @@ export const groupFieldEnum = memoizePerEntity((entity) => {
 });
 
 const weightsInput = memoizePerEntity((entity): ClassType => {
-  const { target, fields } = linkGroupKeysOf(entity).find(hasWeights)!;
+  const { target, fields } = groupKeysOfLinkedRows(entity).find(hasWeights)!;
   const members: FieldDefinitions = {};
   for (const { relation } of fields) {
     const description = `Weight of the rows in \`${relation!.object}\`, at least 0. If absent, they are not counted.`;
@@ -137,7 +137,7 @@ export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   for (const moment of datetimeFieldsOf(entity))
     addMember(groupFieldName(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
   for (const number of numberFieldsOf(entity)) addMember(groupFieldName(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
-  for (const key of linkGroupKeysOf(entity).filter(hasWeights)) {
+  for (const key of groupKeysOfLinkedRows(entity).filter(hasWeights)) {
     const weights = weightsInput(key.entity);
     addMember(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and weight 1 in the group without one.`);
   }

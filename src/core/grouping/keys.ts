@@ -12,7 +12,13 @@ import { linkDiscriminatorCondition } from '../model/linktable';
 import { fieldSqlExpression } from '../sql/expressions';
 import type { FilterValue } from '../sql/where';
 import { resourceOf } from '../model/registry';
-import { isReferenceField, linkGroupKeysOf, valueGroupKeysOf, type LinkGroupKey, type ValueGroupKey } from './groupkeys';
+import {
+  isReferenceField,
+  groupKeysOfLinkedRows,
+  groupKeysOfFieldValues,
+  type LinkedRowGroupKey,
+  type FieldValueGroupKey,
+} from './groupkeys';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupByValueSql } from './joins';
 import { binMemberName, bucketsProperty, idMemberName } from './types';
@@ -60,11 +66,11 @@ class GroupKeyBuilder {
     const [[name, options]] = Object.entries(element).filter(([, one]) => one != null) as [[string, FilterValue]];
     const isFieldKey = name === 'field';
     const keyName = isFieldKey ? (options as string) : name;
-    const linkKey = linkGroupKeysOf(this.entity).find((key) => key.name === keyName);
+    const linkKey = groupKeysOfLinkedRows(this.entity).find((key) => key.name === keyName);
     if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.object]: '1' } : options, inputPath);
     if (isFieldKey)
       return this.addValueKey(
-        valueGroupKeysOf(this.entity).find((key) => key.name === keyName)!,
+        groupKeysOfFieldValues(this.entity).find((key) => key.name === keyName)!,
         inputPath,
       );
     const field = fieldsOf(this.entity).find((one) => one.name === keyName)!;
@@ -80,7 +86,7 @@ class GroupKeyBuilder {
     this.keys.push(key);
   }
 
-  private addValueKey({ name, path, entity, field }: ValueGroupKey, inputPath: string): void {
+  private addValueKey({ name, path, entity, field }: FieldValueGroupKey, inputPath: string): void {
     const sql = groupByValueSql(field, this.referenceJoins.aliasOf(path));
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const memberName = isReferenceField(field) ? idMemberName(name) : name;
@@ -136,7 +142,7 @@ class GroupKeyBuilder {
   }
 
   /** Adds a key on linked rows (many-to-many). A row is counted in the group of each linked row. */
-  private addLinkKey({ name, path, target, fields }: LinkGroupKey, weights: Record<string, string | null>, inputPath: string): void {
+  private addLinkKey({ name, path, target, fields }: LinkedRowGroupKey, weights: Record<string, string | null>, inputPath: string): void {
     const linkedFields = fields.flatMap((field) => {
       const weight = weights[field.relation!.object];
       if (weight == null) return [];

@@ -2,7 +2,7 @@
 import { registerEnumType } from 'type-graphql';
 import { invalidArgumentError } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
-import { minMaxFieldsOf, groupFieldName, numberFieldsOf, valueGroupKeysOf } from './groupkeys';
+import { minMaxFieldsOf, groupFieldName, numberFieldsOf, groupKeysOfFieldValues } from './groupkeys';
 
 export const NUMBER_STATISTICS = {
   sum: 'Exact sum, each value times the weight of its row; null without values.',
@@ -56,7 +56,7 @@ export interface StatisticReference {
 const isRowStatistic = (statistic: Statistic) => statistic === 'count' || statistic === 'weightedCount';
 
 function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string, FieldMeta['kind']> {
-  if (statistic === 'countDistinct') return new Map(valueGroupKeysOf(entity).map(({ name }) => [name, 'decimal']));
+  if (statistic === 'countDistinct') return new Map(groupKeysOfFieldValues(entity).map(({ name }) => [name, 'decimal']));
   if (statistic === 'min' || statistic === 'max')
     return new Map(minMaxFieldsOf(entity).map((field) => [groupFieldName(field), field.kind]));
   return new Map(numberFieldsOf(entity).map((field) => [groupFieldName(field), 'decimal']));

@@ -14,10 +14,10 @@ import {
   minMaxFieldsOf,
   groupFieldName,
   isReferenceField,
-  linkGroupKeysOf,
+  groupKeysOfLinkedRows,
   datetimeFieldsOf,
   numberFieldsOf,
-  valueGroupKeysOf,
+  groupKeysOfFieldValues,
 } from './groupkeys';
 import { createClassWithFields, groupFieldEnum, type FieldDefinitions } from './inputs';
 import {
@@ -62,10 +62,10 @@ export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} b
 const nullable = true;
 
 function rowKeysOf(entity: Entity): [name: string, target: Entity][] {
-  const references = valueGroupKeysOf(entity).filter(({ field }) => isReferenceField(field));
+  const references = groupKeysOfFieldValues(entity).filter(({ field }) => isReferenceField(field));
   return [
     ...references.map(({ name, field }): [string, Entity] => [name, field.target!()]),
-    ...linkGroupKeysOf(entity).map(({ name, target }): [string, Entity] => [name, target]),
+    ...groupKeysOfLinkedRows(entity).map(({ name, target }): [string, Entity] => [name, target]),
   ];
 }
 
@@ -73,7 +73,7 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
   const members: FieldDefinitions = {};
   for (const [name] of rowKeysOf(entity))
     members[idMemberName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
-  for (const { name, field } of valueGroupKeysOf(entity))
+  for (const { name, field } of groupKeysOfFieldValues(entity))
     if (!isReferenceField(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
   for (const field of numberFieldsOf(entity))
     members[binMemberName(field)] = { type: () => NumberBin, nullable, description: `The bin that contains \`${field.name}\`.` };

@@ -10,7 +10,7 @@ export interface FragmentBody {
 export interface FieldVisitor<Parent> {
   /** Returns the fragment with this name. Undefined means that it is unknown and is to be skipped. */
   findFragment(name: string): FragmentBody | undefined;
-  /** Returns the parent of the fields in a fragment with a type condition. */
+  /** Returns the type to which the fields of a fragment with a type condition (`... on Type`) belong. */
   narrowParent(parent: Parent, typeCondition: NamedTypeNode): Parent;
   isSkipped?(selection: SelectionNode): boolean;
   visitField(field: FieldNode, parent: Parent): void;

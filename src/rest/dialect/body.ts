@@ -12,7 +12,7 @@ import {
 import { awaitLargeBodySlot } from '../../platform/bodylimit';
 import { MAX_JSON_MEMBERS } from '../../platform/jsonlimits';
 import { badRequest, validationError, RestError, bodyTooLarge, unsupportedMediaType } from '../errors';
-import { parseJson } from './json';
+import { parseJson } from './jsonparser';
 import { parseQuery } from './querystring';
 
 /** A parsed request body. Each form key has a list of texts and files, because a key may occur repeatedly. */

@@ -13,7 +13,7 @@ import {
 import type { FieldMetadata, FieldKind } from '../../contract/metadata';
 import { UploadedFile } from '../../platform/multipart';
 import { parseDecimal, clampToSafeInteger, parseInteger, pythonStrip, pythonRstrip, parseUuid } from '../../platform/pythonscalars';
-import { isInteger, isNumber, pythonNumberText, numberValue } from './json';
+import { isInteger, isNumber, pythonNumberText, numberValue } from './jsonparser';
 
 export type CoercibleField = Pick<FieldMetadata, 'kind' | 'choices' | 'check'>;
 

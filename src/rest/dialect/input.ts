@@ -3,7 +3,7 @@ import { NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired, type FieldMetadata } from '../../contract/metadata';
 import type { ParsedBody } from './body';
 import { validationError, type FieldErrors } from '../errors';
-import { JsonNumber } from './json';
+import { JsonNumber } from './jsonparser';
 import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, type CoercibleField } from './coercion';
 
 export type InputField = CoercibleField &

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { RestError, unsupportedMediaType } from '../errors';
 import type { RestRequest } from '../request';
 import { bodyUpToLimit, type ParsedBody } from './body';
-import { parseJson } from './json';
+import { parseJson } from './jsonparser';
 
 export type FormTextValues = Readonly<Record<string, readonly string[]>>;
 

@@ -1,5 +1,5 @@
 /** Incremental JSON serialization equals JSON.stringify and stops at its limit. */
-import { stringifyIncrementally, JsonTooLongError } from '../../../src/platform/incrementaljson';
+import { stringifyIncrementally, JsonTooLongError } from '../../../src/platform/incrementaljsonwriter';
 import { randomFor, seeded, type Random } from '../../setup/random';
 
 const LEAVES = [null, true, 0, -1.5, 1e21, '', 'a"\\\n', '\u2028', '😀', undefined];

@@ -9,7 +9,7 @@ export interface ChildField {
   isConnection: boolean;
 }
 
-/** Returns the child lists. A list that contains the rows of a relation field of the parent itself, such as `muscles`, is not a child list. */
+/** Returns the fields that list child rows, but not lists such as `muscles`, whose rows a relation field of the parent already refers to. */
 export function childFieldsOf(parent: GraphQLObjectType): ChildField[] {
   const relationFields = visibleFieldsOf(parent).map(({ relation }) => relation?.object);
   return Object.values(parent.getFields()).flatMap(({ name, type, extensions }) => {

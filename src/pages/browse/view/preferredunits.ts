@@ -1,4 +1,4 @@
-/** Adds the mass unit that the viewer prefers to the inputs for masses. */
+/** Labels form inputs for masses with the unit that the viewer prefers. */
 import type { GraphQLSchema } from 'graphql';
 import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
 import type { Row } from './cells';

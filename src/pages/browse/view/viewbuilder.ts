@@ -23,7 +23,7 @@ import { noticeOf } from '../postredirect';
 export interface ViewSources extends ApiDescription {
   schema: GraphQLSchema;
   /** Public schema, which `/graphql` serves. Pages show an operation of this schema that is equivalent to their REST request. */
-  publicSchema: GraphQLSchema;
+  clientSchema: GraphQLSchema;
   prepare: PrepareOperation;
 }
 
@@ -39,13 +39,13 @@ export class ViewBuilder {
   private readonly linksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly sources: ViewSources) {
-    const { schema, publicSchema, endpoints, prepare } = sources;
+    const { schema, clientSchema, endpoints, prepare } = sources;
     this.pageRoutes = new PageRoutes(endpoints);
     this.forms = new FormBuilder(this.pageRoutes, createRowNameSearches(schema, prepare));
     this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
     this.readTimeSeries = timeSeriesReader(schema, prepare);
     this.preferredUnits = new PreferredUnitLabels(schema, prepare);
-    this.translateOperation = operationTranslator(publicSchema);
+    this.translateOperation = operationTranslator(clientSchema);
   }
 
   async buildView(result: RenderInput): Promise<HtmlView> {
