@@ -1,7 +1,7 @@
 /** Reads the configuration and starts the server: under a supervisor, or alone in this process. */
 import { readConfig, readEnvironment } from './platform/config';
-import { createLog } from './platform/logging';
-import { describeUnknown, findUnknownVariables } from './platform/unknownvariables';
+import { createLogger } from './platform/logging';
+import { describeUnknownSetting, findUnknownSettings } from './platform/unknownsettings';
 import { exitOnSignal, TERMINATION_SIGNALS, exitWithError, ignoreClosedStdout } from './server/termination';
 import { Supervisor } from './server/supervisor';
 import { choosePort } from './server/supervisor/port';
@@ -9,7 +9,7 @@ import { choosePort } from './server/supervisor/port';
 export async function main(): Promise<void> {
   ignoreClosedStdout();
   const config = readConfig();
-  for (const variable of findUnknownVariables(readEnvironment())) createLog(config.logLevel).warn(describeUnknown(variable));
+  for (const variable of findUnknownSettings(readEnvironment())) createLogger(config.logLevel).warn(describeUnknownSetting(variable));
   if (config.workers > 0) return new Supervisor(config).run();
   const port = await choosePort(config.host, config.port);
   const { serve } = await import('./server/serve.ts');

@@ -3,15 +3,15 @@ import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, O
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
-import { whereClause, type BindParameter } from '../core/access/conditions';
+import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { loadParent } from '../core/read/loaders';
+import { loadReferencedRow } from '../core/read/loaders';
 import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { createExerciseFieldResolver } from './exerciseofrow';
+import { createExerciseFieldResolver } from './exercisefieldresolver';
 import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedCtes } from './scheduledsets';
 import {
   ANALYSIS_FIELD_EXTENSIONS,
@@ -62,7 +62,7 @@ export class PlannedExercise {
 
 const BETWEEN_WEEK_DAYS = `BETWEEN w."start" AND w."start" + ${DAYS_PER_WEEK - 1}`;
 
-function adherenceSql(context: Context, bind: BindParameter, inDateRange: DateRangeCondition): string {
+function adherenceSql(context: Context, bind: ParameterBinder, inDateRange: DateRangeCondition): string {
   const datesInWeek = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereClause([...visibleRowConditions(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${BETWEEN_WEEK_DAYS}`], 't', bind)}`;
   const logDatesInWeek = datesInWeek(WorkoutLog, 'workout_log');
@@ -76,7 +76,7 @@ function adherenceSql(context: Context, bind: BindParameter, inDateRange: DateRa
       WHERE ${inDateRange('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
 }
 
-function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context: Context, bind: BindParameter): string {
+function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context: Context, bind: ParameterBinder): string {
   const translationIds = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
   const whereLogs = (condition: string) =>
     whereClause([...visibleRowConditions(WorkoutLog, context), () => `t."exercise_id" IN (${translationIds})${condition}`], 't', bind);
@@ -98,7 +98,7 @@ export class AdherenceResolver {
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
-    const buildStatement = (bind: BindParameter, inDateRange: DateRangeCondition) => ({
+    const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
       select: adherenceSql(context, bind, inDateRange),
       order: ['"start"', '"workoutId"'],
     });
@@ -107,7 +107,7 @@ export class AdherenceResolver {
 
   @FieldResolver(() => Workout, { description: 'The workout planned for the week.' })
   workout(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Workout, row.workoutId, context, info);
+    return loadReferencedRow(Workout, row.workoutId, context, info);
   }
 }
 

@@ -19,7 +19,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DecimalScalar } from '../core/model/scalars';
-import { loadParent } from '../core/read/loaders';
+import { loadReferencedRow } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
 import type { WhereInput } from './workoutlogs';
@@ -87,6 +87,6 @@ export class EatenFoodResolver {
 
   @FieldResolver(() => Ingredient, { nullable: true, description: 'The food. Null while it has not passed the review.' })
   ingredient(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Ingredient, row.ingredientId, context, info);
+    return loadReferencedRow(Ingredient, row.ingredientId, context, info);
   }
 }

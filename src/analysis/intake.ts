@@ -4,19 +4,19 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
-import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
+import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, isTimeZone, WEEKDAY } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
-import { loadParent } from '../core/read/loaders';
+import { loadReferencedRow } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
 import { MASS_UNIT } from '../resources/massunit';
 import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './daybuckets';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createBucketAdder } from './daybuckets';
 import { bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import type { WhereInput } from './workoutlogs';
 import {
@@ -38,7 +38,7 @@ const MAX_MEALS = 100;
 class IntakeArgs extends SeriesArgs {
   @WhereDiaryEntries declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => String, {
     nullable: true,
     description: 'IANA time zone that determines the day, such as `Europe/Berlin`; the time zone of the server if absent.',
@@ -85,13 +85,13 @@ export class NutritionIntake {
   declare fatPerKg: string | null;
 }
 
-function goalsSql(perMeal: boolean, context: Context, bind: BindParameter): string {
+function goalsSql(perMeal: boolean, context: Context, bind: ParameterBinder): string {
   return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${nutrientColumns((name) => `sum(x."${name}") AS "${name}"`)}
     FROM (SELECT t."meal_id", ${portionColumns()} FROM "meal_item" t ${PORTION_JOINS}${whereClause(ownerConditions(MealItem, context), 't', bind)}) x
     JOIN "meal" m ON m."id" = x."meal_id"${whereClause(ownerConditions(Meal, context), 'm', bind)} GROUP BY 1, 2`;
 }
 
-function intakeSql(args: IntakeArgs, context: Context, bind: BindParameter, inDateRange: DateRangeCondition): string {
+function intakeSql(args: IntakeArgs, context: Context, bind: ParameterBinder, inDateRange: DateRangeCondition): string {
   const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
   const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.services.timeZone)}::text)`;
   const nearestMealId =
@@ -125,7 +125,7 @@ function intakeSql(args: IntakeArgs, context: Context, bind: BindParameter, inDa
 }
 
 async function checkMealCount(context: Context): Promise<void> {
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const [largestPlan] = await context.session.query(
     `SELECT count(*)::int AS "meals" FROM "meal" m${whereClause([...ownerConditions(Meal, context), () => 'm."time" IS NOT NULL'], 'm', bind)}
       GROUP BY m."plan_id" ORDER BY 1 DESC LIMIT 1`,
@@ -152,7 +152,7 @@ export class NutritionIntakeResolver {
       throw invalidArgumentError('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
     if (args.perMeal) await checkMealCount(context);
-    const buildStatement = (bind: BindParameter, inDateRange: DateRangeCondition) => ({
+    const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
       select: intakeSql(args, context, bind, inDateRange),
       order: ['"start"', '"planId"', '"mealId"'],
     });
@@ -167,7 +167,7 @@ export class NutritionIntakeResolver {
 
   @FieldResolver(() => NutritionPlan, { description: 'The plan of the diary.' })
   plan(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(NutritionPlan, row.planId, context, info);
+    return loadReferencedRow(NutritionPlan, row.planId, context, info);
   }
 
   @FieldResolver(() => Meal, {
@@ -175,6 +175,6 @@ export class NutritionIntakeResolver {
     description: 'The meal; null unless `perMeal`, and if no meal has a time.',
   })
   meal(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Meal, row.mealId, context, info);
+    return loadReferencedRow(Meal, row.mealId, context, info);
   }
 }

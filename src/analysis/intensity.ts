@@ -1,7 +1,7 @@
 /** Training intensity: the mass of a set in percent of the estimated one-repetition maximum. */
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { visibleRowConditions } from '../core/access/access';
-import { createParameters, whereClause, type SqlCondition } from '../core/access/conditions';
+import { createParameterBinder, whereClause, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
@@ -28,7 +28,7 @@ export class IntensityResolver {
     @Ctx() context: Context,
   ): Promise<string | null> {
     const loadIntensities = async (ids: readonly unknown[]) => {
-      const { bind, values } = createParameters();
+      const { bind, values } = createParameterBinder();
       const idsParameter = bind(ids);
       const sameBase: SqlCondition = (alias) =>
         `${alias}."exercise_id" IN (SELECT f."id" FROM "exercise" e JOIN "exercise" f ON f."exercise_base_id" = e."exercise_base_id"

@@ -1,7 +1,7 @@
 /** SQL for masses: the mass of a log in any unit, the body weight on a day, and the conversion to the output unit. */
 import { KILOGRAMS_PER_POUND } from '../contract/massunits';
 import { hasReadScope, ownerConditions } from '../core/access/access';
-import { whereClause, type BindParameter } from '../core/access/conditions';
+import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { BODY_WEIGHT_UNIT_ID, bodyWeightFactorSql, profileUnitFactorSql, weightUnitFactorSql } from '../resources/kilograms';
 import { MASS_UNIT } from '../resources/massunit';
@@ -22,7 +22,7 @@ export const roundInUnitSql = (unit: string, kilograms: string, places = 2): str
  * SQL: the body weight in kg of the entry nearest to the column `day`, NULL if there is none or it may not be read. The SQL uses the table alias
  * `near`, so `day` must not refer to another table with this alias.
  */
-export function bodyMassSql(day: string, context: Context, bind: BindParameter): string {
+export function bodyMassSql(day: string, context: Context, bind: ParameterBinder): string {
   if (!hasReadScope(WeightEntry, context)) return 'NULL::numeric';
   const nearestEntry = (comparison: string, direction: string) => {
     const where = whereClause([...ownerConditions(WeightEntry, context), () => `near."date" ${comparison} ${day}`], 'near', bind);
@@ -32,7 +32,7 @@ export function bodyMassSql(day: string, context: Context, bind: BindParameter):
 }
 
 /** SQL: the mass of a log in kg; NULL if its unit is not a mass. In the unit Body Weight, the logged number is added to the body weight. */
-export const liftedMassSql = (alias: string, context: Context, bind: BindParameter): string =>
+export const liftedMassSql = (alias: string, context: Context, bind: ParameterBinder): string =>
   `CASE WHEN ${alias}."weight_unit_id" = ${BODY_WEIGHT_UNIT_ID}
     THEN ${bodyMassSql(`${alias}."date"`, context, bind)} + ${alias}."weight" * ${profileUnitFactorSql(alias)}
     ELSE ${alias}."weight" * ${weightUnitFactorSql(alias)} END`;

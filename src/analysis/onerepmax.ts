@@ -18,18 +18,18 @@ import {
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
-import { columnIn, createParameters, type BindParameter, type SqlCondition } from '../core/access/conditions';
+import { columnIn, createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { loadParent } from '../core/read/loaders';
+import { loadReferencedRow } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './daybuckets';
-import { createExerciseFieldResolver } from './exerciseofrow';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createBucketAdder } from './daybuckets';
+import { createExerciseFieldResolver } from './exercisefieldresolver';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
@@ -86,7 +86,7 @@ export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, descripti
 class BestArgs extends SeriesArgs {
   @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
@@ -103,7 +103,7 @@ export class BestOneRepMax {
 
 const bestEstimates =
   ({ where, by, firstDay, formula, unit }: BestArgs, context: Context) =>
-  (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+  (bind: ParameterBinder, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
     select: `WITH ${workoutLogCtes(selectWorkoutLogs(where, context, bind, inDateRange, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
         ${roundInUnitSql(unit, 'e."best"')} AS "oneRepMax"
@@ -126,7 +126,7 @@ export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRe
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
   log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(WorkoutLog, row.logId, context, info);
+    return loadReferencedRow(WorkoutLog, row.logId, context, info);
   }
 }
 
@@ -164,7 +164,7 @@ export class OneRepMaxResolver {
     @Ctx() context: Context,
   ): Promise<string | null> {
     const loadEstimates = async (ids: readonly unknown[]) => {
-      const { bind, values } = createParameters();
+      const { bind, values } = createParameterBinder();
       const logs = selectWorkoutLogs(null, context, bind, undefined, [columnIn('id', ids)]);
       const rows = await context.session.query(
         `SELECT l."id", ${roundInUnitSql(unit, oneRepMaxSql(formula, 'l'))} AS "value" FROM (${logs}) l`,

@@ -3,20 +3,20 @@ import { Arg, Ctx, Extensions, Field, FieldResolver, Info, ObjectType, Query, Re
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
-import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
+import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
-import { loadRowsById, loadParent } from '../core/read/loaders';
+import { loadRowsById, loadReferencedRow } from '../core/read/loaders';
 import { ScheduleStep } from '../resources/schedulestep';
 import { TrainingDay } from '../resources/trainingday';
 import { WorkoutSession } from '../resources/workoutsession';
 import { DAYS_PER_WEEK, selectViewersRows, scheduleCtes, stepCoversWeekSql } from './scheduledsets';
-import { checkDateOrder, daysBetween } from './queries';
+import { checkDateOrder, countDaysInclusive } from './queries';
 
 const MAX_DAYS = 366;
 
-const numberOfDays = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(daysBetween(from, until), 0), MAX_DAYS);
+const numberOfDays = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_DAYS);
 
 @ObjectType({ description: 'A day: planned training of the active schedule, and actual sessions.', simpleResolvers: true })
 export class PlannedTraining {
@@ -24,7 +24,7 @@ export class PlannedTraining {
 }
 
 /** SQL: selects each date with the ids of its schedule step, of the training days planned for it, and of the sessions on it. */
-function calendarSql(from: string, until: string, context: Context, bind: BindParameter): string {
+function calendarSql(from: string, until: string, context: Context, bind: ParameterBinder): string {
   const whereSessions = whereClause([...visibleRowConditions(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
   return `WITH ${scheduleCtes(context, bind)},
     n AS (SELECT i::date AS "date" FROM generate_series(${bind(from)}::date, ${bind(until)}::date, interval '1 day') i),
@@ -48,8 +48,9 @@ export class PlannedTrainingResolver {
     @Ctx() context: Context,
   ): Promise<Row[]> {
     checkDateOrder(from, until);
-    if (daysBetween(from, until) > MAX_DAYS) throw invalidArgumentError('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
-    const { bind, values } = createParameters();
+    if (countDaysInclusive(from, until) > MAX_DAYS)
+      throw invalidArgumentError('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
+    const { bind, values } = createParameterBinder();
     return context.session.query(calendarSql(from, until, context, bind), values);
   }
 
@@ -58,7 +59,7 @@ export class PlannedTrainingResolver {
     description: 'The step of the schedule; null before the schedule, after it or without one.',
   })
   step(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(ScheduleStep, day.step, context, info);
+    return loadReferencedRow(ScheduleStep, day.step, context, info);
   }
 
   @FieldResolver(() => [TrainingDay], { description: 'The planned training days; empty on a rest day.' })

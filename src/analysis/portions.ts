@@ -2,7 +2,7 @@
 import { Field } from 'type-graphql';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
-import { whereClause, type BindParameter } from '../core/access/conditions';
+import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { fieldOf } from '../core/model/fields';
 import { fromClause } from '../core/sql/expressions';
@@ -32,7 +32,7 @@ export const PORTION_JOINS = `JOIN "ingredient" i ON i."id" = t."ingredient_id" 
 export const portionColumns = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS_SQL} / 100`);
 export const nutrientColumns = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
 
-export function selectDiaryEntries(where: WhereInput, columns: string, context: Context, bind: BindParameter): string {
+export function selectDiaryEntries(where: WhereInput, columns: string, context: Context, bind: ParameterBinder): string {
   const accessConditions = visibleRowConditions(DiaryEntry, context);
   const { conditions, joins } = compileWhere(DiaryEntry, where, context);
   return `SELECT t."plan_id", t."ingredient_id", ${GRAMS_SQL} AS "grams", ${portionColumns()}${columns}

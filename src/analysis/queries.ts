@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { ArgsType, Field, Int } from 'type-graphql';
 import { MAX_INTEGER } from '../contract/bounds';
 import type { Row } from '../database/rows';
-import { createParameters, type BindParameter, type SqlCondition } from '../core/access/conditions';
+import { createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, isCyclicUnit, MONDAY, BUCKET_STEPS, type DayUnit } from '../core/grouping/timebuckets';
 import { currentDate } from '../core/model/clock';
@@ -42,11 +42,11 @@ export class RankingArgs {
 /** GraphQL extensions of analyses. They are not in REST. Their cost is high, because even a short result requires reading all rows of the viewer. */
 export const ANALYSIS_FIELD_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
-export const daysBetween = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
+export const countDaysInclusive = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 
 function assumedRows({ from, until, last }: SeriesArgs): number {
   if (last != null) return last;
-  return from == null ? DEFAULT_ROWS : daysBetween(from, until ?? currentDate('utc'));
+  return from == null ? DEFAULT_ROWS : countDaysInclusive(from, until ?? currentDate('utc'));
 }
 
 /**
@@ -82,7 +82,7 @@ function dateRangeOf(
   args: DateRangeArgs,
   { services: { timeZone: serverTimeZone } }: Context,
   isExport: boolean,
-): (bind: BindParameter) => DateRangeCondition {
+): (bind: ParameterBinder) => DateRangeCondition {
   const { from, until, last, by = 'DAY', firstDay = MONDAY, timeZone } = args;
   const end = until ?? (isExport ? 'infinity' : currentDate(timeZone ?? serverTimeZone));
   checkDateOrder(from, end);
@@ -99,18 +99,22 @@ function dateRangeOf(
 
 /** Runs a statement as a ranking: returns the first rows after an offset. */
 export async function queryRanking(
-  buildStatement: (bind: BindParameter) => AnalysisStatement,
+  buildStatement: (bind: ParameterBinder) => AnalysisStatement,
   args: RankingArgs,
   { session }: Context,
 ): Promise<Row[]> {
   const first = validatePageSize('first', args.first, MAX_PAGE_SIZE);
   const offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const { select, order } = buildStatement(bind);
   return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
 }
 
-type BuildStatement = (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => AnalysisStatement;
+type BuildStatement = (
+  bind: ParameterBinder,
+  inDateRange: DateRangeCondition,
+  extraConditions: readonly SqlCondition[],
+) => AnalysisStatement;
 
 const logsOfBases =
   (bases: readonly number[]): SqlCondition =>
@@ -130,7 +134,7 @@ async function readSeries(
 ): Promise<Row[]> {
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
   const dateRange = dateRangeOf(args, context, exportedRows !== undefined);
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const { select, order } = buildStatement(bind, dateRange(bind), bases ? [logsOfBases(bases)] : []);
   const rankOrder = exportedRows === undefined ? order.map((term) => `${term} DESC`) : order;
   const rank = `row_number() OVER (${bases ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrder.join(', ')})`;

@@ -18,16 +18,16 @@ import {
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
-import type { BindParameter, SqlCondition } from '../core/access/conditions';
+import type { ParameterBinder, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { loadParent } from '../core/read/loaders';
+import { loadReferencedRow } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { createExerciseFieldResolver } from './exerciseofrow';
+import { createExerciseFieldResolver } from './exercisefieldresolver';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
@@ -86,7 +86,7 @@ export class PersonalRecord {
 function candidateCtes(
   { where, formula }: RecordArgs,
   context: Context,
-  bind: BindParameter,
+  bind: ParameterBinder,
   extraConditions: readonly SqlCondition[],
 ): string {
   const validSets = `SELECT * FROM (${selectWorkoutLogs(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
@@ -102,7 +102,7 @@ function buildRecords(args: RecordArgs, context: Context) {
   const { kinds, standing, unit } = args;
   const roundedColumn = (column: string) =>
     `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${roundInUnitSql(unit, `r."${column}"`)} END AS "${column}"`;
-  return (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => {
+  return (bind: ParameterBinder, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => {
     const conditions = [
       inDateRange('r."date"'),
       'r."value" > coalesce(r."previous", 0)',
@@ -143,7 +143,7 @@ export class PersonalRecordResolver extends createExerciseFieldResolver(Personal
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The log of the set; null for VOLUME.' })
   log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(WorkoutLog, row.logId, context, info);
+    return loadReferencedRow(WorkoutLog, row.logId, context, info);
   }
 }
 

@@ -1,7 +1,7 @@
 /** SQL of the planned training of the active schedule, week by week. */
 import { currentDate } from '../core/model/clock';
 import { ownerConditions } from '../core/access/access';
-import { whereClause, type BindParameter } from '../core/access/conditions';
+import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import type { Entity } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
@@ -17,14 +17,14 @@ export const DAYS_PER_WEEK = 7;
 export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: periods of seven days from its start date until today, at most the last ${MAX_WEEKS}. Each week has the workout of its step; a loop repeats its steps. Each training day is planned on each of its weekdays, with all rounds of its sets.`;
 
 /** Returns a subquery of the viewer's rows of an entity. */
-export const selectViewersRows = (entity: Entity, context: Context, bind: BindParameter) =>
+export const selectViewersRows = (entity: Entity, context: Context, bind: ParameterBinder) =>
   `(SELECT t.* FROM "${resourceOf(entity)!.table}" t${whereClause(ownerConditions(entity, context), 't', bind)})`;
 
 /**
  * Returns CTEs: `s`, the active schedule; `e` (`id`, `workout_id`, `duration`, `before`, `whole`), its steps, with the number of
  * weeks before the step (`before`) and of the whole schedule (`whole`).
  */
-export const scheduleCtes = (context: Context, bind: BindParameter): string =>
+export const scheduleCtes = (context: Context, bind: ParameterBinder): string =>
   `s AS (SELECT s.* FROM ${selectViewersRows(Schedule, context, bind)} s WHERE s."is_active"),
     e AS (SELECT t."id", t."workout_id", t."duration", sum(t."duration") OVER (ORDER BY t."order", t."id") - t."duration" AS "before", sum(t."duration") OVER () AS "whole"
       FROM ${selectViewersRows(ScheduleStep, context, bind)} t JOIN s ON s."id" = t."schedule_id")`;
@@ -37,7 +37,7 @@ export const stepCoversWeekSql = (number: string, isLoop: string): string =>
  * Returns CTEs: those of `scheduleCtes`; `w` (`start`, `workout_id`), the weeks; `d` (`workout_id`, `training_day_id`, `day_of_week_id`), the planned
  * days of a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`), the planned sets and repetitions of each exercise in a week.
  */
-export function plannedCtes(context: Context, bind: BindParameter): string {
+export function plannedCtes(context: Context, bind: ParameterBinder): string {
   const todaySql = `${bind(currentDate(context.services.timeZone))}::date`;
   const ownTable = (entity: Entity) => selectViewersRows(entity, context, bind);
   return `${scheduleCtes(context, bind)},

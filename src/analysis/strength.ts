@@ -3,7 +3,7 @@ import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } f
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
-import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
+import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT } from '../resources/massunit';
@@ -60,7 +60,7 @@ const dotsSql = (gender: string): string => {
   return `CASE WHEN s."body" > 0 THEN s."total" * 500 / CASE ${gender} ${formulas.join(' ')} END END`;
 };
 
-function genderSql({ gender }: StrengthArgs, context: Context, bind: BindParameter): string {
+function genderSql({ gender }: StrengthArgs, context: Context, bind: ParameterBinder): string {
   if (gender != null) return `${bind(gender)}::text`;
   return hasReadScope(UserProfile, context)
     ? `(SELECT f."gender" FROM "user_profile" f${whereClause(ownerConditions(UserProfile, context), 'f', bind)})`
@@ -76,7 +76,7 @@ export class StrengthResolver {
   @Extensions(ANALYSIS_FIELD_EXTENSIONS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
     const { where, estimated, formula, unit } = args;
-    const { bind, values } = createParameters();
+    const { bind, values } = createParameterBinder();
     const [row] = await context.session.query(
       `SELECT ${roundInUnitSql(unit, 's."total"')} AS "total", s."date", ${roundInUnitSql(unit, 's."body"')} AS "bodyWeight", round(${dotsSql(genderSql(args, context, bind))}, 2) AS "dots"
         FROM (SELECT b.*, ${bodyMassSql('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"

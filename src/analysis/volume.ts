@@ -3,18 +3,18 @@ import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, O
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
-import type { BindParameter, SqlCondition } from '../core/access/conditions';
+import type { ParameterBinder, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
-import { loadParent } from '../core/read/loaders';
+import { loadReferencedRow } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, createBucketAdder } from './daybuckets';
-import { createExerciseFieldResolver } from './exerciseofrow';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createBucketAdder } from './daybuckets';
+import { createExerciseFieldResolver } from './exercisefieldresolver';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
@@ -32,7 +32,7 @@ const FRACTIONS_DESCRIPTION =
 class MuscleVolumeArgs extends SeriesArgs {
   @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
@@ -70,7 +70,7 @@ export class TrainingVolume {
 function exerciseTotalsSql(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
-  bind: BindParameter,
+  bind: ParameterBinder,
   inDateRange: DateRangeCondition,
 ): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
@@ -109,14 +109,14 @@ export class MuscleVolumeResolver {
 
   @FieldResolver(() => Muscle, { nullable: true, description: 'The muscle; null for exercises without known muscles.' })
   muscle(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadParent(Muscle, row.muscleId, context, info);
+    return loadReferencedRow(Muscle, row.muscleId, context, info);
   }
 }
 
 function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
   const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
   const ctes = (logs: string) => (perExercise ? workoutLogCtes(logs) : `l AS (${logs})`);
-  return (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+  return (bind: ParameterBinder, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
     select: `WITH ${ctes(selectWorkoutLogs(where, context, bind, inDateRange, extraConditions))}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",

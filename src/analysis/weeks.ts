@@ -2,20 +2,20 @@
 import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
-import { whereClause, type BindParameter } from '../core/access/conditions';
+import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { FIRST_DAY_OPTIONS, createBucketAdder, MAX_SERIES_DAYS } from './daybuckets';
+import { FIRST_DAY_OF_WEEK_OPTIONS, createBucketAdder, MAX_SERIES_DAYS } from './daybuckets';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const DAYS_PER_WEEK = 7;
 
 @ArgsType()
 class WeekArgs extends SeriesArgs {
-  @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => Int, {
     defaultValue: 1,
     description: 'Training days per week required to continue the streak, from 1 to 7.',
@@ -31,7 +31,7 @@ export class TrainingWeek {
   declare streak: number;
 }
 
-function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: BindParameter, inDateRange: DateRangeCondition): string {
+function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: ParameterBinder, inDateRange: DateRangeCondition): string {
   const trainingDates = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereClause(visibleRowConditions(entity, context), 't', bind)}`;
   const reachedGoal = `w."sessions" >= ${bind(goal)}::int`;
@@ -53,7 +53,7 @@ export class TrainingWeekResolver {
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
-    const buildStatement = (bind: BindParameter, inDateRange: DateRangeCondition) => ({
+    const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
       select: weeksSql(args, context, bind, inDateRange),
       order: ['"start"'],
     });

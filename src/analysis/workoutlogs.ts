@@ -1,7 +1,7 @@
 /** SQL of the workout logs that the viewer may see, for analyses: repetitions as numbers and weights as masses. */
 import { Field } from 'type-graphql';
 import { visibleRowConditions } from '../core/access/access';
-import { whereClause, type BindParameter, type SqlCondition } from '../core/access/conditions';
+import { whereClause, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { fromClause } from '../core/sql/expressions';
 import { whereInput } from '../core/sql/filters';
@@ -23,7 +23,7 @@ export const WhereWorkoutLogs = (description: string): PropertyDecorator =>
 export function selectWorkoutLogs(
   where: WhereInput,
   context: Context,
-  bind: BindParameter,
+  bind: ParameterBinder,
   inDateRange?: DateRangeCondition,
   extraConditions: readonly SqlCondition[] = [],
 ): string {

@@ -6,7 +6,7 @@ import type { DatabaseSession } from '../database/session';
 import { User } from '../resources/user';
 import { UserProfile } from '../resources/userprofile';
 import { logSecurityEvent, type SecurityEventSource } from './securityevents';
-import { hashPasswordLimited, hashPassword, MAX_ITERATIONS_SQL, verifyPassword } from './passwords';
+import { hashPasswordLimited, hashPassword, MAX_IMPORTED_HASH_ITERATIONS_SQL, verifyPassword } from './passwords';
 import { sha256, generateToken, type TokenVault } from './tokens';
 
 export const MIN_PASSWORD_LENGTH = 8;
@@ -32,7 +32,7 @@ export async function viewerOfApiKey(token: string, session: DatabaseSession): P
  * duration of the password check reveals no user names.
  */
 const SELECT_CREDENTIALS = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
-  FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
+  FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
 /**
  * SQL: records a sign-in and stores a hash of the same password; unlike a new password, that ends no sessions. Returns no row if the stored hash has
@@ -64,7 +64,7 @@ export async function checkCredentials(
   return id;
 }
 
-const SELECT_PASSWORD = `SELECT u."password", i."iterations" FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
+const SELECT_PASSWORD = `SELECT u."password", i."iterations" FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
 
 /** Checks the password of a user. Returns its stored hash, or undefined if the password is wrong. */
 export async function verifiedPasswordHash(
@@ -190,15 +190,15 @@ export async function findUser(username: string, session: DatabaseSession): Prom
   return user;
 }
 
-export function passwordError(password: string): string | undefined {
+export function passwordPolicyError(password: string): string | undefined {
   if (password.length < MIN_PASSWORD_LENGTH) return `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`;
   if (password.length > MAX_PASSWORD_LENGTH) return `The password must have no more than ${MAX_PASSWORD_LENGTH} characters.`;
   if (/^\d+$/.test(password)) return 'The password must not consist of digits alone.';
   return undefined;
 }
 
-export function checkPassword(password: string): void {
-  const problem = passwordError(password);
+export function checkPasswordPolicy(password: string): void {
+  const problem = passwordPolicyError(password);
   if (problem) throw new ClientError('BAD_USER_INPUT', problem);
 }
 
@@ -215,7 +215,7 @@ export async function createUser(
 ): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username))
     throw new ClientError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
-  checkPassword(password);
+  checkPasswordPolicy(password);
   const account = { username, password: await hashPassword(password), email, isSuperuser };
   const options = (transaction: Transaction) => ({ transaction, ...session.sequelizeOptions });
   try {
@@ -235,7 +235,7 @@ const changeUser = (userId: number, values: Partial<Pick<User, 'password' | 'isA
   session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.sequelizeOptions }));
 
 export async function setPassword(userId: number, password: string, session: DatabaseSession): Promise<void> {
-  checkPassword(password);
+  checkPasswordPolicy(password);
   await changeUser(userId, { password: await hashPassword(password) }, session);
 }
 

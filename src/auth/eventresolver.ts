@@ -1,7 +1,7 @@
 /** GraphQL connection of the audit log of the viewer's account. */
 import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { requireAccountOwner } from '../core/access/access';
+import { requireViewerWithoutAccessToken } from '../core/access/access';
 import { PageInfo } from '../core/read/connectiontypes';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/model/pagesize';
 import type { Context } from '../core/context';
@@ -127,7 +127,7 @@ export class EventResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<SecurityEventConnection> {
-    requireAccountOwner(context);
+    requireViewerWithoutAccessToken(context);
     const loadPages = (ids: readonly unknown[]) => Promise.all((ids as number[]).map((userId) => loadPage(userId, args, context)));
     return context.loaders.get<SecurityEventConnection>(info.fieldNodes, loadPages).load(id);
   }

@@ -32,7 +32,7 @@ export async function checkSecretKey(database: Database, secretKey: string): Pro
 }
 
 /** Stores the fingerprint of the secret key if there is none yet. Throws a ConfigError if another process has stored a different one first. */
-export async function recordSecretKey(database: Database, secretKey: string): Promise<void> {
+export async function recordKeyFingerprint(database: Database, secretKey: string): Promise<void> {
   await checkSecretKey(database, secretKey);
   await database.queryAsServer('INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING', [
     fingerprintOf(secretKey),

@@ -21,7 +21,7 @@ const IMPORTED_HASH = /^pbkdf2_sha256\$(\d{1,7})\$([^$]*)\$([^$]*)$/;
 const DIGEST_BYTES = 32;
 
 /** SQL: the largest number of iterations of all imported hashes; 0 if there are none. It is read from an index. */
-export const MAX_ITERATIONS_SQL = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
+export const MAX_IMPORTED_HASH_ITERATIONS_SQL = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
   FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
 /**
@@ -42,7 +42,7 @@ export interface PasswordVerification {
   isOutdated: boolean;
 }
 
-/** Checks a password. `iterations` is the value of MAX_ITERATIONS_SQL, `caller` the client network. Throws OVERLOADED if the queue is full. */
+/** Checks a password. `iterations` is the value of MAX_IMPORTED_HASH_ITERATIONS_SQL, `caller` the client network. Throws OVERLOADED if the queue is full. */
 export const verifyPassword = (
   storedHash: string | undefined,
   password: string,

@@ -6,7 +6,7 @@ import { findLimitViolations, limitViolationMessages } from '../core/model/field
 import { validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
 import { ListSize } from '../core/model/listsize';
 import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../core/schema/payload';
-import type { ArgumentLimits } from '../contract/metadata';
+import type { ArgumentValidators } from '../contract/metadata';
 import { pythonStrip } from '../platform/pythonscalars';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
 
@@ -42,7 +42,7 @@ const CREDENTIAL_LIMITS = {
 
 const CREDENTIAL_FIELDS = ['username', 'password'] as const;
 
-const ARGUMENT_LIMITS: ArgumentLimits = {
+const ARGUMENT_LIMITS: ArgumentValidators = {
   username: (name) => limitViolationMessages(name, CREDENTIAL_LIMITS.username),
   password: (password) => limitViolationMessages(password, CREDENTIAL_LIMITS.password),
 };

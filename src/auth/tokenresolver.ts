@@ -1,6 +1,6 @@
 /** GraphQL fields and mutations for access tokens and sessions. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
-import { requireAccountOwner } from '../core/access/access';
+import { requireViewerWithoutAccessToken } from '../core/access/access';
 import type { Context } from '../core/context';
 import { InvalidInput, rowNotFoundIssue } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
@@ -88,7 +88,7 @@ export class AccessTokenResolver {
   @ListSize(5)
   @RequiresFields(() => User, 'id')
   accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<StoredToken[]> {
-    requireAccountOwner(context);
+    requireViewerWithoutAccessToken(context);
     return context.loaders.get('access tokens', (ids) => listAccessTokens(ids as number[], context.session)).load(id);
   }
 
@@ -110,7 +110,7 @@ export class AccessTokenResolver {
   ): Promise<object> {
     return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
       const { id, token } = await context.account.credentialManager().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
-      const [tokens] = await listAccessTokens([requireAccountOwner(context).id], context.session);
+      const [tokens] = await listAccessTokens([requireViewerWithoutAccessToken(context).id], context.session);
       return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
     });
   }

@@ -1,6 +1,6 @@
 /** Shared setup and output of commands: opens and closes the database, writes the audit log, shows progress. */
 import { userInfo } from 'node:os';
-import { checkSecretKey, recordSecretKey } from '../auth/keyfingerprint';
+import { checkSecretKey, recordKeyFingerprint } from '../auth/keyfingerprint';
 import { logSecurityEvent, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { ConfigError, readConfig, type Config } from '../platform/config';
@@ -43,7 +43,7 @@ export async function withDatabase<T>(
   try {
     if (needsSecretKey) await checkSecretKey(openedDatabase.database, openedDatabase.secretKey);
     if (migrate) await migrateUp(openedDatabase.database);
-    if (needsSecretKey && migrate) await recordSecretKey(openedDatabase.database, openedDatabase.secretKey);
+    if (needsSecretKey && migrate) await recordKeyFingerprint(openedDatabase.database, openedDatabase.secretKey);
     const { database, secretKey } = openedDatabase;
     return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
   } catch (error) {

@@ -1,7 +1,7 @@
 /** Diagnostics of `fitgraph doctor`: checks configuration, disk, port, database, schema, secret key and media files. Changes nothing. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { describeUnknown, findUnknownVariables } from '../platform/unknownvariables';
+import { describeUnknownSetting, findUnknownSettings } from '../platform/unknownsettings';
 import type { Config, EnvironmentVariables } from '../platform/config';
 import type { Database } from '../database/connection';
 import { secretKeyProblem } from '../auth/keyfingerprint';
@@ -33,8 +33,8 @@ export async function runDiagnostics(config: Config, variables: EnvironmentVaria
   report.ok('Versions', `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`);
   const environment = config.production ? 'production' : 'development or test';
   report.ok('Configuration', `NODE_ENV=${environment}, ${formatCount(config.workers, 'worker')}`);
-  for (const unknown of findUnknownVariables(variables))
-    report.warn('Configuration', describeUnknown(unknown), 'see docs/configuration.md for all variables');
+  for (const unknown of findUnknownSettings(variables))
+    report.warn('Configuration', describeUnknownSetting(unknown), 'see docs/configuration.md for all variables');
   examineTls(config, report);
   examinePublicUrl(config, report);
   checkDataDir(config.dataDir);

@@ -5,7 +5,7 @@ import { Media } from '../files/media';
 import { StagedFiles } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
-import { writeRows } from '../transfer/writer';
+import { importDumpRows } from '../transfer/importer';
 import { formatCount, recordOperatorEvent, withDatabase, createRowProgress, printLine } from './commandcontext';
 
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
@@ -14,7 +14,7 @@ export async function importDump(file: string, { media, replace }: { media?: str
     const mediaStore = Media.of(config);
     const stagedFiles = new StagedFiles(mediaStore, `.import-${randomUUID()}`);
     try {
-      const counts = await writeRows(dump, database, {
+      const counts = await importDumpRows(dump, database, {
         vault,
         replace,
         progress: createRowProgress('Importing'),

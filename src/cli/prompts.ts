@@ -1,7 +1,7 @@
 /** Prompts of commands. On a terminal, the user answers; otherwise each question reads one line of standard input. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { checkPassword } from '../auth/accounts';
+import { checkPasswordPolicy } from '../auth/accounts';
 import { ClientError } from '../core/model/errors';
 
 const discardingStream = () => new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -31,7 +31,7 @@ export async function promptConfirmation(question: string, expected: string): Pr
 /** Reads a new password without echo. Asks twice on a terminal, to detect typing errors. */
 export async function promptNewPassword(): Promise<string> {
   const password = await ask('Password: ', { hidden: true });
-  checkPassword(password);
+  checkPasswordPolicy(password);
   if (process.stdin.isTTY && (await ask('Repeat password: ', { hidden: true })) !== password)
     throw new ClientError('BAD_USER_INPUT', 'The passwords do not match. Nothing was changed.');
   return password;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { checkSecretKey } from '../auth/keyfingerprint';
 import { rotateSecretKey } from '../auth/keyrotation';
 import { ClientError } from '../core/model/errors';
-import { discardKey, publishKey, readKey, loadSecretKey, stageKey } from '../database/secretkey';
+import { discardKey, activateStagedKey, readKey, loadSecretKey, stageKey } from '../database/secretkey';
 import { requireNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './commandcontext';
 
 export async function rotateKey(file: string, { lost = false }: { lost?: boolean }): Promise<void> {
@@ -24,7 +24,7 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
           if (isFile) discardKey(config.dataDir, id);
           throw error;
         });
-      if (isFile) publishKey(config.dataDir, id);
+      if (isFile) activateStagedKey(config.dataDir, id);
       await recordOperatorEvent({ kind: 'COMMAND', detail: `rotate-key${lost ? ' --lost' : ''}` }, session);
       printLine(`Re-encrypted ${formatCount(rotated, 'API key')}.`);
       if (unreadable) printLine(`${formatCount(unreadable, 'API key')} cannot be decrypted and can no longer be shown, but remain valid.`);

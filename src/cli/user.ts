@@ -1,6 +1,6 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
-import { checkPassword, createUser, findUser, createApiKey, setActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
+import { checkPasswordPolicy, createUser, findUser, createApiKey, setActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
 import type { Config } from '../platform/config';
 import { deleteUser } from '../auth/deletion';
 import { ClientError } from '../core/model/errors';
@@ -8,7 +8,7 @@ import { NotificationListener } from '../core/changes/listener';
 import type { Database } from '../database/connection';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
-import { createLog } from '../platform/logging';
+import { createLogger } from '../platform/logging';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import { formatCount, recordOperatorEvent, withDatabase, printLine } from './commandcontext';
 
@@ -39,7 +39,7 @@ export async function changePassword(username: string, options: { password?: str
   const password = options.new ? generatePassword(username) : await readPassword(options.password);
   await withDatabase(async ({ session, vault }) => {
     const { id } = await findUser(username, session);
-    checkPassword(password);
+    checkPasswordPolicy(password);
     await recordOperatorEvent({ kind: 'PASSWORD_CHANGED', userId: id }, session);
     await setPassword(id, password, session);
     printLine(`Changed the password of ${username} and signed out all browsers. New token: ${await getOrCreateApiKey(id, session, vault)}`);
@@ -95,6 +95,6 @@ export const list = (options: { json?: boolean }): Promise<void> =>
 
 /** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */
 async function removeFiles(config: Config, database: Database): Promise<void> {
-  const log = createLog(config.logLevel, process.stderr);
+  const log = createLogger(config.logLevel, process.stderr);
   await new FileRemoval(database, Media.of(config), new NotificationListener(database, log), log).removeFiles();
 }

@@ -5,6 +5,6 @@ export const MAX_INTEGER = 2_147_483_647;
 export const MIN_INTEGER = -MAX_INTEGER - 1;
 
 /** Regular expression source of a UUID in PostgreSQL's output format, without anchors. */
-export const UUID_SOURCE = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const UUID_PATTERN = new RegExp(`^${UUID_SOURCE}$`);
+export const UUID_REGEX_SOURCE = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const UUID_PATTERN = new RegExp(`^${UUID_REGEX_SOURCE}$`);
 export const isUuid = (text: string): boolean => UUID_PATTERN.test(text);

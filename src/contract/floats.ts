@@ -22,7 +22,7 @@ const FLOAT_MARK = '\udfff';
 const MARKED_FLOAT = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
 /** Encodes a float as a marked string, which `decodeMarkedFloats` and `toDjangoJson` convert to a number. */
-export const encodeAsMarkedText = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
+export const encodeMarkedFloat = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
 
 /** Converts the marked floats of a body to numbers, for HTML pages. */
 export function decodeMarkedFloats(body: unknown): unknown {

@@ -196,7 +196,7 @@ export interface EndpointMetadata extends BodyMetadata {
  * `extensions.limits`: validators of a field's arguments, by argument name. Each receives a value of the right type and returns messages; empty if
  * valid.
  */
-export type ArgumentLimits = Readonly<Record<string, (value: string) => string[]>>;
+export type ArgumentValidators = Readonly<Record<string, (value: string) => string[]>>;
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- merged interface declarations must have identical type parameters */
 declare module 'graphql' {
@@ -204,7 +204,7 @@ declare module 'graphql' {
     field?: FieldMetadata;
     action?: ActionMetadata;
     endpoint?: EndpointMetadata;
-    limits?: ArgumentLimits;
+    limits?: ArgumentValidators;
     only?: InterfaceName;
     /**
      * Cost of the field itself, added once per parent object to the cost of what the field returns (`@cost` of

@@ -4,7 +4,7 @@ import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
 import { ConcurrencyLimiter } from '../platform/limiter';
 import { LockedTables } from './lockedtables';
-import type { Caller, ConnectionOptions } from './options';
+import type { LimiterCaller, ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { PreparedStatements } from './preparedstatements';
 import { CircuitBreaker } from './circuitbreaker';
@@ -33,7 +33,7 @@ const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
   readonly reads: Readonly<Record<ClientKind, ReadResources>>;
-  readonly writes: ConcurrencyLimiter<Caller>;
+  readonly writes: ConcurrencyLimiter<LimiterCaller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
   readonly lockedTables = new LockedTables();

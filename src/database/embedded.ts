@@ -10,8 +10,8 @@ import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
 import { findBinaries, findPackageFolder } from './embedded/binaries';
 import { removeUnfinishedClusters, findServer, prepareCluster } from './embedded/cluster';
-import { DATABASE_NAME, OWNER_ROLE, prepareOwner } from './embedded/owner';
-import { findClusterLocation, openDataDir, SOCKET_PORT, type ClusterLocation } from './embedded/clusterlocation';
+import { DATABASE_NAME, OWNER_ROLE, ensureOwnerAndDatabase } from './embedded/owner';
+import { findClusterLocation, ensureDataDir, SOCKET_PORT, type ClusterLocation } from './embedded/clusterlocation';
 import {
   connectAsSuperuser,
   isNotListening,
@@ -67,7 +67,7 @@ interface Server {
 async function connectMonitor(host: string): Promise<Monitor> {
   const monitor = await connectAsSuperuser({ host, port: SOCKET_PORT }, 'postgres', MONITOR_NAME);
   try {
-    await prepareOwner(monitor);
+    await ensureOwnerAndDatabase(monitor);
   } catch (error) {
     monitor.end().catch(() => {});
     throw error;
@@ -125,7 +125,7 @@ async function openServer(dataDir: string, log: Log, previous?: Server): Promise
 export async function openEmbedded(options: { dataDir: string; log?: Log; restart?: boolean }): Promise<EmbeddedDatabase> {
   const { log = () => {}, restart = false } = options;
   findPackageFolder();
-  const dataDir = openDataDir(options.dataDir);
+  const dataDir = ensureDataDir(options.dataDir);
   let server = await openServer(dataDir, log);
   let attempt: Promise<Server> | undefined;
   let recovery = Promise.resolve();

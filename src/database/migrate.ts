@@ -6,7 +6,7 @@ import { VERSION } from '../platform/version';
 import { requireSupportedSchema } from './compatibility';
 import type { Database } from './connection';
 import { retryLockConflicts, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
-import { LOCKS } from './locks';
+import { ADVISORY_LOCK_KEYS } from './advisorylocks';
 import { findMaintenanceMigration, loadMigration, migrationNames, type Direction } from './migrationmodules';
 import { OnlineSchemaChange } from './onlineschemachange';
 import { deleteReplacedRecords, replaceSquashedNames, recordReplacements } from './squashedmigrations';
@@ -42,7 +42,7 @@ async function recordMigration(client: ClientBase, name: string, direction: Dire
     ]);
 }
 
-export const MIGRATION_TABLE =
+export const CREATE_MIGRATION_TABLE_SQL =
   'CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now(), "version" text, "oldest_version" text)';
 
 /** Columns of the migration table that earlier versions did not create. */
@@ -64,10 +64,10 @@ async function addLaterColumns(client: PoolClient): Promise<void> {
  */
 async function acquireLock(client: ClientBase, report: Report): Promise<void> {
   for (let isReported = false; ; isReported = true) {
-    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCKS.migration]);
+    const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [ADVISORY_LOCK_KEYS.migration]);
     if (rows[0].taken) return;
     if (!isReported) {
-      const { rows: holders } = await client.query(LOCK_HOLDER_SQL, [LOCKS.migration]);
+      const { rows: holders } = await client.query(LOCK_HOLDER_SQL, [ADVISORY_LOCK_KEYS.migration]);
       const { pid, address } = holders[0] ?? {};
       report(
         `waiting for another process that migrates or fills the database${pid ? ` (PostgreSQL process ${pid}, connected from ${address ?? 'this machine'})` : ''}`,
@@ -103,12 +103,12 @@ function withMigrationLock<T>(database: Database, work: (client: PoolClient) => 
   return database.withoutTimeouts(async (client) => {
     try {
       await acquireLock(client, report);
-      await client.query(MIGRATION_TABLE);
+      await client.query(CREATE_MIGRATION_TABLE_SQL);
       await requireSupportedSchema(client);
       await addLaterColumns(client);
       return await work(client);
     } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [LOCKS.migration]).catch(() => undefined);
+      await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.migration]).catch(() => undefined);
     }
   });
 }
@@ -184,12 +184,12 @@ export const lockMigrations = (client: ClientBase): Promise<void> => acquireLock
 
 /** Acquires the migration lock until the end of the transaction. Returns false if another process holds it. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
-  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [LOCKS.migration]);
+  const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [ADVISORY_LOCK_KEYS.migration]);
   return (rows as [{ taken: boolean }])[0].taken;
 }
 
 /** Applies the migrations in order, within the caller's transaction, which must hold the lock and have locked all tables. */
-export async function applyInTransaction(client: ClientBase, names: readonly string[]): Promise<void> {
+export async function applyMigrationsWithinTransaction(client: ClientBase, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const migration = loadMigration(name);
     if (migration.transactional === false) await migration.up(new OnlineSchemaChange(client));

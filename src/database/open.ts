@@ -6,8 +6,8 @@ import { Database } from './connection';
 import { checkDataDir } from './datadir';
 import { openEmbedded, type EmbeddedConnection } from './embedded';
 import { ObservedClient } from './observedclient';
-import type { Pooling } from './options';
-import { detectPooling, poolerError } from './pooler';
+import type { PoolerMode } from './options';
+import { detectPoolerMode, explainPoolerError } from './pooler';
 import { maxConnectionsPerWorker, CONNECTION_TIMEOUT_MS } from './pools';
 import { TCP_KEEPALIVE_OPTIONS } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
@@ -35,7 +35,7 @@ interface OpenOptions {
 }
 
 interface DatabaseProperties {
-  pooling?: Pooling;
+  pooling?: PoolerMode;
   /** Maximum number of connections that PostgreSQL permits for the database user. */
   connectionLimit?: number;
 }
@@ -101,7 +101,7 @@ async function inspectDatabase(config: Config, connection: PoolConfig, direct: P
     clients.push(client);
     await client.connect().catch((error: Error) => {
       throw (
-        poolerError(error) ??
+        explainPoolerError(error) ??
         new ConfigError(`${name}: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`)
       );
     });
@@ -110,7 +110,7 @@ async function inspectDatabase(config: Config, connection: PoolConfig, direct: P
     return client;
   };
   try {
-    const pooling = await detectPooling(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
+    const pooling = await detectPoolerMode(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
     const [{ connectionLimit }] = (await clients[0]!.query(`SELECT ${CONNECTION_LIMIT_SQL} AS "connectionLimit"`)).rows;
     return { pooling, connectionLimit };
   } finally {

@@ -9,10 +9,10 @@ import type { ConnectionLimits } from './settings';
  * Mode of a connection pooler in front of PostgreSQL. `session`: each connection keeps one PostgreSQL session, without its startup parameters. `transaction`:
  * each transaction may run in a different session.
  */
-export type Pooling = 'session' | 'transaction';
+export type PoolerMode = 'session' | 'transaction';
 
 /** Client of a concurrency limiter: a user's id, the network of an anonymous client, or a name for the server itself. */
-export type Caller = string | number;
+export type LimiterCaller = string | number;
 
 export interface ConnectionOptions extends ConnectionLimits {
   /** Options of pg: a connection string, or host, port, user and database. */
@@ -21,7 +21,7 @@ export interface ConnectionOptions extends ConnectionLimits {
   direct?: PoolConfig;
   replica?: ReplicaOptions;
   /** Mode of the pooler; absent without a pooler. */
-  pooling?: Pooling;
+  pooling?: PoolerMode;
   /** Maximum number of connections for reads of anonymous clients. Signed-in users have as many, separately. */
   poolSize: number;
   /** `statement_timeout` in milliseconds; absent or 0: none. */

@@ -7,7 +7,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { backendKeyOf } from '../internals/pg';
 import { ConfigError } from '../platform/config';
-import type { Pooling } from './options';
+import type { PoolerMode } from './options';
 
 /** Returns the process id of the backend that serves the connection. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
@@ -36,7 +36,7 @@ const DIFFERENT_DATABASES_MESSAGE = 'DATABASE_LISTEN_URL and DATABASE_URL must r
 const PROTOCOL_VIOLATION = '08P01';
 
 /** Returns an explanation of a connection error that a pooler has caused; undefined for other errors. */
-export const poolerError = (error: Error): ConfigError | undefined =>
+export const explainPoolerError = (error: Error): ConfigError | undefined =>
   (error as { code?: string }).code === PROTOCOL_VIOLATION
     ? new ConfigError(
         `DATABASE_URL points to a pooler that rejects a startup parameter: ${error.message}. ` +
@@ -47,7 +47,7 @@ export const poolerError = (error: Error): ConfigError | undefined =>
 type Connect = () => Promise<Client>;
 
 /** Returns the pooling mode; undefined without a pooler. Throws a ConfigError for unsupported combinations. */
-export async function detectPooling(connect: Connect, connectDirectly?: Connect): Promise<Pooling | undefined> {
+export async function detectPoolerMode(connect: Connect, connectDirectly?: Connect): Promise<PoolerMode | undefined> {
   const client = await connect();
   const pooling = await detectMode(client, connect);
   if (pooling === 'transaction') {
@@ -61,7 +61,7 @@ export async function detectPooling(connect: Connect, connectDirectly?: Connect)
   return pooling;
 }
 
-async function detectMode(client: Client, connect: Connect): Promise<Pooling | undefined> {
+async function detectMode(client: Client, connect: Connect): Promise<PoolerMode | undefined> {
   let pid = await pidOf(client);
   if (pid === announcedPidOf(client)) return undefined;
   const other = await connect();

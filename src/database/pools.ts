@@ -1,11 +1,11 @@
 /** Connection pools by kind of client. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
-import type { ConnectionOptions, Pooling } from './options';
+import type { ConnectionOptions, PoolerMode } from './options';
 import { TCP_KEEPALIVE_OPTIONS, type CircuitBreaker } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { ObservedClient } from './observedclient';
-import { poolerSafeSettings, buildSetStatements, startupOptions, type ConnectionLimits } from './settings';
-import { getTypeParser } from './types';
+import { buildPoolerSafeSetStatements, buildSetStatements, startupOptions, type ConnectionLimits } from './settings';
+import { getTypeParser } from './typeparsers';
 import type { SessionUsers } from './sessionuser';
 
 export const CONNECTION_TIMEOUT_MS = 3_000;
@@ -26,9 +26,13 @@ export function maxConnectionsPerWorker(poolSize: number): number {
 }
 
 /** Returns the SET statements for a new connection behind a pooler, which drops startup parameters; undefined without a pooler. */
-export function settingsBehindPooler(pooling: Pooling | undefined, limits: ConnectionLimits, timeout: number): string | undefined {
+export function buildSetStatementsBehindPooler(
+  pooling: PoolerMode | undefined,
+  limits: ConnectionLimits,
+  timeout: number,
+): string | undefined {
   if (pooling === undefined) return undefined;
-  return pooling === 'session' ? buildSetStatements(limits, timeout) : poolerSafeSettings(limits);
+  return pooling === 'session' ? buildSetStatements(limits, timeout) : buildPoolerSafeSetStatements(limits);
 }
 
 /** Runs the first statements of a new connection. */
@@ -71,7 +75,7 @@ export class Pools {
 
   private poolFor(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
-    const firstStatements = settingsBehindPooler(options.pooling, options, timeout);
+    const firstStatements = buildSetStatementsBehindPooler(options.pooling, options, timeout);
     return this.createPool(options.connection, max, timeout, () => [firstStatements, sessionUsers?.firstStatement]);
   }
 

@@ -4,7 +4,7 @@
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each reader knows which columns it has asked for
 export type Row = Record<string, any>;
 
-export interface Parameters extends Array<unknown> {
+export interface StatementParameters extends Array<unknown> {
   /**
    * Whether the best query plan depends on the values of the parameters. Such a statement is not prepared, so that PostgreSQL plans each execution.
    */

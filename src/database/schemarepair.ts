@@ -1,6 +1,6 @@
 /** Schema repair for restores: recreates a schema that differs from its migrations, within the restore's transaction. */
 import type { ClientBase } from 'pg';
-import { applyInTransaction, MIGRATION_TABLE } from './migrate';
+import { applyMigrationsWithinTransaction, CREATE_MIGRATION_TABLE_SQL } from './migrate';
 
 /** Returns the FROM and WHERE clauses of a query for the objects of the schema that belong to no extension. */
 const fromOwnObjects = (catalogue: string, namespace: string) => `FROM ${catalogue} o
@@ -20,6 +20,6 @@ export async function rebuildSchemaInTransaction(client: ClientBase, migrations:
   for (const query of DROP_QUERIES)
     for (const { sql } of (await client.query(query)).rows as { sql: string }[])
       await client.query(`${sql.replace(/^DROP (\w+)/, 'DROP $1 IF EXISTS')} CASCADE`);
-  await client.query(MIGRATION_TABLE);
-  await applyInTransaction(client, migrations);
+  await client.query(CREATE_MIGRATION_TABLE_SQL);
+  await applyMigrationsWithinTransaction(client, migrations);
 }

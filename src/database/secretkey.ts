@@ -6,7 +6,7 @@ import { hkdfSync, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
 import type { ClientBase } from 'pg';
-import { UUID_SOURCE } from '../contract/bounds';
+import { UUID_REGEX_SOURCE } from '../contract/bounds';
 import { ConfigError, type Config } from '../platform/config';
 import { createFolder } from '../platform/folders';
 import { MIN_SECRET_KEY_LENGTH } from '../platform/settings';
@@ -44,16 +44,16 @@ export async function storedFingerprint(client: Pick<ClientBase, 'query'>): Prom
 }
 
 const stagedKeyFileName = (id: string): string => `secret-key.restored-${id}`;
-const STAGED_KEY_FILE = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
+const STAGED_KEY_FILE = new RegExp(`^secret-key\\.restored-(${UUID_REGEX_SOURCE})$`);
 
-/** Stores the key of a restore or rotation in a temporary file. `publishKey` puts it into effect after the rows are committed. */
+/** Stores the key of a restore or rotation in a temporary file. `activateStagedKey` puts it into effect after the rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
   createFolder(dataDir);
   fs.writeFileSync(join(dataDir, stagedKeyFileName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
 }
 
 /** Replaces the key file with the staged one. */
-export const publishKey = (dataDir: string, id: string): void =>
+export const activateStagedKey = (dataDir: string, id: string): void =>
   fs.renameSync(join(dataDir, stagedKeyFileName(id)), secretKeyFile(dataDir));
 
 export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
@@ -63,14 +63,14 @@ async function publishStagedKeys(dataDir: string, { pool }: Database): Promise<v
   const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
   const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);
-  for (const { id } of rows) publishKey(dataDir, id);
+  for (const { id } of rows) activateStagedKey(dataDir, id);
   const fingerprint = await storedFingerprint(pool);
   const isRotated = (id: string) => {
     const file = join(dataDir, stagedKeyFileName(id));
     return fs.existsSync(file) && fingerprint?.equals(fingerprintOf(fs.readFileSync(file, 'utf8').trim()));
   };
   const rotated = ids.find(isRotated);
-  if (rotated !== undefined) publishKey(dataDir, rotated);
+  if (rotated !== undefined) activateStagedKey(dataDir, rotated);
 }
 
 /** Reads a key file; returns undefined if it does not exist. Throws a ConfigError that ends with `advice` if it is too short. */

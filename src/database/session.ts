@@ -5,11 +5,11 @@ import { connectionOf, type SessionUserOption } from '../internals/sequelize';
 import { OverloadedError, type ConcurrencyLimiter, type QueuedWork } from '../platform/limiter';
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
-import type { Caller } from './options';
+import type { LimiterCaller } from './options';
 import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitOutcomeUnknown, DatabaseUnavailable } from './errors';
-import type { Parameters, Row } from './rows';
+import type { StatementParameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
-import { ANONYMOUS } from './sessionuser';
+import { ANONYMOUS_SESSION_USER } from './sessionuser';
 
 /** A transaction that spans a whole operation or request. */
 interface OpenTransaction {
@@ -40,10 +40,10 @@ export class DatabaseSession implements StatementContext {
   private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
-  caller: Caller = 'own';
+  caller: LimiterCaller = 'own';
   hasStarted = false;
-  /** Session user for row-level security: the id of the viewer, or ANONYMOUS. */
-  private viewer = ANONYMOUS;
+  /** Session user for row-level security: the id of the viewer, or ANONYMOUS_SESSION_USER. */
+  private viewer = ANONYMOUS_SESSION_USER;
 
   constructor(readonly database: Database) {}
 
@@ -51,28 +51,28 @@ export class DatabaseSession implements StatementContext {
    * Sets the client of the request after its authentication; that of a subscription event stays `live`. Resets the priority that a request has after
    * its first statement.
    */
-  setClient(clientKind: ClientKind, caller: Caller): void {
+  setClient(clientKind: ClientKind, caller: LimiterCaller): void {
     if (this.clientKind !== 'live') this.clientKind = clientKind;
     this.caller = caller;
-    this.viewer = typeof caller === 'number' ? String(caller) : ANONYMOUS;
+    this.viewer = typeof caller === 'number' ? String(caller) : ANONYMOUS_SESSION_USER;
     this.hasStarted = false;
   }
 
-  async query(text: string, values: Parameters = []): Promise<Row[]> {
+  async query(text: string, values: StatementParameters = []): Promise<Row[]> {
     return this.run(text, values, this.viewer);
   }
 
   /** Like `query`, but may read from the replica for an anonymous client, unless a statement of this session has already run on the primary. */
-  async queryMaybeStale(text: string, values: Parameters = []): Promise<Row[]> {
+  async queryMaybeStale(text: string, values: StatementParameters = []): Promise<Row[]> {
     return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }
 
   /** Runs a statement that identifies the sender of the request. The tables that it reads have no row-level security, so no session user is set. */
-  async queryForAuthentication(text: string, values: Parameters): Promise<Row[]> {
+  async queryForAuthentication(text: string, values: StatementParameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }
 
-  private async run(text: string, values: Parameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
+  private async run(text: string, values: StatementParameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     if (this.endReason) throw this.endReason;
     try {
       return await this.send(text, values, viewer, mayBeStale);
@@ -84,12 +84,12 @@ export class DatabaseSession implements StatementContext {
   }
 
   /** Runs a statement that records the outcome of the request, even after the session has ended. */
-  async recordOutcome(text: string, values: Parameters): Promise<void> {
+  async recordOutcome(text: string, values: StatementParameters): Promise<void> {
     this.hasStarted = true;
     await this.send(text, values, this.viewer);
   }
 
-  private async send(text: string, values: Parameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
+  private async send(text: string, values: StatementParameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     const { openTransaction: open } = this;
     const endSpan = this.trace?.beginStatement(text);
     this.statements += 1;
@@ -106,7 +106,12 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  private async sendOutsideTransaction(text: string, values: Parameters, viewer: string | undefined, mayBeStale: boolean): Promise<Row[]> {
+  private async sendOutsideTransaction(
+    text: string,
+    values: StatementParameters,
+    viewer: string | undefined,
+    mayBeStale: boolean,
+  ): Promise<Row[]> {
     const statement = new Statement(this.database.reads[this.clientKind], this, text, values, viewer);
     this.runningWork.add(statement);
     try {
@@ -119,7 +124,7 @@ export class DatabaseSession implements StatementContext {
   }
 
   /** Statements of a transaction share its connection and run one after the other. */
-  private sendInTransaction(open: OpenTransaction, text: string, values: Parameters): Promise<Row[]> {
+  private sendInTransaction(open: OpenTransaction, text: string, values: StatementParameters): Promise<Row[]> {
     const connection = connectionOf<PoolClient>(open.transaction);
     const result = open.precedingStatements.then(() => queryInTransaction(connection, text, values, this));
     open.precedingStatements = result.catch(() => undefined);
@@ -256,9 +261,9 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  private async waitForSlot(limiter: ConcurrencyLimiter<Caller>, caller: Caller): Promise<void> {
+  private async waitForSlot(limiter: ConcurrencyLimiter<LimiterCaller>, caller: LimiterCaller): Promise<void> {
     if (this.endReason) throw this.endReason;
-    let queued: QueuedWork<Caller> | undefined;
+    let queued: QueuedWork<LimiterCaller> | undefined;
     const waiting = { stop: (reason: Error) => queued && limiter.cancel(queued, reason) };
     this.runningWork.add(waiting);
     await limiter.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.runningWork.delete(waiting));

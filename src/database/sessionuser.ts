@@ -7,7 +7,7 @@ import { escapeIdentifier, type ClientBase } from 'pg';
 import type { PrecedingStatement } from '../internals/pg';
 
 /** The session user of anonymous clients. It is not the id of a user, so row-level security hides the rows of all users. */
-export const ANONYMOUS = '';
+export const ANONYMOUS_SESSION_USER = '';
 
 const SET_VIEWER_SQL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
 
@@ -42,7 +42,7 @@ export class SessionUsers {
     return { text: SET_VIEWER_SQL, values: [viewer] };
   }
 
-  private addSessionUser({ text, values }: PrecedingStatement, viewer = ANONYMOUS): PrecedingStatement {
+  private addSessionUser({ text, values }: PrecedingStatement, viewer = ANONYMOUS_SESSION_USER): PrecedingStatement {
     const next = values.length + 1;
     return {
       text: `${text}, set_config('role', $${next}, true), set_config('fitgraph.viewer', $${next + 1}, true)`,

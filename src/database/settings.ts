@@ -54,14 +54,14 @@ export const buildSetStatements = (limits: ConnectionLimits, statementTimeout: n
   toSetStatements(allSettings(limits, statementTimeout));
 
 /** Returns SET statements for the settings that a transaction pooler preserves when it moves a client to another PostgreSQL connection. */
-export const poolerSafeSettings = (limits: ConnectionLimits): string => toSetStatements(formatSettings(limits));
+export const buildPoolerSafeSetStatements = (limits: ConnectionLimits): string => toSetStatements(formatSettings(limits));
 
 /** First statement of a transaction, without a final semicolon. */
-export const BEGIN = 'START TRANSACTION';
+export const BEGIN_STATEMENT = 'START TRANSACTION';
 
 /** Returns the first statements of a transaction behind a transaction pooler: BEGIN and the timeouts. */
 export const beginWithTimeouts = (limits: ConnectionLimits, statementTimeout: number): string =>
-  `${BEGIN}; ${toSetStatements(timeoutSettings(limits, statementTimeout), 'SET LOCAL')}`;
+  `${BEGIN_STATEMENT}; ${toSetStatements(timeoutSettings(limits, statementTimeout), 'SET LOCAL')}`;
 
 /** Returns the statement that sets the timeouts, to be sent with each single statement behind a transaction pooler. */
 export const statementThatSetsTimeouts = ({ lockTimeout = 0 }: ConnectionLimits, statementTimeout: number): PrecedingStatement => ({

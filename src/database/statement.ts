@@ -1,10 +1,10 @@
 /** A read statement: waits for a slot of the concurrency limiter, runs on a pooled connection and can be cancelled when the client disconnects. */
 import { DatabaseError, type ClientBase, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
-import type { Parameters, Row } from './rows';
+import type { StatementParameters, Row } from './rows';
 import { NamedQuery, type PrecedingStatement, type StatementState } from '../internals/pg';
 import type { ConcurrencyLimiter, QueuedWork } from '../platform/limiter';
-import type { Caller } from './options';
+import type { LimiterCaller } from './options';
 import type { PreparedStatements } from './preparedstatements';
 import type { CircuitBreaker } from './circuitbreaker';
 import { isTimeout, isUnavailable, ReadLimitExceeded, DatabaseUnavailable } from './errors';
@@ -16,7 +16,7 @@ export interface ReadResources {
   pool: Pool;
   /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
   replica?: Replica;
-  limiter: ConcurrencyLimiter<Caller>;
+  limiter: ConcurrencyLimiter<LimiterCaller>;
   prepared: PreparedStatements;
   breaker: CircuitBreaker;
   /** Sets the timeouts before each statement behind a transaction pooler, where settings last only until the end of the transaction. */
@@ -30,7 +30,7 @@ const READ_STATEMENT = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE
 
 /** The request that a statement belongs to. */
 export interface StatementContext {
-  caller: Caller;
+  caller: LimiterCaller;
   /** Whether a statement of the request has already started. Then its next statements have priority. */
   hasStarted: boolean;
   /** Total run time of the request's statements, without the time spent waiting for a slot or a connection. */
@@ -41,7 +41,7 @@ export interface StatementContext {
 
 interface Query {
   text: string;
-  values: Parameters;
+  values: StatementParameters;
   /** Called for each row. An error that it throws becomes the error of the query, and further rows are discarded. */
   countBytes(bytes: number): void;
   /** Name of the prepared statement; absent if it is not prepared. */
@@ -64,7 +64,12 @@ async function send(client: ClientBase, query: Query, request: StatementContext)
 }
 
 /** Runs a statement of a transaction on its connection. */
-export const queryInTransaction = (client: PoolClient, text: string, values: Parameters, request: StatementContext): Promise<Row[]> =>
+export const queryInTransaction = (
+  client: PoolClient,
+  text: string,
+  values: StatementParameters,
+  request: StatementContext,
+): Promise<Row[]> =>
   send(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }, request).catch((error) => {
     throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new DatabaseUnavailable(error);
   });
@@ -72,7 +77,7 @@ export const queryInTransaction = (client: PoolClient, text: string, values: Par
 export class Statement {
   private stopReason?: Error;
   private client?: PoolClient;
-  private queuedWork?: QueuedWork<Caller>;
+  private queuedWork?: QueuedWork<LimiterCaller>;
   private cancellation?: Promise<void>;
   /** Whether the rows came from the replica. */
   isFromReplica = false;
@@ -81,7 +86,7 @@ export class Statement {
     private readonly reads: ReadResources,
     private readonly request: StatementContext,
     private readonly text: string,
-    private readonly values: Parameters,
+    private readonly values: StatementParameters,
     /** Session user for row-level security; undefined if the statement does not depend on it. */
     private readonly viewer: string | undefined,
   ) {}

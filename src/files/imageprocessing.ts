@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatOfContent, type FormatName, type StoredFormat } from './formats';
-import type { Thumbnail } from './paths';
+import type { ThumbnailSpec } from './paths';
 
 // Allows only these loaders of libvips, because those of SVG, PDF and other formats read other files or follow links.
 sharp.block({ operation: ['VipsForeignLoad'] });
@@ -68,7 +68,7 @@ export async function hasTransparency(bytes: Buffer): Promise<boolean> {
 }
 
 /** Writes a thumbnail. The image is never enlarged: a side shorter than the crop keeps its length. */
-export async function writeThumbnail(from: string, to: string, { size, cropped, quality }: Thumbnail, png: boolean): Promise<void> {
+export async function writeThumbnail(from: string, to: string, { size, cropped, quality }: ThumbnailSpec, png: boolean): Promise<void> {
   const image = sharp(await readFile(from), { ...DECODE_OPTIONS, failOn: 'none' }).autoOrient();
   const { width, height } = (await image.metadata()).autoOrient;
   if (cropped) image.resize({ width: Math.min(size, width), height: Math.min(size, height), position: sharp.strategy.attention });

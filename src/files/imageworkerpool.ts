@@ -4,12 +4,12 @@ import { constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { ConcurrencyLimiter, OverloadedError } from '../platform/limiter';
 import type { StoredFormat } from './formats';
-import type { Thumbnail } from './paths';
+import type { ThumbnailSpec } from './paths';
 import type { ReencodeResult } from './imageprocessing';
 
 export type ImageTask =
   | { kind: 'reencode'; path: string; targetFormat: StoredFormat | undefined }
-  | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
+  | { kind: 'shrink'; from: string; to: string; thumbnail: ThumbnailSpec; png: boolean };
 
 export type LimitedImageTask = ImageTask & { cpuMs: number };
 
@@ -110,7 +110,7 @@ export class ImageWorkerPool {
     return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
   }
 
-  async writeThumbnail(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
+  async writeThumbnail(caller: string, from: string, to: string, thumbnail: ThumbnailSpec, png: boolean): Promise<void> {
     await this.run(caller, { kind: 'shrink', from, to, thumbnail, png });
   }
 

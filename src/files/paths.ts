@@ -1,6 +1,6 @@
 /** Paths of image files: sanitised names of uploads, paths of thumbnails, and URLs. */
 
-export interface Thumbnail {
+export interface ThumbnailSpec {
   /** Side in pixels of the square that the image fits into, or fills if cropped. */
   readonly size: number;
   readonly cropped: boolean;
@@ -15,13 +15,13 @@ const LARGE_QUALITY = 90;
 export const croppedThumbnailName = (alias: string): string => `${alias}_cropped`;
 
 /** Thumbnail settings by alias, in display order. */
-export const THUMBNAILS: ReadonlyMap<string, Thumbnail> = new Map(
+export const THUMBNAILS: ReadonlyMap<string, ThumbnailSpec> = new Map(
   Object.entries(THUMBNAIL_SIZES).flatMap(([alias, size]) => {
     const quality = alias === 'large' ? LARGE_QUALITY : DEFAULT_QUALITY;
     return [
       [alias, { size, cropped: false, quality }],
       [croppedThumbnailName(alias), { size, cropped: true, quality }],
-    ] as [string, Thumbnail][];
+    ] as [string, ThumbnailSpec][];
   }),
 );
 

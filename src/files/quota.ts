@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import { InvalidInput } from '../core/model/errors';
 import { invalidValueIssue, type InputPath } from '../core/model/validationissues';
-import { LOCK_CLASSES } from '../database/locks';
+import { ADVISORY_LOCK_CLASSES } from '../database/advisorylocks';
 import type { UploadedFile } from '../platform/multipart';
 
 const MB = 1024 * 1024;
@@ -30,7 +30,7 @@ export async function checkQuota(
   sequelize: Sequelize,
   options: QueryOptions,
 ): Promise<void> {
-  await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [LOCK_CLASSES.quota, userId] });
+  await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [ADVISORY_LOCK_CLASSES.quota, userId] });
   const replacedIds = uploads.flatMap(({ id }) => id ?? []);
   const sumBytesSql = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
   const [[total]] = (await sequelize.query(sumBytesSql, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import type { NotificationListener } from '../core/changes/listener';
 import type { Database } from '../database/connection';
-import { LOCK_CLASSES, LOCKS } from '../database/locks';
+import { ADVISORY_LOCK_CLASSES, ADVISORY_LOCK_KEYS } from '../database/advisorylocks';
 import { inTransaction } from '../database/transaction';
 import { imageColumns } from './imagecolumns';
 import type { Media } from './media';
@@ -18,7 +18,7 @@ const BATCH_SIZE = 1000;
 const usageConditions = (): string[] =>
   imageColumns().map(({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`);
 
-const SELECT_IF_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
+const SELECT_IF_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${ADVISORY_LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
 
 /**
  * Creates a function that checks whether a path is taken: a deleted row had a file there, or another transaction is about to use it. It locks the
@@ -43,7 +43,7 @@ export class FileRemoval {
   ) {
     this.markBatchSql = `
       UPDATE "removed_file" r SET "settled" = true
-      WHERE pg_try_advisory_xact_lock_shared(${LOCKS.files})
+      WHERE pg_try_advisory_xact_lock_shared(${ADVISORY_LOCK_KEYS.files})
         AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
       RETURNING r."path", (${usageConditions().join(' OR ')}) AS "used"`;
     listener.on(CHANNEL, { onNotification: () => void this.removeFiles(), onMissedNotifications: () => this.removeFiles() });

@@ -9,7 +9,7 @@ import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/er
 /** Whether a retry may succeed, because the server was overloaded or the database unavailable. */
 export const isTransient = ({ extensions }: { extensions?: Record<string, unknown> }) =>
   TEMPORARY_ERROR_CODES.includes(String(extensions?.code));
-export const responseHeaders = (retryAfter: unknown, additionalHeaders: Record<string, string> = {}) => {
+export const headersWithRetryAfter = (retryAfter: unknown, additionalHeaders: Record<string, string> = {}) => {
   const headers = Object.entries(additionalHeaders).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
   return new HeaderMap(retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]]);
 };
@@ -22,7 +22,7 @@ export function withHttpStatus(error: unknown, headers: Record<string, string> =
     return new GraphQLError(error.message, {
       extensions: {
         ...error.extensions,
-        http: { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: responseHeaders(retryAfter, headers) },
+        http: { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: headersWithRetryAfter(retryAfter, headers) },
       },
     });
   }

@@ -14,7 +14,7 @@ import type { ClaimResult } from '../request/idempotency';
 import type { RequestContext } from '../request/requestcontext';
 import { dryRunResponse, isDryRun } from './dryrun';
 import { limitFormattedErrors } from './errorlimits';
-import { isTransient, JSON_TYPE, mediaTypeOf, responseHeaders } from './httperrors';
+import { isTransient, JSON_TYPE, mediaTypeOf, headersWithRetryAfter } from './httperrors';
 
 export interface GraphQLContext {
   requestContext: RequestContext;
@@ -83,7 +83,7 @@ async function claimIdempotencyKey({ idempotency }: RequestContext, body: unknow
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     const { code, retryAfter } = error.extensions;
-    const http = { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: responseHeaders(retryAfter) };
+    const http = { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: headersWithRetryAfter(retryAfter) };
     throw new GraphQLError(error.message, { extensions: { ...error.extensions, http } });
   }
 }

@@ -26,7 +26,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from 'graphql';
-import { encodeAsMarkedText } from '../contract/floats';
+import { encodeMarkedFloat } from '../contract/floats';
 import { isRegisteredEnum, isEnumOfRowIds } from '../core/model/choices';
 import { DecimalScalar } from '../core/model/scalars';
 import { COERCED_VALUE_SCALAR } from '../core/operation/compiled';
@@ -173,7 +173,7 @@ const ID_IN_REST = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: N
 /** Marks floats to be serialized as in Python; a bigint stays an integer. */
 const FLOAT_IN_REST = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
-  serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodeAsMarkedText(Number(value))),
+  serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodeMarkedFloat(Number(value))),
 });
 
 function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {

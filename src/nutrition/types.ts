@@ -6,9 +6,9 @@ import { Extensions, Field, ObjectType } from 'type-graphql';
 import { toSnakeCase } from '../contract/casing';
 import { upperFirst } from '../core/model/inflection';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { ENERGY_KILOJOULE, MACROS, NUTRIENTS } from './values';
+import { ENERGY_KILOJOULE_FIELD, MACROS, NUTRIENTS } from './values';
 
-const DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_KILOJOULE, string> = {
+const DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_KILOJOULE_FIELD, string> = {
   energy: 'Energy in kcal.',
   protein: 'Protein in grams.',
   carbohydrates: 'Carbohydrates in grams.',
@@ -27,7 +27,7 @@ const DecimalFields =
     for (const name of names) Field(() => DecimalScalar, { description: description(name) })(prototype, name);
   };
 
-const ALL_VALUES = [...NUTRIENTS, ENERGY_KILOJOULE] as const;
+const ALL_VALUES = [...NUTRIENTS, ENERGY_KILOJOULE_FIELD] as const;
 const describeValue = (name: string) => DESCRIPTIONS[name as keyof typeof DESCRIPTIONS];
 
 const NUMBERS_IN_REST = { numbersInRest: true };

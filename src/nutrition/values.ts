@@ -9,13 +9,13 @@ const Decimal = DecimalJs.clone({ precision: 60, rounding: DecimalJs.ROUND_HALF_
 export type Decimal = DecimalJs;
 
 export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
-export const ENERGY_KILOJOULE = 'energyKilojoule';
+export const ENERGY_KILOJOULE_FIELD = 'energyKilojoule';
 export const MACROS = ['protein', 'carbohydrates', 'fat'] as const;
 
 type Nutrient = (typeof NUTRIENTS)[number];
 /** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
 export type NutrientContent = Readonly<Record<Nutrient, string | number | null>>;
-export type ExactValues = Readonly<Record<Nutrient | typeof ENERGY_KILOJOULE, Decimal>>;
+export type ExactValues = Readonly<Record<Nutrient | typeof ENERGY_KILOJOULE_FIELD, Decimal>>;
 export type Macros = Readonly<Record<(typeof MACROS)[number], Decimal>>;
 
 /** A household unit of an ingredient: `amount` units weigh `gram` grams. */
@@ -59,7 +59,7 @@ function gramsToOunces(grams: Decimal): Decimal {
 /** Rounds all values and adds the energy in kJ, which is computed from unrounded kcal. */
 const withKilojoules = (value: (name: Nutrient) => Decimal): ExactValues => ({
   ...recordOf(NUTRIENTS, (name) => roundValue(value(name))),
-  [ENERGY_KILOJOULE]: roundValue(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
+  [ENERGY_KILOJOULE_FIELD]: roundValue(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
 });
 
 /** Returns an amount in grams. Like the reference service, multiplies `gram` by `amount`, although `gram` already is the weight of that amount. */

@@ -4,7 +4,7 @@ import express, { type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
-import { createRowNameSearches } from './browse/view/rownames';
+import { createRowNameSearchLookup } from './browse/view/rownames';
 import type { RequestContext } from '../request/requestcontext';
 
 export const AUTOCOMPLETE_SCRIPT_PATH = '/pages/suggest.js';
@@ -48,7 +48,7 @@ export function autocompleteRoutes(
   prepare: PrepareOperation,
   contextOf: (request: IncomingMessage) => RequestContext,
 ): Router {
-  const rowSearchOf = createRowNameSearches(schema, prepare);
+  const rowSearchOf = createRowNameSearchLookup(schema, prepare);
   const router = express.Router({ caseSensitive: true });
   router.get(AUTOCOMPLETE_SCRIPT_PATH, (_request, response) => {
     response.set('Cache-Control', 'no-cache').type('js').send(SUGGEST_SCRIPT);

@@ -11,15 +11,15 @@ const COOKIE_PATH = '/login';
 const LIFETIME_SECONDS = 60 * 60;
 const TOKEN_PATTERN = /^[\w-]{43}$/;
 
-export const newLoginToken = (): string => randomBytes(32).toString('base64url');
+export const newLoginCsrfToken = (): string => randomBytes(32).toString('base64url');
 
-export function loginTokenOf(cookies: string | undefined): string | undefined {
+export function loginCsrfTokenOf(cookies: string | undefined): string | undefined {
   const token = cookies === undefined ? undefined : parseCookie(cookies)[COOKIE_NAME];
   return token !== undefined && TOKEN_PATTERN.test(token) ? token : undefined;
 }
 
 /** Returns the Set-Cookie header that stores the token, or deletes the cookie if `token` is undefined. */
-export const loginTokenCookie = (token: string | undefined, secure: boolean): string =>
+export const loginCsrfCookie = (token: string | undefined, secure: boolean): string =>
   stringifySetCookie(COOKIE_NAME, token ?? '', {
     httpOnly: true,
     sameSite: 'strict',
@@ -28,7 +28,7 @@ export const loginTokenCookie = (token: string | undefined, secure: boolean): st
     maxAge: token === undefined ? 0 : LIFETIME_SECONDS,
   });
 
-export function isSameLoginToken(expected: string | undefined, actual: string | undefined): boolean {
+export function isSameLoginCsrfToken(expected: string | undefined, actual: string | undefined): boolean {
   if (expected === undefined || actual === undefined) return false;
   const [a, b] = [Buffer.from(expected), Buffer.from(actual)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -15,7 +15,7 @@ import { addKeyRoutes } from './apikeyroutes';
 import { renderLandingPage } from './landing';
 import type { Visitor } from './layout';
 import { renderLoginPage } from './login';
-import { isSameLoginToken, loginTokenCookie, loginTokenOf, newLoginToken } from './logincsrf';
+import { isSameLoginCsrfToken, loginCsrfCookie, loginCsrfTokenOf, newLoginCsrfToken } from './logincsrf';
 import { localRedirectPath } from './loginredirect';
 import { renderErrorPage } from './errorpage';
 import { PAGE_HEADERS } from './securityheaders';
@@ -95,15 +95,15 @@ class SignInPages {
     const next = localRedirectPath(formFieldText(request.query, 'next'));
     if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
     // An existing token is kept, so that login forms open in other tabs stay valid.
-    const csrfToken = loginTokenOf(request.headers.cookie) ?? newLoginToken();
-    response.append('Set-Cookie', loginTokenCookie(csrfToken, this.contextOf(request).authentication.usesSecureCookies));
+    const csrfToken = loginCsrfTokenOf(request.headers.cookie) ?? newLoginCsrfToken();
+    response.append('Set-Cookie', loginCsrfCookie(csrfToken, this.contextOf(request).authentication.usesSecureCookies));
     sendPage(response, 200, renderLoginPage({ next, csrfToken }));
   }
 
   private async signIn(request: Request, response: Response): Promise<void> {
     const next = localRedirectPath(formFieldText(request.body, 'next'));
-    const csrfToken = loginTokenOf(request.headers.cookie);
-    if (csrfToken === undefined || !isSameLoginToken(csrfToken, formFieldText(request.body, 'csrfToken')))
+    const csrfToken = loginCsrfTokenOf(request.headers.cookie);
+    if (csrfToken === undefined || !isSameLoginCsrfToken(csrfToken, formFieldText(request.body, 'csrfToken')))
       return sendFormExpired(response, next);
     const context = this.contextOf(request);
     // Surrounding whitespace is ignored, as in REST and GraphQL.
@@ -111,7 +111,7 @@ class SignInPages {
     const password = (formFieldText(request.body, 'password') ?? '').trim();
     try {
       const cookie = await context.authentication.startSession(await context.account.checkCredentials(username, password));
-      response.append('Set-Cookie', cookie).append('Set-Cookie', loginTokenCookie(undefined, context.authentication.usesSecureCookies));
+      response.append('Set-Cookie', cookie).append('Set-Cookie', loginCsrfCookie(undefined, context.authentication.usesSecureCookies));
     } catch (error) {
       if (!(error instanceof GraphQLError) || isTransientError(error)) throw error;
       const { retryAfter } = error.extensions;

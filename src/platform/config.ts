@@ -1,7 +1,7 @@
 /** Configuration from environment variables, validated once at start. No other file reads the environment. */
 import { join } from 'node:path';
 import { parseBucketUrl } from './bucket';
-import { ConfigError, reject } from './settingparsers';
+import { ConfigError, throwInvalidSetting } from './settingparsers';
 import { EXAMPLE_BUCKET_URL, readSettings, type EnvironmentVariables } from './settings';
 
 export { ConfigError } from './settingparsers';
@@ -30,7 +30,7 @@ function readBucketLocation(mediaUrl: string | undefined, endpoint: string | und
   if (mediaUrl === undefined) return undefined;
   return (
     parseBucketUrl(mediaUrl, endpoint, (name) => variables[name]?.trim() || undefined) ??
-    reject('MEDIA_URL', `a URL such as ${EXAMPLE_BUCKET_URL}`, mediaUrl)
+    throwInvalidSetting('MEDIA_URL', `a URL such as ${EXAMPLE_BUCKET_URL}`, mediaUrl)
   );
 }
 

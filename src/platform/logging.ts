@@ -5,7 +5,7 @@ import { prettyFactory } from 'pino-pretty';
 export const REQUEST_LOG_MESSAGE = 'request';
 export const REJECTED_REQUEST_LOG_MESSAGE = 'rejected';
 
-export function createLog(level: string, stream?: DestinationStream): Logger {
+export function createLogger(level: string, stream?: DestinationStream): Logger {
   const options = {
     level,
     base: undefined,

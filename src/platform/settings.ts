@@ -11,9 +11,9 @@ import {
   filePath,
   flag,
   list,
-  or,
+  keywordOr,
   rate,
-  reject,
+  throwInvalidSetting,
   secret,
   size,
   text,
@@ -61,7 +61,7 @@ const origin: Parser<string> = (value, name) => {
   const result = new URL(url(HTTP, 'https://fit.example.com')(value, name)).origin;
   return [result, `${result}/`].includes(value.toLowerCase())
     ? result
-    : reject(name, 'a scheme and a host, such as https://fit.example.com', value);
+    : throwInvalidSetting(name, 'a scheme and a host, such as https://fit.example.com', value);
 };
 
 const originList: Parser<readonly string[]> = (value, name) => list(value, name).map((item) => origin(item, name));
@@ -84,7 +84,7 @@ const optional = <T>(name: string, parse: Parser<T>, shownDefault = '') =>
 export const SETTINGS = {
   port: setting('PORT', wholeNumber(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
   host: setting('HOST', text, '0.0.0.0').describe('Address to listen on.'),
-  workers: setting('WEB_CONCURRENCY', or('auto', availableParallelism(), wholeNumber(0, 256)), '1').describe(
+  workers: setting('WEB_CONCURRENCY', keywordOr('auto', availableParallelism(), wholeNumber(0, 256)), '1').describe(
     'Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.',
   ),
   workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT, '5s').describe(
@@ -191,7 +191,7 @@ export const SETTINGS = {
   imageTimeout: setting('IMAGE_TIMEOUT', duration, '10s').describe(
     'CPU time after which the process that decodes an image is killed and the image rejected (or `off`).',
   ),
-  uploadQuota: setting('UPLOAD_QUOTA', or('off', Infinity, size), '200MB').describe(
+  uploadQuota: setting('UPLOAD_QUOTA', keywordOr('off', Infinity, size), '200MB').describe(
     'Maximum size of all images contributed by one user (or `off`). Superusers have no quota.',
   ),
   keptAnswers: setting('KEPT_ANSWERS', size, '20MB').describe(
@@ -206,7 +206,7 @@ export const SETTINGS = {
   publicUrl: optional('PUBLIC_URL', origin).describe(
     'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
   ),
-  corsOrigins: setting('CORS_ORIGINS', or<readonly string[] | undefined>('*', undefined, originList), '*').describe(
+  corsOrigins: setting('CORS_ORIGINS', keywordOr<readonly string[] | undefined>('*', undefined, originList), '*').describe(
     'Origins whose pages may use REST and GraphQL from the browser, e.g. `https://app.example.com`; `*`: all. With a list, WebSockets from pages of other origins are rejected.',
   ),
   trustedProxies: setting('TRUSTED_PROXIES', list, '').describe(

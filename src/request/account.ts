@@ -5,7 +5,7 @@ import {
   findApiKey,
   getOrCreateApiKey,
   verifiedPasswordHash,
-  passwordError,
+  passwordPolicyError,
   replaceApiKey,
   replacePassword,
   signIn,
@@ -15,7 +15,7 @@ import { ViewerCredentials } from '../auth/credentials';
 import { EVENT_KINDS } from '../auth/eventkinds';
 import { eventsOfUser, logSecurityEvent, type SecurityEventSource } from '../auth/securityevents';
 import { sha256 } from '../auth/tokens';
-import { requireAccountOwner } from '../core/access/access';
+import { requireViewerWithoutAccessToken } from '../core/access/access';
 import type { AccountActions } from '../core/context';
 import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/validationissues';
@@ -69,8 +69,8 @@ export class AccountService implements AccountActions {
 
   /** Changes the password, ends all other sessions and returns a new token. The session of this request stays valid. */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
-    const viewer = requireAccountOwner(this.authentication);
-    const problem = passwordError(newPassword);
+    const viewer = requireViewerWithoutAccessToken(this.authentication);
+    const problem = passwordPolicyError(newPassword);
     const weaknesses = problem ? [{ path: ['newPassword'], ...invalidValueIssue(problem) }] : [];
     const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD }, ...weaknesses]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
@@ -96,7 +96,7 @@ export class AccountService implements AccountActions {
   }
 
   async replaceToken(): Promise<string> {
-    const viewer = requireAccountOwner(this.authentication);
+    const viewer = requireViewerWithoutAccessToken(this.authentication);
     const oldToken = this.authentication.token;
     const token = await replaceApiKey(
       viewer.id,
@@ -111,25 +111,30 @@ export class AccountService implements AccountActions {
   }
 
   apiKey(): Promise<ApiKey | undefined> {
-    return findApiKey(requireAccountOwner(this.authentication).id, this.session, this.services.vault);
+    return findApiKey(requireViewerWithoutAccessToken(this.authentication).id, this.session, this.services.vault);
   }
 
   async accessTokens(): Promise<AccessToken[]> {
-    return (await listAccessTokens([requireAccountOwner(this.authentication).id], this.session))[0]!;
+    return (await listAccessTokens([requireViewerWithoutAccessToken(this.authentication).id], this.session))[0]!;
   }
 
   async securityEvents(): Promise<{ occurredAt: string; description: string; address: string | null; detail: string | null }[]> {
-    const events = await eventsOfUser(requireAccountOwner(this.authentication).id, { limit: MAX_LISTED_EVENTS }, this.session);
+    const events = await eventsOfUser(requireViewerWithoutAccessToken(this.authentication).id, { limit: MAX_LISTED_EVENTS }, this.session);
     return events.map(({ occurredAt, kind, address, detail }) => ({ occurredAt, description: EVENT_KINDS[kind], address, detail }));
   }
 
   credentialManager(): ViewerCredentials {
-    return new ViewerCredentials(requireAccountOwner(this.authentication).id, this.info.network, this.session, this.services.accessTokens);
+    return new ViewerCredentials(
+      requireViewerWithoutAccessToken(this.authentication).id,
+      this.info.network,
+      this.session,
+      this.services.accessTokens,
+    );
   }
 
   /** Creates the API key if there is none. With `keyId`, replaces that key only, so that submitting a form twice does not replace the key just created. */
   async renewApiKey(keyId?: string): Promise<void> {
-    const { id } = requireAccountOwner(this.authentication);
+    const { id } = requireViewerWithoutAccessToken(this.authentication);
     if (keyId === undefined) await getOrCreateApiKey(id, this.session, this.services.vault);
     else await replaceApiKey(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
   }

@@ -9,7 +9,7 @@ import { AccountService } from './account';
 import { Authentication } from './authentication';
 import { rateLimitHeaders } from './costlimit';
 import { IdempotentExecution } from './idempotentexecution';
-import { describeRequest, type HttpRequestInfo } from './requestinfo';
+import { requestInfoOf, type HttpRequestInfo } from './requestinfo';
 import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
 
@@ -60,9 +60,9 @@ class ResolverContext implements Context {
 }
 
 /** Creates the context of a request. `api`: the API whose policies apply. HTML pages that do not belong to REST use those of GraphQL. */
-export function createContext(services: Services, request: RequestHead, api: Api): RequestContext {
+export function createRequestContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
-  const info = describeRequest(request, services.origin, metrics && ((code) => metrics.countError(api, code)));
+  const info = requestInfoOf(request, services.origin, metrics && ((code) => metrics.countError(api, code)));
   const session = services.database.session();
   session.setClient('anonymous', info.network);
   const authentication = new Authentication(request, services, session, info, AUTH_SCHEMES[api]);
@@ -83,7 +83,7 @@ export function createContext(services: Services, request: RequestHead, api: Api
 }
 
 /** Cancels the database work of a request when its client disconnects before the response is sent. */
-export function cancelOnDisconnect({ resolverContext: { session } }: RequestContext, response: ServerResponse): void {
+export function cancelReadsOnDisconnect({ resolverContext: { session } }: RequestContext, response: ServerResponse): void {
   response.once('close', () => {
     if (!response.writableFinished) session.cancelReads();
   });

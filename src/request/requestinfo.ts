@@ -9,7 +9,7 @@ export interface HttpRequestInfo extends RequestInfo {
   readonly network: string;
 }
 
-export function describeRequest(request: RequestHead, origin: ClientOrigin, countErrorCode?: (code: string) => void): HttpRequestInfo {
+export function requestInfoOf(request: RequestHead, origin: ClientOrigin, countErrorCode?: (code: string) => void): HttpRequestInfo {
   const address = origin.clientAddress(request);
   return {
     id: request.headers[REQUEST_ID_HEADER] as string,

@@ -1,11 +1,11 @@
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import { ownerConditions } from '../core/access/access';
-import { columnIn, createParameters, whereClause } from '../core/access/conditions';
+import { columnIn, createParameterBinder, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { DecimalField, defaultValues, Id, DateTimeField, TextField } from '../core/model/fields';
-import type { FieldRule } from '../core/model/registry';
+import type { CrossFieldRule } from '../core/model/registry';
 import { Owner, Ref } from '../core/model/relationfields';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
@@ -19,12 +19,12 @@ import { NutritionPlan } from './nutritionplan';
 import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT } from './unitofingredient';
 import { User } from './user';
 
-const MEAL_BELONGS_TO_PLAN: FieldRule = {
+const MEAL_BELONGS_TO_PLAN: CrossFieldRule = {
   fields: ['planId', 'mealId'],
   message: 'The meal is not one of the plan.',
   async violatedBy(rows, context) {
     const ids = rows.map(({ mealId }) => Number(mealId));
-    const { bind, values } = createParameters();
+    const { bind, values } = createParameterBinder();
     const where = whereClause([columnIn('id', ids), ...ownerConditions(Meal, context)], 't', bind);
     const meals = await context.session.query(`SELECT t."id", t."plan_id" FROM "meal" t${where}`, values);
     const plans = new Map(meals.map((meal) => [meal.id as number, meal.plan_id as number]));

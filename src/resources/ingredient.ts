@@ -4,7 +4,7 @@ import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { NOT_A_CHOICE } from '../contract/messages';
 import { visibleRowConditions } from '../core/access/access';
-import { columnIn, createParameters, whereClause } from '../core/access/conditions';
+import { columnIn, createParameterBinder, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { invalidFieldsError, type FieldErrors } from '../core/model/errors';
@@ -24,7 +24,7 @@ import { Children, Ref } from '../core/model/relationfields';
 import { limitViolationMessages } from '../core/model/fieldvalidation';
 import { parseRowId } from '../core/model/ids';
 import { rejectOtherNodeType, resolveRowId } from '../core/model/node';
-import { loadParent, loadRowFields } from '../core/read/loaders';
+import { loadReferencedRow, loadRowFields } from '../core/read/loaders';
 import { toSnakeCase } from '../contract/casing';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
@@ -226,14 +226,14 @@ export default class IngredientResolver extends crud(Ingredient) {
   ) {
     const issues = limitViolationMessages(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, blank: true });
     if (issues.length) throw invalidFieldsError({ code: issues });
-    const { bind, values } = createParameters();
+    const { bind, values } = createParameterBinder();
     const where = whereClause([columnIn('code', equivalentBarcodes(code.trim())), ...visibleRowConditions(Ingredient, context)], 't', bind);
     const languages = context.request.languages.flatMap((language) =>
       context.services.catalogue.all(Language).filter(({ shortName }) => shortName === language),
     );
     const order = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
     const [row] = await context.session.queryMaybeStale(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);
-    return loadParent(Ingredient, row?.id as number | undefined, context, info);
+    return loadReferencedRow(Ingredient, row?.id as number | undefined, context, info);
   }
 
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of an amount of the ingredient.' })

@@ -32,9 +32,9 @@ const kilogramField = (note: string, factor: (alias: string) => string) =>
   }) as const;
 
 /** Options of the kilogram field of rows that have a `weight_unit_id`. */
-export const trainingWeightInKg = {
+export const TRAINING_WEIGHT_KG_OPTIONS = {
   ...kilogramField(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, weightUnitFactorSql),
   null: true,
 } as const;
 
-export const bodyWeightInKg = kilogramField(`The weight ${KILOGRAMS_NOTE}.`, bodyWeightFactorSql);
+export const BODY_WEIGHT_KG_OPTIONS = kilogramField(`The weight ${KILOGRAMS_NOTE}.`, bodyWeightFactorSql);

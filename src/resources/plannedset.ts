@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
-import { trainingWeightInKg, MASS_UNIT_IDS } from './kilograms';
+import { TRAINING_WEIGHT_KG_OPTIONS, MASS_UNIT_IDS } from './kilograms';
 import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
@@ -44,7 +44,7 @@ export class PlannedSet extends Model<PlannedSet> {
     null: true,
   })
   declare targetWeight: string | null;
-  @DecimalField(trainingWeightInKg) declare targetWeightKg: string | null;
+  @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare targetWeightKg: string | null;
   @Ref(() => WeightUnit, {
     label: 'Unit',
     default: MASS_UNIT_IDS.kg,

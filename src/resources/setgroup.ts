@@ -6,12 +6,12 @@ import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
 import { Id, IntegerField, type RowFields, type RowOf } from '../core/model/fields';
-import { listSize } from '../core/model/listsize';
+import { listSizeExtensions } from '../core/model/listsize';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { loadRowEvenIfHidden } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
-import { loadPlannedSets, formatSetsSummary } from './workout/loaders';
+import { loadPlannedSets, summarizePlannedSets } from './workout/loaders';
 import { arrangeInRounds } from '../training/sequence';
 import { Exercise } from './exercise';
 import { PlannedSet } from './plannedset';
@@ -56,7 +56,7 @@ export default class SetGroupResolver extends crud(SetGroup) {
   @FieldResolver(() => [PlannedSet], {
     description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })
-  @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' }, ...listSize(10) })
+  @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' }, ...listSizeExtensions(10) })
   @RequiresFields(() => SetGroup, 'sets')
   async sequence(@Root() set: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return arrangeInRounds(set.sets, await loadPlannedSets(set, context));
@@ -75,7 +75,7 @@ export default class SetGroupResolver extends crud(SetGroup) {
     const id = parseIdArgument('exerciseId', Exercise.name, exercise, context);
     if (id === undefined || !(await loadRowEvenIfHidden(Exercise, ['id'], id, context))) throw notFoundError();
     const plannedSets = await loadPlannedSets(set, context);
-    return formatSetsSummary(
+    return summarizePlannedSets(
       set,
       plannedSets.filter(({ exerciseId }) => exerciseId === id),
       context,

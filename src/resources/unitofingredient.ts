@@ -1,5 +1,5 @@
 /** The unit of an amount of an ingredient: options of the relation, and the rule that the unit belongs to the ingredient. */
-import type { FieldRule } from '../core/model/registry';
+import type { CrossFieldRule } from '../core/model/registry';
 
 export const INGREDIENT_UNIT_OPTIONS = {
   label: 'Weight unit',
@@ -9,7 +9,7 @@ export const INGREDIENT_UNIT_OPTIONS = {
   null: true,
 } as const;
 
-export const UNIT_BELONGS_TO_INGREDIENT: FieldRule = {
+export const UNIT_BELONGS_TO_INGREDIENT: CrossFieldRule = {
   fields: ['ingredientId', 'ingredientUnitId'],
   message: 'The weight unit is not one of the ingredient.',
   async violatedBy(rows, { session }) {

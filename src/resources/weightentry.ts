@@ -3,7 +3,7 @@ import { crud } from '../core/schema/crud';
 import { ChoiceField, DateField, DecimalField, defaultValues, Id } from '../core/model/fields';
 import { Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
-import { bodyWeightInKg } from './kilograms';
+import { BODY_WEIGHT_KG_OPTIONS } from './kilograms';
 import { MASS_UNIT } from './massunit';
 import { User } from './user';
 
@@ -34,7 +34,7 @@ export class WeightEntry extends Model<WeightEntry> {
     max: 2,
   })
   declare unit: string;
-  @DecimalField(bodyWeightInKg) declare weightKg: string;
+  @DecimalField(BODY_WEIGHT_KG_OPTIONS) declare weightKg: string;
   @Owner(() => User) declare userId: number;
 }
 

@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
-import { trainingWeightInKg, MASS_UNIT_IDS } from './kilograms';
+import { TRAINING_WEIGHT_KG_OPTIONS, MASS_UNIT_IDS } from './kilograms';
 import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
@@ -46,7 +46,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
   })
   declare reps: number;
   @DecimalField({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
-  @DecimalField(trainingWeightInKg) declare weightKg: string | null;
+  @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare weightKg: string | null;
   @DateField({ label: 'Date', note: 'The day of the training.' }) declare date: string;
   @ChoiceField({ label: 'RiR', note: 'How many more repetitions could have been done.', choices: RIR, null: true, blank: true, max: 3 })
   declare rir: string | null;

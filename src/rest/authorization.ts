@@ -1,5 +1,5 @@
 /** Authorization of REST requests: which client may call a route, and with which HTTP methods. */
-import { methodNotAllowed, notPermitted, notSignedIn } from './errors';
+import { methodNotAllowedError, notPermittedError, notSignedInError } from './errors';
 import type { RestRequest } from './request';
 import { SAFE_METHODS, type Route } from './routes';
 
@@ -8,15 +8,15 @@ export function authorizeRequest(route: Route, { method, signedIn, context }: Pi
     const { view, resource } = route.endpoint;
     const isWrite = !SAFE_METHODS.includes(method);
     const permittedMethods = isWrite ? view.permittedMethods : undefined;
-    if ((resource.owned || permittedMethods) && !signedIn) throw notSignedIn();
-    if (permittedMethods && !permittedMethods.includes(method)) throw notPermitted();
+    if ((resource.owned || permittedMethods) && !signedIn) throw notSignedInError();
+    if (permittedMethods && !permittedMethods.includes(method)) throw notPermittedError();
     const accessError =
       (resource.owned || isWrite) &&
       resource.scopeGroup &&
       context.authentication.missingScope(resource.scopeGroup, isWrite ? 'write' : 'read');
     if (accessError) throw accessError;
   }
-  if (!route.allowedMethods.includes(method)) throw methodNotAllowed(method);
+  if (!route.allowedMethods.includes(method)) throw methodNotAllowedError(method);
 }
 
 /** Whether a route supports an HTTP method and permits it to signed-in users. */

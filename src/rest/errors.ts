@@ -19,15 +19,15 @@ const errorWithDetail = (status: number, message: string, headers?: Record<strin
   new RestError(status, { detail: message }, headers);
 
 export const notFound = () => errorWithDetail(404, 'Not found.');
-export const notSignedIn = () => errorWithDetail(403, 'Authentication credentials were not provided.');
-export const notPermitted = () => errorWithDetail(403, 'You do not have permission to perform this action.');
+export const notSignedInError = () => errorWithDetail(403, 'Authentication credentials were not provided.');
+export const notPermittedError = () => errorWithDetail(403, 'You do not have permission to perform this action.');
 export const inaccessibleParentError = () => errorWithDetail(403, 'You are not allowed to do this');
-export const methodNotAllowed = (method: string) => errorWithDetail(405, `Method "${method}" not allowed.`);
-export const notAcceptable = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
-export const bodyTooLarge = () => errorWithDetail(413, 'Request body too large.');
-export const unsupportedMediaType = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
+export const methodNotAllowedError = (method: string) => errorWithDetail(405, `Method "${method}" not allowed.`);
+export const notAcceptableError = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
+export const bodyTooLargeError = () => errorWithDetail(413, 'Request body too large.');
+export const unsupportedMediaTypeError = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
 /** Error of the login endpoint. All other authentication failures have status 403 instead of 401. */
-export const loginFailed = (message: string) => errorWithDetail(401, message);
+export const loginFailedError = (message: string) => errorWithDetail(401, message);
 export const badRequest = (message: string) => errorWithDetail(400, message);
 export const validationError = (fields: FieldErrors) => new RestError(400, fields);
 

@@ -18,7 +18,7 @@ const alreadySubmitted = () =>
   });
 
 /** Runs `handle` once per form key. `handle` returns REST errors instead of throwing them. */
-export async function submitFormOnce(
+export async function handleFormSubmissionOnce(
   request: RestRequest,
   idempotency: RestContext['idempotency'],
   options: { formKey: string; onlyWritesRows: boolean },

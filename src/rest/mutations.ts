@@ -4,7 +4,7 @@ import { coerceInput, type InputError } from './dialect/input';
 import { WriteValidation } from './dialect/validation';
 import type { Endpoint } from './endpoints';
 import { notFound } from './errors';
-import { preconditionFailed, ifMatchVersions, NO_ROW_VERSION, responseWithETag } from './preconditions';
+import { preconditionFailedError, ifMatchVersions, NO_ROW_VERSION, responseWithETag } from './preconditions';
 import type { RestResponse, RestRequest } from './request';
 
 /** Whether a mutation reports an error for an argument: `id` for a missing row, `ifVersion` for a version mismatch. */
@@ -21,7 +21,7 @@ export async function handleWrite(endpoint: Endpoint, request: RestRequest, time
   const [operation, versionCondition] =
     id === undefined ? [endpoint.create!] : [endpoint.update!, await ifVersionVariable(endpoint, request, id)];
   const { answer } = await runOperation(operation, request, { id, input, ...versionCondition });
-  if (reportsError('ifVersion', answer)) throw preconditionFailed();
+  if (reportsError('ifVersion', answer)) throw preconditionFailedError();
   if (reportsError('id', answer)) {
     await validation.requireValid(body);
     throw notFound();
@@ -33,7 +33,7 @@ export async function handleWrite(endpoint: Endpoint, request: RestRequest, time
 export async function handleDelete(endpoint: Endpoint, request: RestRequest, id: string): Promise<RestResponse> {
   const versionCondition = await ifVersionVariable(endpoint, request, id);
   const { answer } = await runOperation(endpoint.remove!, request, { id, ...versionCondition });
-  if (reportsError('ifVersion', answer)) throw preconditionFailed();
+  if (reportsError('ifVersion', answer)) throw preconditionFailedError();
   if (reportsError('id', answer)) throw notFound();
   return { status: 204 };
 }

@@ -25,7 +25,7 @@ export function responseWithETag({ version, resource }: Endpoint, status: number
   return { status, body: row, headers };
 }
 
-export const preconditionFailed = () =>
+export const preconditionFailedError = () =>
   new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
 
 /** Returns the row versions in a list of entity tags; undefined for `*`, which matches any. Ignores malformed tags, and weak ones if not accepted. */

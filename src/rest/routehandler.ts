@@ -2,19 +2,19 @@
 import type { GraphQLSchema } from 'graphql';
 import { runOperation } from './operations';
 import { handleComputedEndpoint } from './computedendpoint';
-import { OptionsMetadata } from './dialect/optionsmetadata';
+import { OptionsHandler } from './dialect/optionshandler';
 import { handleList } from './dialect/list';
 import { parseCredentials, LOGIN_HINT } from './dialect/login';
 import { lastValueOf } from './dialect/querystring';
 import type { Endpoints } from './endpoints';
-import { loginFailed } from './errors';
+import { loginFailedError } from './errors';
 import { responseWithETag } from './preconditions';
 import type { RestResponse, RestRequest } from './request';
 import { API_BASE_PATH, type Route } from './routes';
 import { handleDelete, handleWrite } from './mutations';
 
 export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, timeZone: string) {
-  const descriptions = new OptionsMetadata(endpoints);
+  const descriptions = new OptionsHandler(endpoints);
   return async (route: Route, request: RestRequest): Promise<RestResponse> => {
     const { method } = request;
     if (method === 'OPTIONS') return descriptions.describe(route, request);
@@ -46,6 +46,6 @@ function apiRoot({ listedNames }: Endpoints, { context, query }: RestRequest, fo
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: RestRequest): Promise<unknown> {
   const { limits } = schema.getMutationType()!.getFields().login!.extensions;
   const { token, errors } = (await runOperation(login, request, parseCredentials(await request.body(), limits))).login;
-  if (errors.length) throw loginFailed(errors[0].message);
+  if (errors.length) throw loginFailedError(errors[0].message);
   return { token };
 }

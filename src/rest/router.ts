@@ -7,7 +7,7 @@ import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
 import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljsonwriter';
 import { anonymousMultipartLimits, type MultipartLimits } from '../platform/multipart';
 import { authorizeRequest } from './authorization';
-import { submitFormOnce } from './formsubmission';
+import { handleFormSubmissionOnce } from './formsubmission';
 import { createRouteHandler } from './routehandler';
 import { readBody, type ParsedBody } from './dialect/body';
 import { applyMethodOverride, readCsrfToken } from './dialect/methodoverride';
@@ -136,7 +136,7 @@ class Router {
     // Other routes than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
     if (form?.formKey !== undefined)
-      return submitFormOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
+      return handleFormSubmissionOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
     if (message.headers['idempotency-key'] === undefined) return handle();
     return idempotency.runOnce((await request.body()).data, () => catchRestError(handle), { onlyWritesRows });
   }

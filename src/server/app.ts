@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/executor';
 import { logAndMeasureRequest } from '../request/accesslog';
-import { cancelOnDisconnect } from '../request/requestcontext';
+import { cancelReadsOnDisconnect } from '../request/requestcontext';
 import type { Services } from '../request/services';
 import type { AppGauges, Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
@@ -25,7 +25,7 @@ import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { createRestHandler, type RestHandler } from '../rest/router';
 import { API_BASE_PATH } from '../rest/routes';
-import type { CollectMetrics } from '../telemetry/scrape';
+import type { CollectMetrics } from '../telemetry/metricsendpoint';
 import { createMetricsCollector } from '../telemetry/workermetrics';
 import { discardUnreadBody } from './connections';
 import { AdmissionControl } from './admissioncontrol';
@@ -166,7 +166,7 @@ const prepareOperation =
   (restExecutor: Executor): PrepareOperation =>
   (document) => {
     const run = restExecutor.prepare(document);
-    // Safe cast: every context that REST passes on was created by `createContext`.
+    // Safe cast: every context that REST passes on was created by `createRequestContext`.
     return (context, variables) => run(context as Context, variables);
   };
 
@@ -193,7 +193,7 @@ function admittedListener(parts: AppDependencies): RequestListener {
   return (request, response) => {
     const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
     const context = contexts.create(request, isRest);
-    cancelOnDisconnect(context, response);
+    cancelReadsOnDisconnect(context, response);
     logAndMeasureRequest(request, response, context, services);
     compressResponse(request, response);
     if (cors.respondToPreflight(request, response)) return;

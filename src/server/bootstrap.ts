@@ -1,6 +1,6 @@
 /** Bootstraps the application: opens and migrates the database, seeds an empty embedded one, starts the services and creates the app. */
 import type { Logger } from 'pino';
-import { checkSecretKey, recordSecretKey } from '../auth/keyfingerprint';
+import { checkSecretKey, recordKeyFingerprint } from '../auth/keyfingerprint';
 import { TokenVault } from '../auth/tokens';
 import { createApp, type App } from './app';
 import type { Config } from '../platform/config';
@@ -31,7 +31,7 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
     await checkSecretKey(database, opened.secretKey);
     const applied = await migrateUp(database, { report: (message) => log.warn(message) });
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
-    await recordSecretKey(database, opened.secretKey);
+    await recordKeyFingerprint(database, opened.secretKey);
     const vault = new TokenVault(opened.secretKey);
     const demo = opened.embedded ? await seedFirstData() : undefined;
     const { services, stop } = await startServices(config, database, vault, origin, log);

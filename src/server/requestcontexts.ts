@@ -1,7 +1,7 @@
 /** Request contexts: creates one for each HTTP request and stores it in the request. */
 import type { IncomingMessage } from 'node:http';
 import type { RequestHead } from '../request/clientorigin';
-import { createContext, type RequestContext } from '../request/requestcontext';
+import { createRequestContext, type RequestContext } from '../request/requestcontext';
 import type { Services } from '../request/services';
 
 /**
@@ -19,11 +19,11 @@ export class RequestContextStore {
   readonly get = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT]!;
 
   /** Creates a context with the GraphQL policies, for a WebSocket. It is not stored in the request, so `get` does not find it. */
-  readonly createForWebSocket = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
+  readonly createForWebSocket = (request: RequestHead): RequestContext => createRequestContext(this.services, request, 'graphql');
 
   /** Creates the context of a request and stores it in the request. */
   create(request: IncomingMessage, isRest: boolean): RequestContext {
-    const context = createContext(this.services, request, isRest ? 'rest' : 'graphql');
+    const context = createRequestContext(this.services, request, isRest ? 'rest' : 'graphql');
     (request as RequestWithContext)[CONTEXT] = context;
     return context;
   }

@@ -12,12 +12,12 @@ import type { Config } from '../platform/config';
 import type { BoundSocket } from '../internals/node';
 import { closeStalledConnections, serializePipelinedRequests, serverTimeouts } from './connections';
 import { ConnectionDrainer } from './draining';
-import { createLog } from '../platform/logging';
-import { serveMetrics } from '../telemetry/scrape';
+import { createLogger } from '../platform/logging';
+import { serveMetrics } from '../telemetry/metricsendpoint';
 import { validateConfiguredFiles } from './configuredfiles';
 import { bootstrap, type RunningApp } from './bootstrap';
 import { watchTls } from './tls';
-import { respondToParserErrors } from './parsererrors';
+import { respondToHttpParserErrors } from './httpparsererrors';
 
 export interface RunningServer {
   port: number;
@@ -37,14 +37,14 @@ export interface ServeOptions {
 
 export async function serve(config: Config, { announce = true, onReady, embedded, socket }: ServeOptions = {}): Promise<RunningServer> {
   const { origin, tls } = validateConfiguredFiles(config);
-  const log = createLog(config.logLevel);
+  const log = createLogger(config.logLevel);
   const running = await bootstrap(config, origin, log, embedded);
   const { containment } = running.app;
   containment.logUncaughtErrors();
   const options = { ...serverTimeouts(config), ...containment.messageClasses };
   const httpsServer = tls && createTlsServer({ ...options, ...tls });
   const server = httpsServer ?? createServer(options);
-  respondToParserErrors(server, log);
+  respondToHttpParserErrors(server, log);
   closeStalledConnections(server, config);
   const drainer = new ConnectionDrainer(server);
   server

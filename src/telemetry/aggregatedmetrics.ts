@@ -4,7 +4,7 @@
  */
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
-import type { CollectMetrics } from './scrape';
+import type { CollectMetrics } from './metricsendpoint';
 import type { MetricsMessage, Metric } from './workermetrics';
 
 /** Time for a worker to send its metrics. After that, its last known counters are used. */

@@ -1,7 +1,7 @@
 /** Metrics of how a process uses the database: statements, connections, limiters, the replica and change notifications. */
 import type { Database } from '../database/connection';
 import type { Services } from '../request/services';
-import type { CollectedMetrics } from './collectedmetrics';
+import type { CallbackMetrics } from './callbackmetrics';
 
 const MS_PER_SECOND = 1000;
 const ESTIMATE_TIMEOUT_MS = 500;
@@ -12,7 +12,7 @@ export interface StatementTotals {
   milliseconds: number;
 }
 
-export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listener }: Services, use: Readonly<StatementTotals>): void {
+export function addDatabaseMetrics(metrics: CallbackMetrics, { database, listener }: Services, use: Readonly<StatementTotals>): void {
   metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => use.statements);
   const seconds = () => use.milliseconds / MS_PER_SECOND;
   metrics.addCounter(

@@ -8,7 +8,7 @@ import { Counter, Histogram, Registry } from 'prom-client';
 import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
 import type { Services } from '../request/services';
-import { CollectedMetrics } from './collectedmetrics';
+import { CallbackMetrics } from './callbackmetrics';
 import { addDatabaseMetrics, type StatementTotals } from './databasemetrics';
 import { routeTemplate } from './routetemplates';
 
@@ -52,10 +52,10 @@ const isEventStream = (response: ServerResponse) => String(response.getHeader('c
 export class Metrics {
   /** Metrics by section of docs/monitoring.md. */
   readonly sections = {
-    requests: new CollectedMetrics(),
-    database: new CollectedMetrics(),
-    subscriptions: new CollectedMetrics(),
-    processes: new CollectedMetrics(),
+    requests: new CallbackMetrics(),
+    database: new CallbackMetrics(),
+    subscriptions: new CallbackMetrics(),
+    processes: new CallbackMetrics(),
   };
   readonly registry: Registry;
   private readonly requests: Counter<'method' | 'route' | 'status'>;

@@ -1,7 +1,7 @@
 /** Worker side of metrics aggregation: sends the metrics of this worker to the supervisor, and requests those of all workers from it. */
 import cluster from 'node:cluster';
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
-import type { CollectMetrics } from './scrape';
+import type { CollectMetrics } from './metricsendpoint';
 
 export type Metric = MetricObjectWithValues<MetricValue<string>>;
 

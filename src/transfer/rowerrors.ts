@@ -4,7 +4,7 @@ import { describeRow, failImport, type DumpRow } from './dump';
 export type RowIdentity = Pick<DumpRow, 'model' | 'pk'>;
 
 /** Runs `work`, which writes `rows`. If it uses COPY, the line number in an error is the position of the row. */
-export async function withRowErrors<T>(rows: readonly RowIdentity[], work: () => Promise<T>): Promise<T> {
+export async function withRowNamedInErrors<T>(rows: readonly RowIdentity[], work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

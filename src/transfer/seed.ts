@@ -12,7 +12,7 @@ import { ingredients } from '../../seeders/ingredients';
 import { reference } from '../../seeders/reference';
 import type { Media } from '../files/media';
 import { validateDump } from './dump';
-import { writeRows, type WriteOptions } from './writer';
+import { importDumpRows, type ImportOptions } from './importer';
 
 export const DEMO_NAME = 'demo';
 
@@ -20,7 +20,7 @@ export interface SeedOptions {
   database: Database;
   vault: TokenVault;
   timeZone: string;
-  progress?: WriteOptions['progress'];
+  progress?: ImportOptions['progress'];
 }
 
 export interface DemoAccount {
@@ -39,7 +39,10 @@ export async function seedReferenceData({ database, vault, timeZone, progress }:
   if (!(await isEmpty(database))) return false;
   // Files are written before their rows, so that no row refers to a missing file.
   for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
-  await writeRows(validateDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, { vault, progress });
+  await importDumpRows(validateDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, {
+    vault,
+    progress,
+  });
   return true;
 }
 
@@ -54,7 +57,7 @@ export async function seedDemo({ database, vault, timeZone, progress }: SeedOpti
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_NAME, password }, session);
   try {
-    await writeRows(validateDump(demo(currentDate(timeZone), id)), database, { vault, renumber: true, progress });
+    await importDumpRows(validateDump(demo(currentDate(timeZone), id)), database, { vault, renumber: true, progress });
   } catch (error) {
     await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }));
     throw error;

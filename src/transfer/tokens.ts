@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg';
 import { sha256, type TokenVault } from '../auth/tokens';
 import { failImport, DJANGO_TOKEN_MODEL, type DumpRow } from './dump';
-import { withRowErrors } from './rowerrors';
+import { withRowNamedInErrors } from './rowerrors';
 
 const maskToken = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
 
@@ -16,7 +16,7 @@ export async function insertTokens(rows: readonly DumpRow[], client: ClientBase,
         `${DJANGO_TOKEN_MODEL} ${maskToken(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`,
       );
   const tokens = rows.map(({ pk }) => String(pk));
-  await withRowErrors([maskToken(rows[0]!)], () =>
+  await withRowNamedInErrors([maskToken(rows[0]!)], () =>
     client.query(
       `INSERT INTO "token" ("user_id", "digest", "sealed", "created")
        SELECT "user_id", "digest", "sealed", COALESCE("created", now())

@@ -1,6 +1,6 @@
 /** The connection on which a server listens for changes. */
 import { LISTENER_NAME, NotificationListener } from '../../src/core/changes/listener';
-import { createLog } from '../../src/platform/logging';
+import { createLogger } from '../../src/platform/logging';
 import { createDatabase, open } from '../setup/databases';
 import { until } from '../setup/waits';
 
@@ -8,7 +8,7 @@ test('leaves no connection behind when it is stopped while it connects', async (
   const { connection, drop } = await createDatabase('tables');
   const database = open(connection);
   try {
-    const listener = new NotificationListener(database, createLog('silent'));
+    const listener = new NotificationListener(database, createLogger('silent'));
     const starting = listener.start();
     await listener.stop();
     await expect(starting).rejects.toThrow('stopped');

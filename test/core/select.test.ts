@@ -4,7 +4,7 @@ import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fiel
 import { linkDiscriminatorCondition } from '../../src/core/model/linktable';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';
-import { ORDER_BY_ID, type SortTerm } from '../../src/core/sql/ordering';
+import { ORDER_BY_ID, type OrderByTerm } from '../../src/core/sql/ordering';
 import { columnSet, generateUncachedSelect, selectStatement, type SelectedExpression, type SelectShape } from '../../src/core/sql/select';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { populate } from '../setup/population';
@@ -38,7 +38,7 @@ function randomCase(random: Random, entity: Entity): Case {
   const places = where.includes('$2') ? 2 : where ? 1 : 0;
   const limit = random.pick(['', `$${places + 1}::int`]);
   const offset = limit && random.chance(0.5) ? `$${places + 2}::int` : '';
-  const term = (): SortTerm => {
+  const term = (): OrderByTerm => {
     const field = random.pick(stored);
     return { sql: fieldSqlExpression(field, 't'), descending: random.chance(0.5), nullsFirst: random.chance(0.5), null: field.null };
   };

@@ -2,7 +2,7 @@
 import { nestedChildrenOf, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { validateDump } from '../../src/transfer/dump';
-import { writeRows } from '../../src/transfer/writer';
+import { importDumpRows } from '../../src/transfer/importer';
 import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { readRow, updateOf } from '../setup/lists';
@@ -110,8 +110,8 @@ test('assigns a new version to a row that an imported dump replaces', async () =
     validateDump([{ model: 'weight.weightentry', pk: 900, fields: { user: ann.id, date: '1999-01-01', weight } }]);
   const version = async () => (await fitgraph.sql('SELECT "version" FROM "weight_entry" WHERE "id" = 900'))[0]!.version;
   const { vault, database } = fitgraph;
-  await writeRows(dump('80.00'), database, { vault });
+  await importDumpRows(dump('80.00'), database, { vault });
   const first = await version();
-  await writeRows(dump('81.00'), database, { vault, replace: true });
+  await importDumpRows(dump('81.00'), database, { vault, replace: true });
   expect(await version()).not.toBe(first);
 });

@@ -10,7 +10,7 @@ import { migrateUp } from '../../src/database/migrate';
 import { readConfig } from '../../src/platform/config';
 import { validateDump } from '../../src/transfer/dump';
 import { openDedicatedConnection } from '../../src/transfer/backup/tables';
-import { writeRows } from '../../src/transfer/writer';
+import { importDumpRows } from '../../src/transfer/importer';
 import { catalogue } from '../setup/catalogue';
 import { asSuperuser, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   one = await openEmbedded({ dataDir: oneDir });
   const database = open(one.connection);
   await migrateUp(database);
-  await writeRows(validateDump(catalogue()), database, { vault });
+  await importDumpRows(validateDump(catalogue()), database, { vault });
   const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
   token = await getOrCreateApiKey(id, database.session(), vault);
   await database.close();

@@ -1,7 +1,7 @@
 /** Online schema changes: steps run concurrently with other transactions, are repeated after an interruption, and can share a transaction. */
 import type { ClientBase, PoolClient } from 'pg';
 import type { Database } from '../../src/database/connection';
-import { LOCKS } from '../../src/database/locks';
+import { ADVISORY_LOCK_KEYS } from '../../src/database/advisorylocks';
 import { lockMigrations } from '../../src/database/migrate';
 import { OnlineSchemaChange } from '../../src/database/onlineschemachange';
 import { viewerRoleOf } from '../../src/database/viewerrole';
@@ -159,10 +159,10 @@ test.each<[string, (change: OnlineSchemaChange) => Promise<unknown>]>([
 
 test('an index is created while another process waits for the migration lock', async () => {
   await database.withoutTimeouts(async (client) => {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCKS.migration]);
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.migration]);
     const waiting = lockMigrations(other);
     await new OnlineSchemaChange(client, () => (conflicts += 1)).createIndex('workout_comment', '"workout" ("comment")');
-    await client.query('SELECT pg_advisory_unlock($1)', [LOCKS.migration]);
+    await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.migration]);
     await waiting;
   });
   expect(conflicts).toBe(0);

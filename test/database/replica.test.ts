@@ -11,9 +11,9 @@ import { migrateUp } from '../../src/database/migrate';
 import { Replica } from '../../src/database/replica';
 import { activateViewerRole } from '../../src/database/viewerrole';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
-import { createLog } from '../../src/platform/logging';
+import { createLogger } from '../../src/platform/logging';
 import { validateDump } from '../../src/transfer/dump';
-import { writeRows } from '../../src/transfer/writer';
+import { importDumpRows } from '../../src/transfer/importer';
 import { catalogue } from '../setup/catalogue';
 import { asSuperuser, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
@@ -79,7 +79,7 @@ beforeAll(async () => {
   primary = await openEmbedded({ dataDir: first });
   const database = open(primary.connection);
   await migrateUp(database);
-  await writeRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) });
+  await importDumpRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) });
   await createStandby(primary.connection, first, second);
   standby = await openEmbedded({ dataDir: second });
   const [DATABASE_URL, DATABASE_REPLICA_URL] = [primary, standby].map(({ connection }) => urlOf(connection)) as [string, string];
@@ -196,7 +196,7 @@ test.each([undefined, 'transaction'] as const)('applies the viewer role to reads
   const database = new Database({ ...options, pooling, direct: options.connection });
   try {
     await activateViewerRole(database, () => undefined);
-    database.replica!.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, createLog('silent'));
+    database.replica!.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, createLogger('silent'));
     await until('the replica is used', async () => database.replica!.isUsed);
     const session = database.session();
     session.setClient('anonymous', 'somebody');

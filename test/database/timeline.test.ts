@@ -7,7 +7,7 @@ import { ChangeLog } from '../../src/core/changes/changelog';
 import { NotificationListener } from '../../src/core/changes/listener';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
-import { createLog } from '../../src/platform/logging';
+import { createLogger } from '../../src/platform/logging';
 import { asSuperuser, open } from '../setup/databases';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-timeline-'));
@@ -16,7 +16,7 @@ const dataDir = path.join(folder, 'data');
 const copy = path.join(folder, 'copy');
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-const log = createLog('silent');
+const log = createLogger('silent');
 const watchedTables = { ownerId: 1, ownedTables: ['weight_entry'], publicTables: [] };
 
 type Running = Awaited<ReturnType<typeof start>>;

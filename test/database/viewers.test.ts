@@ -3,7 +3,7 @@
  * on the owner.
  */
 import type { Database } from '../../src/database/connection';
-import type { Parameters } from '../../src/database/rows';
+import type { StatementParameters } from '../../src/database/rows';
 import type { DatabaseSession } from '../../src/database/session';
 import { activateViewerRole } from '../../src/database/viewerrole';
 import { open } from '../setup/databases';
@@ -55,8 +55,8 @@ const SELECT = 'SELECT "user_id" AS "user" FROM "weight_entry"';
 
 const KINDS = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
-function statement(random: Random, kind: number): { text: string; values: Parameters; fails?: boolean } {
-  const values: Parameters = [];
+function statement(random: Random, kind: number): { text: string; values: StatementParameters; fails?: boolean } {
+  const values: StatementParameters = [];
   switch (kind) {
     case 0:
       return { text: `${SELECT} /* ${random.below(300)} */`, values };

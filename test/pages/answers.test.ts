@@ -13,13 +13,13 @@ import {
 } from 'graphql';
 import { chartDataOf, isChartCompatible, suggestChart } from '../../src/pages/playground/answer/chart';
 import { sortIntrospection } from '../../src/pages/playground/sortintrospection';
-import { shareUrlOf, parseShareUrl } from '../../src/pages/playground/answer/sharelink';
+import { shareUrlOf, parseShareParameters } from '../../src/pages/playground/answer/sharelink';
 import { neighbourhoodOf, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
 import { arrangeTable, csvOf, DEFAULT_ARRANGEMENT, nextSortOrder } from '../../src/pages/playground/answer/arrangement';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
 import { resultListsOf, mainResultList, tableOf, type Table } from '../../src/pages/playground/answer/table';
 import { columnTitlesOf } from '../../src/pages/playground/answer/columntitles';
-import { massUnitsOf, convertMasses, type Unit } from '../../src/pages/playground/answer/massunits';
+import { massUnitsOf, convertMasses, type DisplayMassUnit } from '../../src/pages/playground/answer/massunits';
 
 const LOGS = {
   workouts: {
@@ -213,12 +213,12 @@ describe('a shared link', () => {
 
   test('contains the query, its variables and the view, but no headers', () => {
     const link = shareUrlOf({ ...shared, headers: '{"Authorization":"Bearer fgt_secret"}' } as typeof shared);
-    expect(parseShareUrl(new URL(link, 'https://fit.example.com').searchParams)).toEqual(shared);
+    expect(parseShareParameters(new URL(link, 'https://fit.example.com').searchParams)).toEqual(shared);
     expect(link).not.toContain('secret');
   });
 
   test('ignores invalid parts of an edited URL', () => {
-    const parseSearch = (search: string) => parseShareUrl(new URLSearchParams(search));
+    const parseSearch = (search: string) => parseShareParameters(new URLSearchParams(search));
     expect(parseSearch('query={a}&view=pie&unit=stone&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
     expect(parseSearch('query={a}&chart={')).toEqual({ query: '{a}' });
     expect(parseSearch('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
@@ -305,7 +305,7 @@ describe('columns with a mass', () => {
     };
     const [list] = resultListsOf(data);
     const found = massUnitsOf(schema, { query: parseQuery('{ workoutLogs { nodes { weightKg reps } } }') });
-    const table = (unit?: Unit) => convertMasses(tableOf(data, list), found, list, unit);
+    const table = (unit?: DisplayMassUnit) => convertMasses(tableOf(data, list), found, list, unit);
     expect(tableContent(table())).toEqual([
       ['weightKg', 'reps'],
       ['100.000', 5],

@@ -1,8 +1,8 @@
 /** Requests that Node's HTTP parser rejects receive an error with the reason: JSON, or a page for browsers. */
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
-import { createLog } from '../../src/platform/logging';
-import { respondToParserErrors } from '../../src/server/parsererrors';
+import { createLogger } from '../../src/platform/logging';
+import { respondToHttpParserErrors } from '../../src/server/httpparsererrors';
 import { until } from '../setup/waits';
 
 let server: Server;
@@ -13,7 +13,7 @@ beforeAll(async () => {
     if (request.url === '/slow') release = () => response.end('slow');
     else response.end('fine');
   });
-  respondToParserErrors(server, createLog('info', { write: (line) => void logged.push(line) }));
+  respondToHttpParserErrors(server, createLogger('info', { write: (line) => void logged.push(line) }));
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));

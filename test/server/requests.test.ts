@@ -1,5 +1,5 @@
 /** Request ids in responses and in the log, and the other properties that the log records. */
-import { createLog, terminalDestination } from '../../src/platform/logging';
+import { createLogger, terminalDestination } from '../../src/platform/logging';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import WebSocket from 'ws';
@@ -116,7 +116,7 @@ test('logs failed and rate-limited logins as warnings with the client address bu
 
 test('formats a request as one short line on a terminal, and other messages with their values', () => {
   let text = '';
-  const log = createLog(
+  const log = createLogger(
     'info',
     terminalDestination((line) => (text += line)),
   );

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
 import { withOldServer } from '../../src/database/embedded/majorupgrade';
-import { findClusterLocation, openDataDir } from '../../src/database/embedded/clusterlocation';
+import { findClusterLocation, ensureDataDir } from '../../src/database/embedded/clusterlocation';
 import { asSuperuser } from '../setup/databases';
 import { build, Installation, run } from './running';
 
@@ -20,7 +20,7 @@ afterAll(() => installation.remove());
 
 /** Creates the data folder of an older version of Fitgraph, with its secret key; returns the token of its demo account. */
 async function createOldDataFolder(): Promise<string> {
-  const place = findClusterLocation(openDataDir(installation.dataDir), () => undefined);
+  const place = findClusterLocation(ensureDataDir(installation.dataDir), () => undefined);
   fs.mkdirSync(place.cluster, { mode: 0o700 });
   if (place.owner) fs.chownSync(place.cluster, place.owner.uid, place.owner.gid);
   const flags = ['-D', place.cluster, '-U', 'fitgraph', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8'];

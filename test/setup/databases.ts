@@ -9,7 +9,7 @@ import { migrateUp } from '../../src/database/migrate';
 import { replicaOptions } from '../../src/database/open';
 import { models } from '../../src/graphql/schema';
 import { validateDump } from '../../src/transfer/dump';
-import { writeRows } from '../../src/transfer/writer';
+import { importDumpRows } from '../../src/transfer/importer';
 import { catalogue } from './catalogue';
 import { runServer } from './run';
 
@@ -97,7 +97,7 @@ export const createTemplates = (): Promise<void> =>
     await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER_ROLE}`);
     await fill(TEMPLATES.tables, migrateUp);
     await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}" OWNER ${OWNER_ROLE}`);
-    await fill(PART, (database) => writeRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
+    await fill(PART, (database) => importDumpRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
     await client.query(`ALTER DATABASE "${PART}" RENAME TO "${TEMPLATES.catalogue}"`);
   }));
 

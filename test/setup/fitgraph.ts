@@ -10,7 +10,7 @@ import { TokenVault } from '../../src/auth/tokens';
 import { readConfig } from '../../src/platform/config';
 import type { CatalogueCache } from '../../src/core/cache/cataloguecache';
 import type { Database } from '../../src/database/connection';
-import { createLog } from '../../src/platform/logging';
+import { createLogger } from '../../src/platform/logging';
 import { ClientOrigin } from '../../src/request/clientorigin';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { startServices, type Services } from '../../src/request/services';
@@ -68,7 +68,7 @@ export class Fitgraph {
     });
     const database = open(ownDatabase?.connection ?? sameDatabaseAs!.database.options.connection, config);
     const logged: string[] = [];
-    const log = createLog('info', { write: (line) => void logged.push(line) });
+    const log = createLogger('info', { write: (line) => void logged.push(line) });
     const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new ClientOrigin(config), log);
     const app = await createApp(services);
     const responseRecorder = new ResponseRecorder();

@@ -4,7 +4,7 @@ import { ORDER_BY_ID } from '../../src/core/sql/ordering';
 import { columnSet, selectStatement } from '../../src/core/sql/select';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { validateDump, entitiesByDumpModel, sortByDependency, type DumpRow } from '../../src/transfer/dump';
-import { writeRows } from '../../src/transfer/writer';
+import { importDumpRows } from '../../src/transfer/importer';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
 import { randomFor, type Random } from './random';
@@ -116,7 +116,7 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
   // An entry belongs to the plan of its meal.
   const plans = new Map(rows.flatMap(({ model, pk, fields }) => (model === 'nutrition.meal' ? [[pk, fields.plan]] : [])));
   for (const { model, fields } of rows) if (model === 'nutrition.logitem' && fields.meal) fields.plan = plans.get(fields.meal as number);
-  await writeRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  await importDumpRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
   await fitgraph.reference.reload();
   return people;
 }

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { DumpFile } from '../../src/transfer/dumpfile';
 import { JsonArraySplitter } from '../../src/transfer/jsonarray';
-import { writeRows } from '../../src/transfer/writer';
+import { importDumpRows } from '../../src/transfer/importer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
@@ -66,7 +66,7 @@ test('imports thousands of interleaved rows of several models unchanged', async 
     }
   }
   fs.writeFileSync(file, JSON.stringify(rows));
-  const counts = await writeRows(await DumpFile.open(file), fitgraph.database, { vault: fitgraph.vault });
+  const counts = await importDumpRows(await DumpFile.open(file), fitgraph.database, { vault: fitgraph.vault });
   expect(Object.fromEntries(counts)).toEqual({ 'weight.weightentry': 3_000, 'manager.day': 1_000, 'manager.workout': 1_000 });
   const days = await fitgraph.sql('SELECT "id", "workout_id", "user_id", "description" FROM "training_day" ORDER BY "id"');
   expect(days).toEqual(

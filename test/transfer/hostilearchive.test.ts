@@ -10,7 +10,7 @@ import { migrateDown } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { ArchiveWriter, SECRET_KEY_ENTRY } from '../../src/transfer/backup/archive';
-import { HEADER_ENTRY, SUMMARY_ENTRY, type BackupHeader, type BackupSummary } from '../../src/transfer/backup/description';
+import { HEADER_ENTRY, SUMMARY_ENTRY, type BackupHeader, type BackupSummary } from '../../src/transfer/backup/manifest';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { build, run } from '../server/running';

@@ -3,7 +3,7 @@ import { pbkdf2Sync } from 'node:crypto';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import type { Entity } from '../../src/core/model/fields';
 import { validateDump, entitiesByDumpModel, sortByDependency, DJANGO_TOKEN_MODEL, type DumpRow } from '../../src/transfer/dump';
-import { writeRows, type WriteOptions } from '../../src/transfer/writer';
+import { importDumpRows, type ImportOptions } from '../../src/transfer/importer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { dumpRowOf } from '../setup/samples';
 
@@ -37,8 +37,8 @@ function dump(): DumpRow[] {
 /** Whether a row has an owned parent. Dumps contain the owner only of rows without one. */
 const hasParent = ({ fields }: DumpRow) => ['training', 'exerciseday', 'set', 'schedule', 'plan', 'meal'].some((key) => key in fields);
 
-const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
-  writeRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault, ...options });
+const load = (rows: unknown, options: Partial<ImportOptions> = {}) =>
+  importDumpRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault, ...options });
 
 const tableOf = (entity: Entity) => resourceOf(entity)!.table;
 

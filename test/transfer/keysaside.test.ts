@@ -8,7 +8,7 @@ import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
 import { MIN_ROWS_TO_DROP_KEYS } from '../../src/transfer/bulkload';
 import { validateDump, type DumpRow } from '../../src/transfer/dump';
-import { writeRows, type WriteOptions } from '../../src/transfer/writer';
+import { importDumpRows, type ImportOptions } from '../../src/transfer/importer';
 import { asSuperuser, createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
 import { shapeOf } from '../setup/shape';
@@ -47,8 +47,8 @@ async function createSide(): Promise<Side> {
 }
 
 const ask = async ({ client }: Side, text: string, values?: unknown[]) => (await client.query(text, values)).rows;
-const load = (rows: DumpRow[], { database }: Side, options: Partial<WriteOptions> = {}) =>
-  writeRows(validateDump(rows), database, { vault: new TokenVault(SECRET_KEY), ...options });
+const load = (rows: DumpRow[], { database }: Side, options: Partial<ImportOptions> = {}) =>
+  importDumpRows(validateDump(rows), database, { vault: new TokenVault(SECRET_KEY), ...options });
 const oidsOf = (of: Side) => ask(of, OIDS, [TABLES]);
 
 /** Returns the tables whose keys or indexes were recreated since `before`. */

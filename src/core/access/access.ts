@@ -31,7 +31,7 @@ export const hasReadScope = (entity: Entity, context: Pick<Context, 'viewer'>): 
   !missingScopeError(resourceOf(entity)!.scopeGroup, 'read', context);
 
 /** Returns the viewer. Throws for anonymous clients and for access tokens: only users themselves may manage passwords, tokens and sessions. */
-export function requireAccountOwner({ viewer }: Pick<Context, 'viewer'>): Viewer {
+export function requireViewerWithoutAccessToken({ viewer }: Pick<Context, 'viewer'>): Viewer {
   if (!viewer) throw unauthenticatedError();
   if (viewer.scopes) throw forbiddenError('An access token is not for passwords, tokens and sessions. Sign in, or use the API key.');
   return viewer;

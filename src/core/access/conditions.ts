@@ -1,23 +1,23 @@
 /** Builders for SQL conditions. Values are always passed as bind parameters. */
-import type { Parameters } from '../../database/rows';
+import type { StatementParameters } from '../../database/rows';
 
 /**
  * Adds a bind parameter and returns its placeholder (`$1`). With `needsCustomPlan`, PostgreSQL plans each execution of the statement for the actual
  * values.
  */
-export type BindParameter = (value: unknown, needsCustomPlan?: boolean) => string;
-export type SqlCondition = (alias: string, bind: BindParameter) => string;
+export type ParameterBinder = (value: unknown, needsCustomPlan?: boolean) => string;
+export type SqlCondition = (alias: string, bind: ParameterBinder) => string;
 
 /** Joins conditions by AND, without the keyword WHERE. Returns an empty text if there are none. */
-export const joinByAnd = (conditions: readonly SqlCondition[], alias: string, bind: BindParameter): string =>
+export const joinByAnd = (conditions: readonly SqlCondition[], alias: string, bind: ParameterBinder): string =>
   conditions.map((condition) => condition(alias, bind)).join(' AND ');
 
-export const whereClause = (conditions: readonly SqlCondition[], alias: string, bind: BindParameter): string =>
+export const whereClause = (conditions: readonly SqlCondition[], alias: string, bind: ParameterBinder): string =>
   conditions.length ? ` WHERE ${joinByAnd(conditions, alias, bind)}` : '';
 
-export function createParameters(): { bind: BindParameter; values: Parameters } {
-  const values: Parameters = [];
-  const bind: BindParameter = (value, needsCustomPlan = false) => {
+export function createParameterBinder(): { bind: ParameterBinder; values: StatementParameters } {
+  const values: StatementParameters = [];
+  const bind: ParameterBinder = (value, needsCustomPlan = false) => {
     if (needsCustomPlan) values.needsCustomPlan = true;
     return `$${values.push(value)}`;
   };

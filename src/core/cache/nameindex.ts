@@ -8,7 +8,7 @@ import type { Database } from '../../database/connection';
 import type { DatabaseSession } from '../../database/session';
 import { publishedConditions } from '../access/access';
 import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
-import { createParameters, whereClause } from '../access/conditions';
+import { createParameterBinder, whereClause } from '../access/conditions';
 import { fieldOf, type Entity } from '../model/fields';
 import type { NotificationListener } from '../changes/listener';
 import { fieldSqlExpression, fromClause } from '../sql/expressions';
@@ -157,7 +157,7 @@ class TableIndex {
           fieldSqlExpression(nameField, 't'),
           foldedExpression(nameField, 't'),
         ];
-        const { bind, values } = createParameters();
+        const { bind, values } = createParameterBinder();
         // The snapshot is taken before the read. A change in between is not in the snapshot, so it causes another read.
         const { rows: snapshots } = await client.query('SELECT pg_current_snapshot()::text AS "snapshot"');
         const { rows } = await client.query({

@@ -5,11 +5,11 @@
 import type { Logger } from 'pino';
 import { isUuid } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
-import type { Parameters } from '../../database/rows';
+import type { StatementParameters } from '../../database/rows';
 import type { DatabaseSession } from '../../database/session';
-import type { Caller } from '../../database/options';
+import type { LimiterCaller } from '../../database/options';
 import { ConcurrencyLimiter } from '../../platform/limiter';
-import { createParameters } from '../access/conditions';
+import { createParameterBinder } from '../access/conditions';
 import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError, ClientError } from '../model/errors';
 import type { NotificationListener } from './listener';
@@ -111,8 +111,8 @@ function changesQuery(
   { ownerId, ownedTables, publicTables }: ChangeFilter,
   position: Position | undefined,
   limit: number,
-): { text: string; values: Parameters } {
-  const { bind, values } = createParameters();
+): { text: string; values: StatementParameters } {
+  const { bind, values } = createParameterBinder();
   const [seenSql, untilSql] = [position?.seenSnapshot, position?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
   const [afterSql, limitSql] = [bind(position?.afterId ?? 0), bind(limit)];
   const selectChanges = (ownerCondition: string, tables: readonly string[]) =>
@@ -145,7 +145,7 @@ export interface ChangePage {
 export class ChangeLog {
   /** Callbacks of subscriptions by topic: a user id or the name of a public table, as in the payloads of notifications. */
   private readonly callbacks = new Map<string, Set<() => void>>();
-  private readonly watchers = new ConcurrencyLimiter<Caller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
+  private readonly watchers = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
   private readonly anonymousWatchers = new ConcurrencyLimiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
   private pruneTimer?: NodeJS.Timeout;
 
@@ -218,7 +218,7 @@ export class ChangeLog {
   }
 
   /** Calls `wake` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: Caller, wake: () => void): () => void {
+  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterCaller, wake: () => void): () => void {
     if (!this.watchers.tryAcquire(caller)) throw tooManySubscriptions(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatchers.tryAcquire(null)) {
       this.watchers.release(caller);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
-import { LOCK_CLASSES } from '../../database/locks';
+import { ADVISORY_LOCK_CLASSES } from '../../database/advisorylocks';
 import { migrationNames } from '../../database/migrationmodules';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
 import { TCP_KEEPALIVE_OPTIONS } from '../../database/circuitbreaker';
@@ -31,7 +31,7 @@ export interface NotificationHandler {
  * SQL of a FROM and a WHERE clause, without the keyword FROM: the advisory locks that identify all live instances on this database. The column
  * `objid` of a lock is the instance number.
  */
-export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${LOCK_CLASSES.instance} AND l."granted"
+export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${ADVISORY_LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
 /** Returns the PostgreSQL application name of a server's listening connection, which contains the newest migration that the server knows. */
@@ -78,7 +78,7 @@ export class NotificationListener {
       await client.connect();
       breaker.watch(client, QUERY_TIMEOUT_MS);
       // Locks the number of this instance. The lock is shared, because a dead previous connection of the instance holds it until PostgreSQL notices.
-      await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instanceNumber]);
+      await client.query('SELECT pg_advisory_lock_shared($1, $2)', [ADVISORY_LOCK_CLASSES.instance, this.instanceNumber]);
       for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
       if (this.isStopped) throw new Error('The listener was stopped while it connected.');
     } catch (error) {

@@ -1,10 +1,10 @@
 /** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations, extremes and percentiles. */
-import type { BindParameter } from '../access/conditions';
+import type { ParameterBinder } from '../access/conditions';
 import type { Entity, FieldMeta } from '../model/fields';
 import { fieldsOf } from '../model/fields';
 import { fieldSqlExpression } from '../sql/expressions';
 import { groupFieldName, groupKeysOfFieldValues } from './groupkeys';
-import { groupByValueSql, type ReferenceJoins } from './joins';
+import { groupingValueSql, type ReferenceJoins } from './joins';
 import type { Statistic } from './statistics';
 
 /** Decimal places of means, standard deviations and percentiles. */
@@ -20,7 +20,7 @@ const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`
 type Aggregate = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
 
 interface Column {
-  sql(bind: BindParameter): string;
+  sql(bind: ParameterBinder): string;
   /** SQL of the value for a group without rows. */
   emptyValue: string;
 }
@@ -30,7 +30,7 @@ export class AggregateColumns {
   /** Aggregates over rows, by column name. */
   readonly columns = new Map<string, Column>();
   /** Expressions on aggregate columns, by column name. They are evaluated after the aggregation. */
-  readonly derivedColumns = new Map<string, (bind: BindParameter) => string>();
+  readonly derivedColumns = new Map<string, (bind: ParameterBinder) => string>();
 
   constructor(
     private readonly entity: Entity,
@@ -38,7 +38,7 @@ export class AggregateColumns {
     private readonly referenceJoins: ReferenceJoins,
   ) {}
 
-  private addColumn(name: string, sql: (bind: BindParameter) => string, emptyValue = 'NULL'): string {
+  private addColumn(name: string, sql: (bind: ParameterBinder) => string, emptyValue = 'NULL'): string {
     if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValue });
     return name;
   }
@@ -66,7 +66,7 @@ export class AggregateColumns {
 
   private addDistinctCount(name: string): string {
     const { path, field } = groupKeysOfFieldValues(this.entity).find((key) => key.name === name)!;
-    const value = groupByValueSql(field, this.referenceJoins.aliasOf(path));
+    const value = groupingValueSql(field, this.referenceJoins.aliasOf(path));
     return this.addColumn(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }
 

@@ -3,7 +3,7 @@ import { MAX_INTEGER } from '../../contract/bounds';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';
-import { createParameters, whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
+import { createParameterBinder, whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
 import { validatePageSize, MAX_PAGE_SIZE } from '../model/pagesize';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
@@ -13,7 +13,7 @@ import { fromClause, referencesIdSql } from '../sql/expressions';
 import { compileWhere, type FilterValue } from '../sql/where';
 import { havingConditionOf, type HavingElement } from './having';
 import { ReferenceJoins } from './joins';
-import { translateGroupBy, type GroupByElement, type GroupKey, type GroupKeys } from './keys';
+import { translateGroupBy, type GroupByElement, type GroupKey, type TranslatedGroupBy } from './groupbytranslation';
 import type { RequestedStatistics } from './requestedstatistics';
 import { statisticKind, type Statistic, type StatisticReference } from './statistics';
 import { countDistinctProperty, percentileProperty } from './types';
@@ -44,7 +44,7 @@ const keyColumn = (index: number) => `"key${index}"`;
 
 export class GroupQuery {
   private readonly referenceJoins: ReferenceJoins;
-  private readonly groupKeys: GroupKeys;
+  private readonly groupKeys: TranslatedGroupBy;
   private readonly aggregates: AggregateColumns;
   private readonly conditions: SqlCondition[];
   private readonly joins: SqlCondition[];
@@ -105,7 +105,7 @@ export class GroupQuery {
    * Returns the SQL statement. Its CTEs build on each other: `g`, the groups; `e`, which adds empty groups if requested; `w`, which adds derived
    * columns; `h`, which applies HAVING.
    */
-  private sql(extraConditions: readonly SqlCondition[], bind: BindParameter): string {
+  private sql(extraConditions: readonly SqlCondition[], bind: ParameterBinder): string {
     const { keys } = this.groupKeys;
     const { columns, derivedColumns } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
@@ -134,7 +134,7 @@ export class GroupQuery {
    * Returns CTEs that add empty groups between the smallest and the largest value of a key. If these values are more than MAX_SERIES_STEPS steps
    * apart, the CTEs add no groups and set the column `over` to true.
    */
-  private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
+  private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: ParameterBinder): string[] {
     const { seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
     const otherColumns = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
@@ -151,7 +151,7 @@ export class GroupQuery {
   }
 
   async readGroups(): Promise<Row[]> {
-    const { bind, values } = createParameters();
+    const { bind, values } = createParameterBinder();
     const rows = await this.context.session.queryMaybeStale(this.sql([], bind), values);
     return this.assembleGroups(rows);
   }
@@ -159,7 +159,7 @@ export class GroupQuery {
   /** Reads the groups of the child rows of each parent row, by one statement. `referenceField` is the field that references the parent row. */
   async readGroupsOfParents(referenceField: string, parentIds: readonly number[]): Promise<Row[][]> {
     const parentField = fieldOf(this.entity, referenceField);
-    const { bind, values } = createParameters();
+    const { bind, values } = createParameterBinder();
     const ids = bind(parentIds);
     const groupsSql = this.sql([() => referencesIdSql(parentField, 't', 'q.id')], bind);
     const rows = await this.context.session.queryMaybeStale(

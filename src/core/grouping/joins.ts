@@ -33,7 +33,7 @@ export class ReferenceJoins {
 }
 
 /** Returns SQL of a field's value for grouping: null for an omitted choice, which REST stores as an empty string. */
-export function groupByValueSql(field: FieldMeta, alias: string): string {
+export function groupingValueSql(field: FieldMeta, alias: string): string {
   const value = fieldSqlExpression(field, alias);
   return field.enum && field.null && field.blank ? `NULLIF(${value}, '')` : value;
 }

@@ -5,7 +5,7 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { groupedFieldName, type ChildMeta, type Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
-import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
+import { addResolverMethod, type ResolverParameterDecorator } from '../model/resolvermethods';
 import { nounOfTypeName } from '../model/inflection';
 import { resourceOf } from '../model/registry';
 import { DEFAULT_GROUP_COUNT, GroupQuery, type GroupArguments } from './groupquery';
@@ -16,7 +16,7 @@ import { groupType } from './types';
 /** The cost is high, because the query reads all rows of the list, however few groups result. */
 const GROUPED_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
-function groupedParameters(entity: Entity): ParameterDecorator[] {
+function groupedParameters(entity: Entity): ResolverParameterDecorator[] {
   const nullable = true;
   const [groupBy, havingType, order] = [groupByInput(entity), havingInput(entity), groupOrderInput(entity)];
   return [

@@ -5,7 +5,7 @@ import { KILOGRAMS_NOTE } from '../../contract/massunits';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import type { Entity, FieldMeta } from '../model/fields';
-import { loadParent } from '../read/loaders';
+import { loadReferencedRow } from '../read/loaders';
 import { addResolverMethod } from '../model/resolvermethods';
 import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
@@ -95,7 +95,7 @@ function addRowField(Keys: ClassType, name: string, target: Entity): void {
   addResolverMethod(
     Keys,
     name,
-    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadParent(target, keys[idMemberName(name)] ?? null, context, info),
+    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadReferencedRow(target, keys[idMemberName(name)] ?? null, context, info),
     [Root(), Ctx(), Info()],
     FieldResolver(() => target, { nullable, description: `The row that \`${idMemberName(name)}\` names.` }),
   );

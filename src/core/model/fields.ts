@@ -11,7 +11,7 @@ import { invalidValueIssue, type ValidationIssue } from './validationissues';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
 import type { LinkTable } from './linktable';
-import { listSize } from './listsize';
+import { listSizeExtensions } from './listsize';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- stands for every model: M occurs in parameters and in results of methods, so that no other type accepts them all
@@ -234,7 +234,7 @@ export function defineField(
     if (stored)
       Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
     Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.graphqlDescription })(prototype, name);
-    Extensions({ field: meta, ...(options.size !== undefined && listSize(options.size)) })(prototype, name);
+    Extensions({ field: meta, ...(options.size !== undefined && listSizeExtensions(options.size)) })(prototype, name);
   };
 }
 

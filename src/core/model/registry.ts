@@ -8,7 +8,7 @@ import type { Entity } from './fields';
 import type { FieldValues } from './hooks';
 
 /** A validation rule across several fields of a row. */
-export interface FieldRule {
+export interface CrossFieldRule {
   fields: readonly string[];
   message: string;
   /** Returns for each row whether it breaks the rule. Called only with rows that have a value for each of the fields. */
@@ -67,7 +67,7 @@ export interface ResourceOptions extends RestViewOptions {
   distinguishingPath?: string;
   unique?: readonly string[];
   /** Validation rules across fields, enforced in GraphQL only. REST enforces none, like the reference service. */
-  rules?: readonly FieldRule[];
+  rules?: readonly CrossFieldRule[];
   /** A boolean field that is set in at most one row per parent row, which a database constraint enforces. */
   singleFlag?: UniqueFlagConstraint;
   /** Rows of a public resource with these column values are visible to everyone. Of its other rows, clients see only the ids, in references. */

@@ -1,13 +1,13 @@
 /** Adds resolver methods to a class at startup, decorated by type-graphql as if they were written in its source. */
 import { Extensions, type ClassType } from 'type-graphql';
 
-export type ParameterDecorator = (prototype: object, property: string, index: number) => void;
+export type ResolverParameterDecorator = (prototype: object, property: string, index: number) => void;
 
 export function addResolverMethod(
   target: ClassType,
   name: string,
   body: (...args: never[]) => unknown,
-  parameters: readonly ParameterDecorator[],
+  parameters: readonly ResolverParameterDecorator[],
   decorator: MethodDecorator,
   extensions?: object,
 ) {

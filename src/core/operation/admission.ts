@@ -1,11 +1,11 @@
 /** Admission of operations: checks access to introspection, coerces variables, estimates the cost and reserves it. */
 import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
-import type { Caller } from '../../database/options';
+import type { LimiterCaller } from '../../database/options';
 import { ConcurrencyLimiter, OverloadedError } from '../../platform/limiter';
 import type { Context, CostReservation } from '../context';
 import { ClientError, overloadedError, unauthenticatedError } from '../model/errors';
 import { estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
-import { costLimitError, describeCost } from './costlimiterror';
+import { costLimitError, costExtensions } from './costlimiterror';
 import { containsIntrospection } from './introspection';
 import { coerceVariables, findLiteralDepthError } from './variables';
 
@@ -28,10 +28,10 @@ interface AdmissionOptions {
 /** An operation of a client counts as large if its expected response exceeds this size. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
 /** Limits concurrent large operations in total, and to one per client, because a single result can occupy hundreds of megabytes. */
-const largeOperations = new ConcurrencyLimiter<Caller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
+const largeOperations = new ConcurrencyLimiter<LimiterCaller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
-async function acquireSlot(caller: Caller, reservation?: CostReservation): Promise<CostReservation> {
+async function acquireSlot(caller: LimiterCaller, reservation?: CostReservation): Promise<CostReservation> {
   try {
     await largeOperations.waitForSlot(caller);
   } catch (error) {
@@ -93,7 +93,7 @@ export class OperationAdmission {
   /** Returns the result of a dry run, which contains the estimated cost in `extensions`. */
   dryRun(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables, context: Context): ExecutionResult {
     const { cost, errors } = this.estimate(document, operation, variables, context);
-    return errors ? { errors } : { data: null, extensions: describeCost(cost, this.options.maxCost) };
+    return errors ? { errors } : { data: null, extensions: costExtensions(cost, this.options.maxCost) };
   }
 
   /**

@@ -5,7 +5,7 @@ import type { OperationCost } from './cost';
 type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'argument'>;
 
 /** Returns the estimated cost as clients receive it, in `extensions` of COST_LIMIT and of dry runs. */
-export const describeCost = ({ total, coordinate, argument }: ReportedCost, limit: number) => ({
+export const costExtensions = ({ total, coordinate, argument }: ReportedCost, limit: number) => ({
   cost: Math.ceil(total),
   limit,
   coordinate,
@@ -13,7 +13,7 @@ export const describeCost = ({ total, coordinate, argument }: ReportedCost, limi
 });
 
 export function costLimitError(reported: ReportedCost, limit: number): ClientError {
-  const extensions = describeCost(reported, limit);
+  const extensions = costExtensions(reported, limit);
   const { cost, coordinate, argument } = extensions;
   const advice = argument ? `reduce ${argument} or select less below it` : 'select less below it';
   return new ClientError(

@@ -15,7 +15,7 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
-import type { Caller } from '../../database/options';
+import type { LimiterCaller } from '../../database/options';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { ResponseSizeCounter } from './responsesize';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
@@ -31,7 +31,7 @@ import { toClientResult } from './clienterrors';
 import { coerceVariables } from './variables';
 
 export type Variables = Record<string, unknown>;
-export interface RunOperation {
+export interface OperationRunner {
   (context: Context, variables?: Variables): Promise<ExecutionResult>;
 }
 
@@ -65,7 +65,7 @@ export class Executor {
   /**
    * Limits each caller to one running event at a time, so that many subscriptions of a caller cause no more concurrent load than one subscription.
    */
-  private readonly eventTurns = new ConcurrencyLimiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
+  private readonly eventTurns = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compilesOwnOperations: boolean;
   private readonly admission: OperationAdmission;
   private readonly maxResponseBytes: number;
@@ -89,7 +89,7 @@ export class Executor {
   }
 
   /** Prepares an operation of the server itself. It is validated and compiled on first use. */
-  prepare(text: string): RunOperation {
+  prepare(text: string): OperationRunner {
     const prepared = PreparedOperation.of(this.schema, text);
     const { document, operation, costs } = prepared;
     const run: CompiledOperation = this.compilesOwnOperations

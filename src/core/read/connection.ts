@@ -2,7 +2,7 @@
 import { MAX_INTEGER } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
-import { createParameters, joinByAnd, whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
+import { createParameterBinder, joinByAnd, whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
@@ -101,7 +101,7 @@ function outsideExpressions(
   plan: ConnectionPlan,
   window: PageWindow,
   extraConditions: readonly SqlCondition[],
-  bind: BindParameter,
+  bind: ParameterBinder,
 ): string[] {
   const { entity, joins, conditions } = request;
   const { after, before, offset, backward } = window;
@@ -147,7 +147,7 @@ function pageStatement(
   plan: ConnectionPlan,
   window: PageWindow,
   extraConditions: readonly SqlCondition[],
-  bind: BindParameter,
+  bind: ParameterBinder,
 ): string {
   const { joins, conditions } = request;
   const { backward, offset } = window;
@@ -207,7 +207,7 @@ function listInfoExpressions(
   plan: ConnectionPlan,
   window: PageWindow,
   extraConditions: readonly SqlCondition[],
-  bind: BindParameter,
+  bind: ParameterBinder,
 ): string[] {
   const { entity, joins, conditions } = request;
   const countExpression = () =>
@@ -218,7 +218,7 @@ function listInfoExpressions(
 /** Reads one page and the requested information about its list in one statement. */
 export async function readPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
   const window = pageWindow(request);
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const infoExpressions = listInfoExpressions(request, plan, window, [], bind);
   const pageSql = () => pageStatement(request, plan, window, [], bind);
   if (!infoExpressions.length)
@@ -231,7 +231,7 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
 }
 
 /** Reads the same page of child rows for each of several parent rows, with two statements in total. */
-export async function readPagesOfParents(
+export async function readPagePerParent(
   request: ListRequest,
   referenceField: string,
   parentIds: readonly number[],
@@ -242,7 +242,7 @@ export async function readPagesOfParents(
   const parentField = fieldOf(request.entity, referenceField);
   const belongsToParent: SqlCondition = () => referencesIdSql(parentField, 't', 'p.id');
   const readPages = () => {
-    const { bind, values } = createParameters();
+    const { bind, values } = createParameterBinder();
     const ids = bind(parentIds);
     const pageSql = pageStatement(request, plan, window, [belongsToParent], bind);
     return session.queryMaybeStale(
@@ -251,7 +251,7 @@ export async function readPagesOfParents(
     );
   };
   const readInfo = async () => {
-    const { bind, values } = createParameters();
+    const { bind, values } = createParameterBinder();
     const ids = bind(parentIds);
     const infoExpressions = listInfoExpressions(request, plan, window, [belongsToParent], bind);
     if (!infoExpressions.length) return [];

@@ -2,11 +2,11 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visibleRowConditions } from '../access/access';
-import { columnIn, createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
+import { columnIn, createParameterBinder, joinByAnd, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type RowOf } from '../model/fields';
 import { BatchLoader, type LoaderKey, type EventLoopPacing } from './batchloader';
-import { planCachesPerApi, requiredRowFields } from './queryplan';
+import { createPlanCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { columnSet, selectRowsStatement, selectStatement, type ColumnSet } from '../sql/select';
@@ -57,7 +57,7 @@ async function readByParents(
   conditions: readonly SqlCondition[] = [],
 ) {
   const parentField = fieldOf(entity, referenceField);
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const where = joinByAnd([columnIn(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
   const terms = bindOrderTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
   const text = selectStatement({ columns, extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']], where, order: terms });
@@ -75,7 +75,7 @@ interface BatchColumns {
 const LONG_TEXT_CHARACTERS = 500;
 
 const batchColumnsByName = new Map<string, BatchColumns>();
-const batchColumnsBySelection = planCachesPerApi<BatchColumns>();
+const batchColumnsBySelection = createPlanCachesPerApi<BatchColumns>();
 
 /** Computed fields and long texts are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
 const isCostly = (field: FieldMeta) =>
@@ -116,7 +116,12 @@ function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Con
 }
 
 /** Loads the row that a reference points to; null if the viewer may not reference it. Small public tables are read from memory, synchronously. */
-export function loadParent(entity: Entity, id: number | null | undefined, context: Context, info: Info): Row | null | Promise<Row | null> {
+export function loadReferencedRow(
+  entity: Entity,
+  id: number | null | undefined,
+  context: Context,
+  info: Info,
+): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.inMemory) return context.services.catalogue.get(entity, id);
   return rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id);
@@ -209,7 +214,7 @@ async function readNearest(
   days: readonly LoaderKey[],
   context: Context,
 ): Promise<(Row | null)[]> {
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const daysParameter = bind(days);
   const column = fieldSqlExpression(fieldOf(entity, dateField), 't');
   const nearestNeighbour = (comparison: string, descending: boolean) => {

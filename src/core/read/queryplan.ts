@@ -79,7 +79,7 @@ export class PlanCache<T> {
 }
 
 /** Returns a separate cache per API, because HTML pages execute REST documents through GraphQL, and plans differ between the APIs. */
-export const planCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
+export const createPlanCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
 
 /** Returns the fields selected below `nodes` by name, each with the nodes that select it. Visits each fragment once, however often it is spread. */
 export function selectedFields(
@@ -117,12 +117,12 @@ function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
 export const requiredRowFields = (entity: Entity, info: Info): Set<string> =>
   requiredFields(entity, selectedFields(info.fieldNodes, info.fragments).keys());
 
-const rowPlanCaches = planCachesPerApi<ColumnSet>();
+const rowPlanCaches = createPlanCachesPerApi<ColumnSet>();
 
 export const requiredRowColumns = (entity: Entity, info: Info, { api, policies }: ApiContext): ColumnSet =>
   rowPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
 
-const fieldPlanCaches = planCachesPerApi<ReadonlySet<string>>();
+const fieldPlanCaches = createPlanCachesPerApi<ReadonlySet<string>>();
 
 export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }: ApiContext): boolean {
   for (const name of fieldPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
@@ -143,7 +143,7 @@ export interface ConnectionPlan {
   needsCursors: boolean;
 }
 
-const connectionPlanCaches = planCachesPerApi<ConnectionPlan>();
+const connectionPlanCaches = createPlanCachesPerApi<ConnectionPlan>();
 
 export function connectionPlan(entity: Entity, info: Info, { api, policies }: ApiContext): ConnectionPlan {
   return connectionPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => {

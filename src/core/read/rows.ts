@@ -2,7 +2,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';
-import { columnIn, createParameters, joinByAnd, columnEquals } from '../access/conditions';
+import { columnIn, createParameterBinder, joinByAnd, columnEquals } from '../access/conditions';
 import type { Context } from '../context';
 import { notFoundError } from '../model/errors';
 import type { Entity } from '../model/fields';
@@ -30,7 +30,7 @@ export async function idOfViewersRow(entity: Entity, context: Context): Promise<
 }
 
 export async function readAllRows(entity: Entity, context: Context, info: Info): Promise<Row[]> {
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
   const order = bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context.policies), bind);
   return context.session.queryMaybeStale(

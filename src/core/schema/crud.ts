@@ -10,7 +10,7 @@ import { addGroupedQuery } from '../grouping/resolver';
 import { registerHooks, type WriteHooks } from '../model/hooks';
 import { addResolverMethod } from '../model/resolvermethods';
 import { addMutations } from './mutations';
-import { listSize } from '../model/listsize';
+import { listSizeExtensions } from '../model/listsize';
 import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { NODE_ID_DESCRIPTION, nodeIdOf } from '../model/node';
 import type { OrderElement } from '../sql/ordering';
@@ -78,7 +78,7 @@ function addQueries(target: ClassType, entity: Entity): void {
       ? only
       : {
           wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAllRows(entity, context, info),
-          ...listSize(lookupTableSize),
+          ...listSizeExtensions(lookupTableSize),
         },
   );
   if (resourceOf(entity)!.groupPaths) addGroupedQuery(target, entity);

@@ -6,7 +6,7 @@ import { childrenOf, nestedChildrenOf, type Entity } from '../model/fields';
 import { bulkChangeInput, creationInput, IF_VERSION_DESCRIPTION, patchInput, RowVersion } from './inputs';
 import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';
 import { loadRowsById } from '../read/loaders';
-import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
+import { addResolverMethod, type ResolverParameterDecorator } from '../model/resolvermethods';
 import type { InputPath } from '../model/validationissues';
 import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { ROW_ID_DESCRIPTION } from '../model/node';
@@ -16,7 +16,7 @@ import { hasRequiredFields } from '../read/queryplan';
 import { idOfViewersRow, readRowById } from '../read/rows';
 import type { FieldValues } from '../model/hooks';
 import type { StoredRow } from '../write/statements';
-import { hasNestedChildren, saveTree } from '../write/nestedwrite';
+import { hasNestedChildren, saveRowWithParts } from '../write/nestedwrite';
 import { executeUpdates, createRows, executeDeletions } from '../write/write';
 
 /** Extensions of mutations that only write rows and can therefore be part of an `@atomic` operation. */
@@ -84,7 +84,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
       runWrite(Payload, async () => {
         const change = { id, idPath: ['id'], input, path: ['input'], ...versionCondition(ifVersion) };
         return hasNestedChildren(entity, input)
-          ? saveTree(entity, change, 'input', context)
+          ? saveRowWithParts(entity, change, 'input', context)
           : (await executeUpdates(entity, [change], 'input', context))[0]!;
       }),
     [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
@@ -136,7 +136,7 @@ function addDeletion(target: ClassType, entity: Entity, name: string): void {
 const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 
 /** Returns the argument for optimistic locking; none for public rows, which have no versions. */
-const versionArgument = (entity: Entity): ParameterDecorator[] =>
+const versionArgument = (entity: Entity): ResolverParameterDecorator[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
 const versionCondition = (version: string | null | undefined, ...basePath: InputPath) =>

@@ -5,7 +5,7 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { listSize, ListSize } from '../model/listsize';
+import { listSizeExtensions, ListSize } from '../model/listsize';
 import { loadRowsById } from '../read/loaders';
 import { addResolverMethod } from '../model/resolvermethods';
 import { IssueCode, type InputIssue } from '../model/validationissues';
@@ -45,7 +45,7 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
     },
     [Ctx(), Info()],
     Field(type, { nullable: !many, description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.` }),
-    many ? listSize(TYPICAL_ISSUE_COUNT) : undefined,
+    many ? listSizeExtensions(TYPICAL_ISSUE_COUNT) : undefined,
   );
 }
 
@@ -83,7 +83,7 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
     },
     [Ctx(), Info()],
     Field(type, { nullable: true, description: 'The stored values; null if there are errors.' }),
-    many ? listSize(ROWS_OF_BULK_WRITE) : undefined,
+    many ? listSizeExtensions(ROWS_OF_BULK_WRITE) : undefined,
   );
   Field(() => [InputError], { description: 'All errors in the input. If there are any, nothing was written.' })(
     Payload.prototype,

@@ -3,15 +3,15 @@ import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { mayHaveHiddenRows } from '../access/access';
-import { readPagesOfParents, createListRequest } from '../read/connection';
+import { readPagePerParent, createListRequest } from '../read/connection';
 import { createConnectionType, PageArgs, type Connection } from '../read/connectiontypes';
 import type { Context } from '../context';
 import type { ChildMeta, FieldMeta } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { addGroupedChildField } from '../grouping/resolver';
-import { loadChildren, loadRowsById, loadParent } from '../read/loaders';
-import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
-import { listSize } from '../model/listsize';
+import { loadChildren, loadRowsById, loadReferencedRow } from '../read/loaders';
+import { addResolverMethod, type ResolverParameterDecorator } from '../model/resolvermethods';
+import { listSizeExtensions } from '../model/listsize';
 import { memoizePerEntity } from '../model/memoize';
 import { orderInput, type OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/queryplan';
@@ -33,7 +33,7 @@ export const listTypesOf = memoizePerEntity((entity): ListTypes => ({
   connection: createConnectionType(entity),
 }));
 
-export const listParameterDecorators = ({ where, order }: ListTypes): ParameterDecorator[] => [
+export const listParameterDecorators = ({ where, order }: ListTypes): ResolverParameterDecorator[] => [
   Args(() => PageArgs),
   Arg('where', () => where, { nullable: true, description: 'Filters the rows.' }),
   Arg('orderBy', () => [order], {
@@ -53,7 +53,7 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
   const hidesTarget = !field.relation!.many && mayHaveHiddenRows(field.target!());
   const load = field.relation!.many
     ? (row: Row, context: Context, info: Info) => loadRowsById(field.target!(), row[field.name] ?? [], context, info)
-    : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
+    : (row: Row, context: Context, info: Info) => loadReferencedRow(field.target!(), row[field.name], context, info);
   addResolverMethod(
     target,
     name,
@@ -65,7 +65,7 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
     }),
     {
       only: field.only,
-      ...(field.relation!.many && listSize(field.size!)),
+      ...(field.relation!.many && listSizeExtensions(field.size!)),
       ...(hidesTarget && !field.null && { neverNullInRest: true }),
     },
   );
@@ -89,7 +89,7 @@ function addChildList(target: ClassType, child: ChildMeta): void {
     load,
     [Root(), Ctx(), Info()],
     FieldResolver(() => [child.target()], { description: child.description }),
-    listSize(child.size!),
+    listSizeExtensions(child.size!),
   );
 }
 
@@ -107,7 +107,7 @@ function addChildConnection(target: ClassType, child: ChildMeta): void {
     context.loaders
       .get<Connection>(info.fieldNodes, (ids) => {
         const request = createListRequest(entity, page, where, orderBy, context);
-        return readPagesOfParents(request, child.referenceField, ids as number[], connectionPlan(entity, info, context), context);
+        return readPagePerParent(request, child.referenceField, ids as number[], connectionPlan(entity, info, context), context);
       })
       .load(row[child.key]);
   addResolverMethod(

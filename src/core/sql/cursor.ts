@@ -3,7 +3,7 @@ import type { GraphQLScalarType } from 'graphql';
 import { isUuid } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
 import type { FieldKind } from '../../contract/metadata';
-import type { BindParameter, SqlCondition } from '../access/conditions';
+import type { ParameterBinder, SqlCondition } from '../access/conditions';
 import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError } from '../model/errors';
 import { sqlType } from '../model/fields';
@@ -67,10 +67,10 @@ function laterConditions(term: BoundOrderTerm, value: unknown, placeholder: stri
 const equalCondition = ({ sql }: BoundOrderTerm, value: unknown, placeholder: string) =>
   value === null ? `${sql} IS NULL` : `${sql} = ${placeholder}`;
 
-const bindValues = (terms: readonly BoundOrderTerm[], values: CursorValues, bind: BindParameter): string[] =>
+const bindValues = (terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-export function atCursorSql(terms: readonly BoundOrderTerm[], values: CursorValues, bind: BindParameter): string {
+export function atCursorSql(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string {
   const placeholders = bindValues(terms, values, bind);
   return terms.map((term, index) => equalCondition(term, values[index], placeholders[index]!)).join(' AND ');
 }
@@ -79,7 +79,7 @@ export function atCursorSql(terms: readonly BoundOrderTerm[], values: CursorValu
  * Returns alternative conditions for the rows after the cursor: equal values in the first terms and a later value in the next term. No row meets two
  * of them, and each matches one range of an index on the sort order.
  */
-export function afterCursorBranches(terms: readonly BoundOrderTerm[], values: CursorValues, bind: BindParameter): string[] {
+export function afterCursorBranches(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
     const equalPrefix = terms.slice(0, index).map((earlier, j) => equalCondition(earlier, values[j], placeholders[j]!));

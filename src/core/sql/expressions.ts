@@ -1,5 +1,5 @@
 /** SQL expressions of fields, and the FROM clause of an entity. */
-import type { BindParameter, SqlCondition } from '../access/conditions';
+import type { ParameterBinder, SqlCondition } from '../access/conditions';
 import { fieldOf, type Entity, type FieldMeta } from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
 import { resourceOf } from '../model/registry';
@@ -45,8 +45,8 @@ export function referencesIdSql(field: FieldMeta, alias: string, id: string): st
   return `${alias}."${keyColumn}" IN (SELECT l."${ownColumn}" FROM "${table}" l WHERE l."${otherColumn}" = ${id}${linkDiscriminatorCondition(field.link!, 'l')})`;
 }
 
-export const joinClauses = (joins: readonly SqlCondition[], bind: BindParameter): string =>
+export const joinClauses = (joins: readonly SqlCondition[], bind: ParameterBinder): string =>
   joins.map((join) => ` ${join('t', bind)}`).join('');
 
-export const fromClause = (entity: Entity, joins: readonly SqlCondition[] = [], bind?: BindParameter): string =>
+export const fromClause = (entity: Entity, joins: readonly SqlCondition[] = [], bind?: ParameterBinder): string =>
   `FROM "${resourceOf(entity)!.table}" t${joinClauses(joins, bind!)}`;

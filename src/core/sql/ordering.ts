@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
 import { atMostElements } from '../../contract/messages';
 import { mayHaveHiddenRows } from '../access/access';
-import { whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
+import { whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
@@ -43,7 +43,7 @@ export interface OrderTerm extends Omit<OrderField, 'path'> {
   /** Identifies the sort term in cursors. */
   key: string;
   /** Returns the SQL expression of the term; the table alias is `t`. */
-  sql: (bind: BindParameter) => string;
+  sql: (bind: ParameterBinder) => string;
   kind: FieldKind;
   null: boolean;
 }
@@ -146,7 +146,7 @@ function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sq
   if (!searches.length) throw invalidArgumentError('orderBy', '`relevance` requires a `search` in `where`.');
   const searchKey = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
   const hash = createHash('sha256').update(searchKey).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
-  const sql = (bind: BindParameter) => `(${searches.map((one) => searchRelevance(one)('t', bind)).join(' + ')})`;
+  const sql = (bind: ParameterBinder) => `(${searches.map((one) => searchRelevance(one)('t', bind)).join(' + ')})`;
   return { key: `${RELEVANCE}(${hash})`, sql, kind: 'integer', null: false };
 }
 
@@ -206,22 +206,23 @@ export function orderTerms(entity: Entity, keys: readonly OrderField[], orderCon
   return idIndex >= 0 ? terms.slice(0, idIndex + 1) : [...terms, orderTerm(entity, parseOrderField('id'), orderContext)];
 }
 
-export const bindOrderTerms = (terms: readonly OrderTerm[], bind: BindParameter): BoundOrderTerm[] =>
+export const bindOrderTerms = (terms: readonly OrderTerm[], bind: ParameterBinder): BoundOrderTerm[] =>
   terms.map((term) => ({ ...term, sql: term.sql(bind) }));
 
 export const reverseOrderTerms = (terms: readonly BoundOrderTerm[]): BoundOrderTerm[] =>
   terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 
-export type SortTerm = Pick<BoundOrderTerm, 'sql' | 'descending' | 'nullsFirst' | 'null'>;
+export type OrderByTerm = Pick<BoundOrderTerm, 'sql' | 'descending' | 'nullsFirst' | 'null'>;
 
-export const ORDER_BY_ID: SortTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
+export const ORDER_BY_ID: OrderByTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
 
 /**
  * Returns the direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order.
  */
-export function sortDirection({ descending, nullsFirst, null: nullable }: SortTerm): string {
+export function sortDirection({ descending, nullsFirst, null: nullable }: OrderByTerm): string {
   const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
   return `${descending ? 'DESC' : 'ASC'}${nulls}`;
 }
 
-export const orderByClause = (terms: readonly SortTerm[]): string => terms.map((term) => `${term.sql} ${sortDirection(term)}`).join(', ');
+export const orderByClause = (terms: readonly OrderByTerm[]): string =>
+  terms.map((term) => `${term.sql} ${sortDirection(term)}`).join(', ');

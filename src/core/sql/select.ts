@@ -5,15 +5,15 @@
  */
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Model, type ModelStatic } from 'sequelize';
-import type { Parameters } from '../../database/rows';
+import type { StatementParameters } from '../../database/rows';
 import { renderSelect } from '../../internals/sequelize';
-import { createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
+import { createParameterBinder, joinByAnd, type SqlCondition } from '../access/conditions';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { resourceOf } from '../model/registry';
 import type { TextOrder } from '../model/policies';
 import { fieldSqlExpression } from './expressions';
-import { sortDirection, orderByClause, type SortTerm } from './ordering';
+import { sortDirection, orderByClause, type OrderByTerm } from './ordering';
 
 /** An SQL expression over the table alias `t`, and the name of its value in the result. */
 export type SelectedExpression = readonly [expression: string, name: string];
@@ -33,7 +33,7 @@ export interface SelectShape {
   joins?: string;
   /** Conditions on the table alias `t`. */
   where?: string;
-  order?: readonly SortTerm[];
+  order?: readonly OrderByTerm[];
   /** LIMIT as a number or the placeholder of a parameter. */
   limit?: string;
   /** OFFSET as a number or the placeholder of a parameter. */
@@ -83,8 +83,8 @@ export function selectStatement(shape: SelectShape): string {
 }
 
 /** Returns the statement that selects all rows for which the conditions hold, and its parameters. */
-export function selectRowsStatement(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: Parameters] {
-  const { bind, values } = createParameters();
+export function selectRowsStatement(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: StatementParameters] {
+  const { bind, values } = createParameterBinder();
   return [selectStatement({ columns, where: joinByAnd(conditions, 't', bind) }), values];
 }
 

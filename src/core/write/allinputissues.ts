@@ -12,7 +12,7 @@ const MISSING_ROW_ID = 0;
  * Returns the error to throw instead of `error`. If `error` consists of issues of ids only, the result also lists missing rows and invalid values.
  * Any other error is returned unchanged.
  */
-export async function collectAllInputIssues(
+export async function errorWithAllInputIssues(
   error: unknown,
   drafts: readonly RowDraft[],
   context: Context,

@@ -10,7 +10,7 @@ import { InvalidInput, throwIfInvalid } from '../model/errors';
 import { fieldsOf, nestedChildrenOf, type ChildMeta, type Entity } from '../model/fields';
 import type { FieldValues } from '../model/hooks';
 import type { InputIssue } from '../model/validationissues';
-import { collectAllInputIssues } from './allinputissues';
+import { errorWithAllInputIssues } from './allinputissues';
 import { withRetries } from './retry';
 import { createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
 import { fieldsOfAffectedRules } from './rules';
@@ -43,7 +43,7 @@ const linkFields = (entity: Entity): string[] => fieldsOf(entity).flatMap(({ nam
 const keyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
 /** Saves a row with its parts and returns the row without them. */
-export async function saveTree(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
+export async function saveRowWithParts(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
   ownerColumnValues(entity, context);
   rejectTooManyRows(countRows(entity, change.input), argument);
   const [id] = parseRowIds(entity, [change]) as [number];
@@ -69,7 +69,7 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
     parts = await lockPartsBelow(entity, [id], drafts, writing);
     matchStoredParts(drafts, parts);
   } catch (error) {
-    throw await collectAllInputIssues(error, drafts, context);
+    throw await errorWithAllInputIssues(error, drafts, context);
   }
   await validateDrafts(drafts, context);
   const storedByDraft = new Map<RowDraft, StoredRow>();

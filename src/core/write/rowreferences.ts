@@ -89,7 +89,7 @@ function requireVersions(references: readonly RowReference[], ids: readonly numb
     );
 }
 
-export const hasExpectedVersions = (references: readonly RowReference[]): boolean => references.some(({ version }) => version);
+export const specifiesExpectedVersion = (references: readonly RowReference[]): boolean => references.some(({ version }) => version);
 
 /** Locks the rows and returns them with the given fields. Throws if any is missing or has an unexpected version. */
 export async function lockReferencedRows(
@@ -100,7 +100,7 @@ export async function lockReferencedRows(
   writing: WriteContext,
   fields: readonly string[] = [],
 ): Promise<Row[]> {
-  const rows = await lockRows(entity, ids, strength, writing, hasExpectedVersions(references) ? [...fields, VERSION_FIELD] : fields);
+  const rows = await lockRows(entity, ids, strength, writing, specifiesExpectedVersion(references) ? [...fields, VERSION_FIELD] : fields);
   requireRowsExist(entity, references, ids, idsOf(rows));
   // On a version conflict, the response includes the current rows instead of those that this request may have loaded before.
   writing.context.loaders.clear();

@@ -3,7 +3,7 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { withDefaults, type RowDraft } from './drafts';
 import type { Entity } from '../model/fields';
-import { resourceOf, type FieldRule } from '../model/registry';
+import { resourceOf, type CrossFieldRule } from '../model/registry';
 import type { FieldValues } from '../model/hooks';
 
 /** A violation of a rule, reported at the last field of the rule that the write sets. */
@@ -13,7 +13,7 @@ export interface RuleViolation {
   message: string;
 }
 
-export const rulesOf = (entity: Entity, { policies }: Pick<Context, 'policies'>): readonly FieldRule[] =>
+export const rulesOf = (entity: Entity, { policies }: Pick<Context, 'policies'>): readonly CrossFieldRule[] =>
   policies.enforcesRules ? (resourceOf(entity)!.rules ?? []) : [];
 
 /** Returns the fields of all rules that a write of these rows, all of one entity, could break. */
@@ -29,7 +29,7 @@ export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[
 export async function findRuleViolations(
   drafts: readonly RowDraft[],
   context: Context,
-  isSkipped: (draft: RowDraft, rule: FieldRule) => boolean = () => false,
+  isSkipped: (draft: RowDraft, rule: CrossFieldRule) => boolean = () => false,
 ): Promise<RuleViolation[]> {
   const violations: RuleViolation[] = [];
   for (const entity of new Set(drafts.map((draft) => draft.entity)))

@@ -7,12 +7,12 @@
  * with different values per row.
  */
 import { literal, Op, type Model, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
-import { insertionLockClass } from '../../database/locks';
+import { insertionLockClassSql } from '../../database/advisorylocks';
 import type { Row } from '../../database/rows';
 import { contributorTableOf, ownerColumnValues, writableRowConditions } from '../access/access';
 import { OWNER_FIELD } from '../model/registry';
 import { linkModelName } from '../model/associations';
-import { createParameters, whereClause } from '../access/conditions';
+import { createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldsOf, sqlType, type ChildMeta, type Entity, type FieldMeta } from '../model/fields';
 import { hooksOf, type WrittenRow } from '../model/hooks';
@@ -122,14 +122,14 @@ async function insertSeveral(
   fields: readonly FieldMeta[],
   writing: WriteContext,
 ): Promise<StoredRow[]> {
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const arrayParameters = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
   const columns = quoteIdentifiers(fields.map(({ column }) => column));
   const { table, unique } = resourceOf(entity)!;
   // Serializes bulk inserts of a user into a table with a unique key. PostgreSQL checks these deferrable keys at the end of the statement, so two
   // concurrent writes of the same keys would wait for each other (a deadlock).
   const insertionLock = unique
-    ? `, (SELECT pg_advisory_xact_lock(${insertionLockClass(table)}, ${bind(writing.context.viewer!.id)})) AS "alone"`
+    ? `, (SELECT pg_advisory_xact_lock(${insertionLockClassSql(table)}, ${bind(writing.context.viewer!.id)})) AS "alone"`
     : '';
   const insertedRows = await runStatement(
     writing,
@@ -157,7 +157,7 @@ export async function updateRows(
   );
   if (fields.length === 0) return rows.map(toStoredRow);
   if (rows.length === 1 && !onlyChanged) return updateOne(entity, rows[0]!, fields, writing);
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const arrayParameters = [`${bind(rows.map(({ id }) => id))}::int[]`];
   const names = ['id'];
   const addColumn = (name: string, type: string, list: unknown[]) => {
@@ -268,7 +268,7 @@ export async function writeLinks(entity: Entity, rows: readonly WrittenRow[], re
     if (replace)
       await linkModel.destroy({ where: { [toCamelCase(ownColumn)]: rowsWithLinks.map(({ id }) => id) }, ...callOptions(writing) });
     const pairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
-    const { bind, values } = createParameters();
+    const { bind, values } = createParameterBinder();
     const from = `unnest(${bind(pairs.map(({ id }) => id))}::int[], ${bind(pairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;
     const [column, value] = owner === undefined ? ['', ''] : [`"${OWNER_FIELD.column}", `, `${bind(owner)}::int, `];
     await runStatement(

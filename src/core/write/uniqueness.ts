@@ -1,7 +1,7 @@
 /** Uniqueness check: finds rows of a write that would violate a unique constraint, such as two body weights on one day. */
 import { ownerConditions } from '../access/access';
 import { OWNER_FIELD } from '../model/registry';
-import { createParameters, whereClause } from '../access/conditions';
+import { createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { withDefaults, type RowDraft } from './drafts';
 import { fieldOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
@@ -56,7 +56,7 @@ export async function findDuplicates(
     if (!newParent || !fields.some(({ name }) => name === newParent.referenceField)) rows.push({ draft, key });
   }
   if (rows.length === 0) return duplicates;
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const arrayParameters = fields.map((field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`);
   const columns = fields.map(({ column }) => `"${column}"`);
   const equalKeys = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');

@@ -13,7 +13,7 @@ import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type Va
 import { columnSet, selectRowsStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
-import type { FieldRule } from '../model/registry';
+import type { CrossFieldRule } from '../model/registry';
 import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 
 /** Returns which of the ids the viewer may reference: the ids of own rows of an owned resource, or of visible rows of a public resource. */
@@ -85,7 +85,7 @@ class Validation {
     for (const entity of new Set(drafts.map((draft) => draft.entity))) this.checkUniqueness(entity);
     await Promise.all(this.lookups);
 
-    const hasIssues = (draft: RowDraft, { fields }: FieldRule) => fields.some((name) => issues.get(draft)?.[name]);
+    const hasIssues = (draft: RowDraft, { fields }: CrossFieldRule) => fields.some((name) => issues.get(draft)?.[name]);
     for (const { draft, field, message } of await findRuleViolations(drafts, context, hasIssues))
       this.addIssues(draft, field, invalidValueIssue(message));
 

@@ -30,14 +30,14 @@ import {
   requireRowsExist,
   lockReferencedRows,
   idsOf,
-  hasExpectedVersions,
+  specifiesExpectedVersion,
   notFoundIssue,
   parseRowIds,
   requireRowsWritable,
   type RowReference,
 } from './rowreferences';
 import { uniqueFields } from './uniqueness';
-import { collectAllInputIssues } from './allinputissues';
+import { errorWithAllInputIssues } from './allinputissues';
 import { validateDrafts, revalidateRules } from './validation';
 import type { FieldValues } from '../model/hooks';
 
@@ -174,7 +174,7 @@ export async function executeUpdates(
   try {
     return await updateDrafts(entity, changes, drafts, context);
   } catch (error) {
-    throw await collectAllInputIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
+    throw await errorWithAllInputIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
   }
 }
 
@@ -193,7 +193,7 @@ async function updateDrafts(
   const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
-  const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || changesLinks(entity, drafts) || hasExpectedVersions(changes);
+  const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || changesLinks(entity, drafts) || specifiesExpectedVersion(changes);
   const storedRows = await withRetries(context, async (isFirstAttempt) => {
     const readCurrentRows = async () => {
       const currentRows = await readWritableRows(entity, ids, comparedNames, context);
@@ -277,7 +277,7 @@ export async function executeDeletions(
         ids.map((id) => ({ id })),
         writing,
       );
-      if (ids.length > 1 || hasExpectedVersions(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
+      if (ids.length > 1 || specifiesExpectedVersion(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
       // Rows that were locked above certainly exist. A single row was not locked, so it may be missing.
       if ((await deleteRows(entity, ids, writing)) < ids.length) requireRowsExist(entity, references, ids, []);
     }, resourceOf(entity)!.table),

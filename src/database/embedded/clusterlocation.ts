@@ -41,7 +41,7 @@ const isRoot = (): boolean => process.getuid?.() === 0;
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Creates the data folder if necessary and returns its real path, so that all processes agree on it. */
-export function openDataDir(dataDir: string): string {
+export function ensureDataDir(dataDir: string): string {
   checkDataDir(dataDir);
   try {
     createFolder(path.resolve(dataDir, '..'));
@@ -111,7 +111,7 @@ function createSocketFolder(home: string, owner?: SystemUser): string {
   throw new Error(`no folder has a path short enough for a socket: ${home}`);
 }
 
-/** Determines the location of the database and creates its folders. `dataDir`: the result of `openDataDir`. */
+/** Determines the location of the database and creates its folders. `dataDir`: the result of `ensureDataDir`. */
 export function findClusterLocation(dataDir: string, log: (message: string) => void): ClusterLocation {
   const locationFile = path.join(dataDir, 'location');
   const location = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : undefined;

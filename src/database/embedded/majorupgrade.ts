@@ -4,8 +4,8 @@ import path from 'node:path';
 import { ConfigError } from '../../platform/config';
 import { findBinaries, readVersion } from './binaries';
 import { majorVersionOfCluster, findServer } from './cluster';
-import { DATABASE_NAME, OWNER_ROLE, prepareOwner } from './owner';
-import { findClusterLocation, openDataDir, SOCKET_PORT, type ClusterLocation } from './clusterlocation';
+import { DATABASE_NAME, OWNER_ROLE, ensureOwnerAndDatabase } from './owner';
+import { findClusterLocation, ensureDataDir, SOCKET_PORT, type ClusterLocation } from './clusterlocation';
 import { connectAsSuperuser, startServer, stopServer } from './server';
 
 export interface MajorUpgrade {
@@ -26,7 +26,7 @@ const UPGRADE_PORT = SOCKET_PORT + 1;
  * a newer one.
  */
 export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
-  const place = findClusterLocation(openDataDir(dataDir), () => undefined);
+  const place = findClusterLocation(ensureDataDir(dataDir), () => undefined);
   const from = majorVersionOfCluster(place);
   if (from === undefined) throw new ConfigError(`DATA_DIR: there is no database in ${place.cluster}`);
   const to = findBinaries(place).major;
@@ -65,7 +65,7 @@ export async function withOldServer<T>(
   const address = { host: place.socketFolder, port: UPGRADE_PORT };
   try {
     const superuser = await connectAsSuperuser(address, 'postgres');
-    await prepareOwner(superuser).finally(() => superuser.end());
+    await ensureOwnerAndDatabase(superuser).finally(() => superuser.end());
     return await work({ ...address, user: OWNER_ROLE, database: DATABASE_NAME });
   } finally {
     await stopServer(server);

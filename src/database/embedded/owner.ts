@@ -6,7 +6,7 @@ import type { Client } from 'pg';
 import { ConfigError } from '../../platform/config';
 import { viewerRoleOf } from '../viewerrole';
 import { connectAsSuperuser } from './server';
-import { LOCKS } from '../locks';
+import { ADVISORY_LOCK_KEYS } from '../advisorylocks';
 
 export const DATABASE_NAME = 'fitgraph';
 export const OWNER_ROLE = 'fitgraph_owner';
@@ -46,20 +46,20 @@ END $$`;
 const IN_USE_CODES = ['55P03', '40P01'];
 
 /** Creates the role and the database if they are missing, as the superuser. */
-export async function prepareOwner(superuser: Client): Promise<void> {
+export async function ensureOwnerAndDatabase(superuser: Client): Promise<void> {
   const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "isStandby"');
   // Nothing needs to be created on a standby: it replicates the role and the database from its primary.
   if ((rows as [{ isStandby: boolean }])[0].isStandby) return;
   let client: Client | undefined;
   try {
     // Serializes processes that open the database concurrently.
-    await superuser.query('SELECT pg_advisory_lock($1)', [LOCKS.embeddedOwner]);
+    await superuser.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
     await superuser.query(CREATE_ROLES_SQL);
     const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE_NAME]);
     if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE_NAME} OWNER ${OWNER_ROLE}`);
     client = await connectAsSuperuser(superuser, DATABASE_NAME);
     await client.query(TRANSFER_OWNERSHIP_SQL);
-    await superuser.query('SELECT pg_advisory_unlock($1)', [LOCKS.embeddedOwner]);
+    await superuser.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
   } catch (error) {
     if (!IN_USE_CODES.includes((error as { code?: string }).code ?? '')) throw error;
     throw new ConfigError('DATA_DIR: an earlier version of Fitgraph is using the database: stop it first');

@@ -13,7 +13,7 @@ import { ClientError, overloadedError } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { EXPORT_PATH } from '../../pages/exportpath';
-import type { Caller } from '../../database/options';
+import type { LimiterCaller } from '../../database/options';
 import type { Config } from '../../platform/config';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
@@ -37,7 +37,7 @@ const RETRY_SECONDS = 10;
 const CALLER_SLOTS_DIVISOR = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
-function acquireSlot(limiter: ConcurrencyLimiter<Caller>, caller: Caller): void {
+function acquireSlot(limiter: ConcurrencyLimiter<LimiterCaller>, caller: LimiterCaller): void {
   if (limiter.tryAcquire(caller)) return;
   const runningExports = limiter.slotsOf(caller);
   if (runningExports < limiter.limits.slotsPerClient) throw overloadedError();
@@ -70,9 +70,9 @@ class ExportResponse {
     private readonly requestContext: RequestContext,
   ) {}
 
-  async run(limiter: ConcurrencyLimiter<Caller>, extension: string, format: Format): Promise<void> {
+  async run(limiter: ConcurrencyLimiter<LimiterCaller>, extension: string, format: Format): Promise<void> {
     const { request, response, requestContext } = this;
-    let caller: Caller | undefined;
+    let caller: LimiterCaller | undefined;
     const timeout = this.startTimeout();
     try {
       if (!METHODS.includes(request.method)) {
@@ -138,7 +138,10 @@ class ExportResponse {
 
 export function exportRoutes(dependencies: Dependencies): RequestHandler {
   const { maxExports } = dependencies.config;
-  const limiter = new ConcurrencyLimiter<Caller>({ slots: maxExports, slotsPerClient: Math.ceil(maxExports / CALLER_SLOTS_DIVISOR) });
+  const limiter = new ConcurrencyLimiter<LimiterCaller>({
+    slots: maxExports,
+    slotsPerClient: Math.ceil(maxExports / CALLER_SLOTS_DIVISOR),
+  });
   return async (request, response, next) => {
     const extension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
     const format = FORMATS.get(extension);

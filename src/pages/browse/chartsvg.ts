@@ -3,7 +3,7 @@
  * imported as a single file, which loads in 80 ms; its separate modules need 500 ms.
  */
 import { init } from 'echarts/dist/echarts.min.js';
-import type { ChartLine, Point, Series } from './view/timeseries';
+import type { ChartLine, Point, TimeChart } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
 import { ticksOf } from './ticks';
 
@@ -67,7 +67,7 @@ const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
  * axis, and the first decimal field (a string in JSON) on the vertical axis. The first integer field, which is expected to have the same value in
  * all rows of a list, names the line.
  */
-function seriesInBody({ body }: HtmlView): Series | undefined {
+function seriesInBody({ body }: HtmlView): TimeChart | undefined {
   const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isRowList));
   const sampleEntries = Object.entries(lines?.[0]?.[0] ?? {});
   const dayKey = sampleEntries.find(([, value]) => DATE_PATTERN.test(String(value)))?.[0];
@@ -90,7 +90,7 @@ export function renderCharts(view: HtmlView): RenderedChart[] {
   return series.map(renderChart).filter((chart) => chart !== undefined);
 }
 
-function renderChart(series: Series): RenderedChart | undefined {
+function renderChart(series: TimeChart): RenderedChart | undefined {
   const { label, unit, lines, omittedCount } = series;
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;

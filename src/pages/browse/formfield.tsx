@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { validationMessage, rangeText } from './validationmessages';
 import type { FormControl, StoredValue } from './view/viewmodel';
-import { displayValue } from './view/storedvalues';
+import { formatControlValue } from './view/storedvalues';
 import { CHOSEN_ID_PREFIX } from './view/nameresolver';
 import { CodeText } from './richtext';
 
@@ -136,7 +136,7 @@ function MatchingRows({ control: { key, label, matches = [] } }: { control: Form
 function ValueChoice({ control, values, stored }: FormFieldProps & { stored: StoredValue }) {
   const { key, label } = control;
   const options = [
-    { title: 'Yours', text: values.at(-1), displayText: displayValue(control, values) },
+    { title: 'Yours', text: values.at(-1), displayText: formatControlValue(control, values) },
     { title: 'Stored now', text: stored.texts.at(-1), displayText: stored.label },
   ];
   return (

@@ -10,7 +10,7 @@ import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
 import type { HtmlPage, HtmlRenderer } from '../../rest/htmlrenderer';
 import { ViewBuilder, type ViewSources } from './view/viewbuilder';
 import { createNameResolver } from './view/nameresolver';
-import type { HtmlView, SavedNotice } from './view/viewmodel';
+import type { HtmlView, WriteNotice } from './view/viewmodel';
 import type { RenderedChart } from './chartsvg';
 import { Charts } from './charts';
 import { headlineOf, ErrorExplanation, lacksArgument, MissingArgument } from './httperrors';
@@ -23,14 +23,14 @@ import { crumbsOf, ActionLinks, ResourceList } from './navigation';
 import { GraphqlPanel, RequestPanel, csvUrlOf, HttpOptionsPanel } from './developerpanels';
 import { cardLabelStyle, RowTable } from './rowtable';
 import { BROWSE_STYLE } from './style';
-import { clearNoticeHeader, NOTICE_BY_METHOD, redirectAfterWrite } from './postredirect';
+import { noticeDeletionHeader, NOTICE_BY_METHOD, redirectHeadersAfterWrite } from './postredirect';
 import { SearchResults, searchResultsOf } from './searchresults';
 import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
 import { TrainingPlanSection } from './trainingplan';
 import { ChildLists, childListsOf, FieldList, tableCssClassOf } from './detail';
 import { UnbrokenDates, CodeText } from './richtext';
 
-const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
+const NOTICES: Readonly<Record<WriteNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
 /** Notice that a row was created, saved or deleted: by the form on the previous page, or by the request to which this page is the response. */
 function Notice({ view }: { view: HtmlView }) {
@@ -204,7 +204,7 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
   });
   return {
     text,
-    headers: { ...(hasSuggestions ? headersWithSuggestions : headers), ...(view.notice && clearNoticeHeader(view.path, view.baseUrl)) },
+    headers: { ...(hasSuggestions ? headersWithSuggestions : headers), ...(view.notice && noticeDeletionHeader(view.path, view.baseUrl)) },
   };
 }
 
@@ -212,7 +212,7 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
   const viewBuilder = new ViewBuilder(sources);
   return {
     resolveNames: createNameResolver(sources),
-    redirectHeaders: redirectAfterWrite,
+    redirectHeaders: redirectHeadersAfterWrite,
     renderError({ request: { message: request }, answer: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });

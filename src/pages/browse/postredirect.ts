@@ -6,13 +6,13 @@ import { parseCookie, stringifySetCookie } from 'cookie';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RenderInput } from '../../rest/htmlrenderer';
 import { detailPath, listPath } from './view/pageroutes';
-import type { SavedNotice } from './view/viewmodel';
+import type { WriteNotice } from './view/viewmodel';
 
 const COOKIE_NAME = 'fitgraph-notice';
 const LIFETIME_SECONDS = 60;
-export const NOTICE_BY_METHOD: Readonly<Record<string, SavedNotice>> = { POST: 'created', PUT: 'saved', PATCH: 'saved', DELETE: 'deleted' };
+export const NOTICE_BY_METHOD: Readonly<Record<string, WriteNotice>> = { POST: 'created', PUT: 'saved', PATCH: 'saved', DELETE: 'deleted' };
 
-const noticeCookie = (notice: SavedNotice | undefined, path: string, baseUrl: string): string =>
+const noticeCookie = (notice: WriteNotice | undefined, path: string, baseUrl: string): string =>
   stringifySetCookie(COOKIE_NAME, notice ?? '', {
     httpOnly: true,
     sameSite: 'strict',
@@ -22,18 +22,18 @@ const noticeCookie = (notice: SavedNotice | undefined, path: string, baseUrl: st
   });
 
 /** Returns the notice about the last write, which the browser sends in a cookie. */
-export function noticeOf({ cookie }: IncomingHttpHeaders): SavedNotice | undefined {
+export function noticeOf({ cookie }: IncomingHttpHeaders): WriteNotice | undefined {
   const value = cookie === undefined ? undefined : parseCookie(cookie)[COOKIE_NAME];
   return Object.values(NOTICE_BY_METHOD).find((notice) => notice === value);
 }
 
 /** Returns the header that deletes the cookie. It is sent with the page that shows the notice. */
-export const clearNoticeHeader = (path: string, baseUrl: string): Record<string, string> => ({
+export const noticeDeletionHeader = (path: string, baseUrl: string): Record<string, string> => ({
   'Set-Cookie': noticeCookie(undefined, path, baseUrl),
 });
 
 /** Returns the headers of the redirect; undefined for responses that need none. */
-export function redirectAfterWrite({ request, answer }: RenderInput): Record<string, string> | undefined {
+export function redirectHeadersAfterWrite({ request, answer }: RenderInput): Record<string, string> | undefined {
   const { form, method, route, context } = request;
   const notice = NOTICE_BY_METHOD[method];
   if (!form || !notice || answer.status >= 300 || (route?.kind !== 'list' && route?.kind !== 'detail')) return undefined;

@@ -18,7 +18,7 @@ const ASSET_PATH = /^\/[\w.-]+\.(js|css)$/;
 const MAX_HEADER_LENGTH = 256;
 
 /** Returns the preferred content encoding of precompressed files; undefined if the client accepts none. */
-export function encodingFor(request: IncomingMessage): 'br' | 'gzip' | undefined {
+export function contentEncodingFor(request: IncomingMessage): 'br' | 'gzip' | undefined {
   if ((request.headers['accept-encoding'] ?? '').length > MAX_HEADER_LENGTH) return undefined;
   const acceptable = new Negotiator(request).encodings(['br', 'gzip']);
   return CONTENT_CODINGS.find((coding) => acceptable.includes(coding));
@@ -31,7 +31,7 @@ export function assetHandler(folder: string): RequestHandler {
   const serveUncompressed = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
   router.use((request, response, next) => {
     const type = CONTENT_TYPE_BY_EXTENSION[ASSET_PATH.exec(request.path)?.[1] ?? ''];
-    const coding = encodingFor(request);
+    const coding = contentEncodingFor(request);
     if (type === undefined || coding === undefined) return serveUncompressed(request, response, next);
     const headers = { 'Content-Type': type, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
     response.sendFile(

@@ -9,7 +9,7 @@ import type { RequestContext } from '../../request/requestcontext';
 import { PLAYGROUND_PATH, SCHEMA_PATH } from './answer/sharelink';
 import { assetHandler } from './assets';
 import { schemaFileHandler } from './schemafile';
-import { ASSETS_PATH, renderNotBuiltPage, renderPlaygroundPage, type Manifest } from './page';
+import { ASSETS_PATH, renderNotBuiltPage, renderPlaygroundPage, type BundleManifest } from './page';
 
 interface PlaygroundOptions {
   /** Whether the server rejects operations that are not registered. */
@@ -92,9 +92,9 @@ function setSecurityHeaders(_req: Request, res: Response, next: NextFunction): v
   next();
 }
 
-async function readManifest(folder: string): Promise<Manifest | undefined> {
+async function readManifest(folder: string): Promise<BundleManifest | undefined> {
   try {
-    return JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
+    return JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BundleManifest;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

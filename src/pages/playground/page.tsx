@@ -6,7 +6,7 @@ import { QUESTIONS } from './questions/all';
 import { QUESTION_GROUPS } from './questions/question';
 
 /** File names of the bundle, which contain a hash of the content. Written by `scripts/build.mjs`. */
-export interface Manifest {
+export interface BundleManifest {
   script: string;
   style: string;
   /** Modules that the script imports. They are preloaded in parallel with the script. */
@@ -34,7 +34,7 @@ noscript p{padding:0 1rem}
 `;
 
 interface Props {
-  manifest: Manifest;
+  manifest: BundleManifest;
   visitor: Visitor;
   /** URL of this page, to return to after login. */
   address: string;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { introspectionFromSchema, type GraphQLSchema } from 'graphql';
-import { encodingFor } from './assets';
+import { contentEncodingFor } from './assets';
 import { sortIntrospection } from './sortintrospection';
 
 const BROTLI_OPTIONS = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
@@ -28,7 +28,7 @@ export function schemaFileHandler(schema: GraphQLSchema, isPublic: boolean): (re
   let cachedFile: Promise<SchemaFile> | undefined;
   return async (request, response) => {
     const { etag, bodies } = await (cachedFile ??= buildFile(schema));
-    const coding = encodingFor(request) ?? 'identity';
+    const coding = contentEncodingFor(request) ?? 'identity';
     if (coding !== 'identity') response.set('Content-Encoding', coding);
     response
       .set({ ETag: `"${etag}-${coding}"`, Vary: 'Accept-Encoding', 'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache' })

@@ -5,7 +5,7 @@ import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { invalidArgumentError } from '../../core/model/errors';
 import { filterCaseInsensitively } from './caseinsensitive';
-import { exerciseLanguages, ingredientLanguages } from './languages';
+import { exerciseSearchLanguageIds, ingredientSearchLanguageIds } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 
 const TermArg = () => Arg('term', () => String, { nullable: true, description: 'Part of the name; case-insensitive.' });
@@ -41,7 +41,9 @@ export default class SearchResolver {
     language: string | null,
     @Ctx() context: Context,
   ): Promise<ExerciseHit[] | null> {
-    return term ? filterCaseInsensitively(term, await findExercises(checkTerm(term), exerciseLanguages(language, context), context)) : null;
+    return term
+      ? filterCaseInsensitively(term, await findExercises(checkTerm(term), exerciseSearchLanguageIds(language, context), context))
+      : null;
   }
 
   @Query(() => [IngredientHit], {
@@ -58,7 +60,7 @@ export default class SearchResolver {
     @Ctx() context: Context,
   ): Promise<IngredientHit[] | null> {
     return term
-      ? filterCaseInsensitively(term, await findIngredients(checkTerm(term), await ingredientLanguages(language, context), context))
+      ? filterCaseInsensitively(term, await findIngredients(checkTerm(term), await ingredientSearchLanguageIds(language, context), context))
       : null;
   }
 }

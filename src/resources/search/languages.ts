@@ -37,14 +37,14 @@ const englishLanguage = (context: Context) => allLanguages(context).find(({ shor
 const withEnglish = (language: LanguageRow | undefined, context: Context): number[] =>
   uniqueIds([language, language && COMPLETE_LANGUAGES.includes(language.shortName) ? undefined : englishLanguage(context)]);
 
-export const exerciseLanguages = (code: string | null | undefined, context: Context): number[] =>
+export const exerciseSearchLanguageIds = (code: string | null | undefined, context: Context): number[] =>
   withEnglish(requestedLanguage(code, context), context);
 
 /**
  * Returns the language with the code. Without a code, returns the language of the request, plus English if that language has few entries or the
  * profile asks for English.
  */
-export async function ingredientLanguages(code: string | null | undefined, context: Context): Promise<number[]> {
+export async function ingredientSearchLanguageIds(code: string | null | undefined, context: Context): Promise<number[]> {
   const language = requestedLanguage(code, context);
   if (code) return uniqueIds([language]);
   const languages = withEnglish(language, context);

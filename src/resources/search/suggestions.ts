@@ -1,7 +1,7 @@
 /** Search hits, and the SQL statements that find them. */
 import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
 import { publishedConditions } from '../../core/access/access';
-import { columnIn, createParameters, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
+import { columnIn, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
@@ -91,7 +91,7 @@ async function readExercises(
   languages: readonly number[],
   context: Context,
 ): Promise<ExerciseHit[]> {
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const where = whereClause([nameCondition, columnIn('language_id', languages), ...publishedConditions(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
@@ -123,7 +123,7 @@ async function readIngredients(nameCondition: SqlCondition, languages: readonly 
   const [language, ...otherLanguages] = languages;
   const inLanguages =
     language !== undefined && otherLanguages.length === 0 ? columnEquals('language_id', language) : columnIn('language_id', languages);
-  const { bind, values } = createParameters();
+  const { bind, values } = createParameterBinder();
   const where = whereClause([nameCondition, inLanguages, ...publishedConditions(Ingredient)], 't', bind);
   const order = defaultOrder(Ingredient, context);
   const rows = await context.session.query(

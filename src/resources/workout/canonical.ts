@@ -7,7 +7,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
 import { ListSize } from '../../core/model/listsize';
-import { loadParent, loadChildFields } from '../../core/read/loaders';
+import { loadReferencedRow, loadChildFields } from '../../core/read/loaders';
 import { LazyDerivedValue } from '../../core/cache/derivedvalues';
 import { selectionKey } from '../../core/read/queryplan';
 import { UNREVIEWED_REFERENCE_NOTE } from '../../core/schema/relations';
@@ -69,7 +69,7 @@ export class CanonicalExercise extends LazyDerivedValue {
 
   @Field(() => String, { description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.' })
   summary(@Ctx() context: Context): string {
-    return rows.formatSetsSummary(this.set, this.plannedSets, context);
+    return rows.summarizePlannedSets(this.set, this.plannedSets, context);
   }
 
   @Field(() => Boolean, { description: 'Whether one of the planned sets has a weight other than zero.' })
@@ -100,7 +100,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   @Field(() => Exercise, { nullable: true, description: `The exercise. ${UNREVIEWED_REFERENCE_NOTE}` })
   @Extensions({ neverNullInRest: true })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return this.computeOnce(selectionKey(info.fieldNodes), async () => loadParent(Exercise, this.exerciseId, context, info));
+    return this.computeOnce(selectionKey(info.fieldNodes), async () => loadReferencedRow(Exercise, this.exerciseId, context, info));
   }
 }
 
@@ -134,7 +134,7 @@ export class CanonicalSet extends LazyDerivedValue {
 
   @Field(() => TrainedMuscles, { description: 'The muscles trained by the group.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfSet(this.set, context), context));
+    return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfSetGroup(this.set, context), context));
   }
 }
 
@@ -156,7 +156,7 @@ export class CanonicalDay extends LazyDerivedValue {
   @ListSize(8)
   @Field(() => [CanonicalSet], { description: 'The set groups, in order.' })
   sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
-    return this.computeOnce('sets', async () => (await rows.loadSets(this.day, context)).map((set) => new CanonicalSet(set, this)));
+    return this.computeOnce('sets', async () => (await rows.loadSetGroups(this.day, context)).map((set) => new CanonicalSet(set, this)));
   }
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })

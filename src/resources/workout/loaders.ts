@@ -27,7 +27,7 @@ const flatMapAsync = async <S, T>(items: readonly S[], load: (item: S) => Promis
 
 export const loadDays = async (workout: RowWithId, context: Context): Promise<RowOf<TrainingDay>[]> =>
   sortByWeekday(await loadChildRows(TrainingDay, 'workoutId', workout.id, context));
-export const loadSets = (day: RowWithId, context: Context): Promise<RowOf<SetGroup>[]> =>
+export const loadSetGroups = (day: RowWithId, context: Context): Promise<RowOf<SetGroup>[]> =>
   loadChildRows(SetGroup, 'trainingDayId', day.id, context);
 export const loadPlannedSets = (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[]> =>
   loadChildRows(PlannedSet, 'setGroupId', set.id, context);
@@ -39,7 +39,7 @@ export const loadExercise = (id: number, context: Context) =>
 export const loadPlannedSetsByExercise = async (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
   groupByExercise(await loadPlannedSets(set, context));
 
-export const loadExercisesOfSet = (set: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
+export const loadExercisesOfSetGroup = (set: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
   loadPlannedSetsByExercise(set, context).then((groups) =>
     flatMapAsync(groups, async ([first]) => {
       const exercise = await loadExercise(first!.exerciseId, context);
@@ -47,7 +47,7 @@ export const loadExercisesOfSet = (set: RowWithId, context: Context): Promise<Ex
     }),
   );
 export const loadExercisesOfDay = (day: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
-  loadSets(day, context).then((sets) => flatMapAsync(sets, (set) => loadExercisesOfSet(set, context)));
+  loadSetGroups(day, context).then((sets) => flatMapAsync(sets, (set) => loadExercisesOfSetGroup(set, context)));
 export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
   loadDays(workout, context).then((days) => flatMapAsync(days, (day) => loadExercisesOfDay(day, context)));
 
@@ -55,7 +55,7 @@ export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Pr
 const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { services: { catalogue } }: Context): string =>
   catalogue.get(entity, id)?.name ?? '';
 
-export const formatSetsSummary = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
+export const summarizePlannedSets = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
   formatSetSummary(
     set.sets,
     plannedSets.map(({ reps, repetitionUnitId, targetWeight: weight, weightUnitId, rir }) => ({

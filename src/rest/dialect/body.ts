@@ -11,7 +11,7 @@ import {
 } from '../../platform/multipart';
 import { awaitLargeBodySlot } from '../../platform/bodylimit';
 import { MAX_JSON_MEMBERS } from '../../platform/jsonlimits';
-import { badRequest, validationError, RestError, bodyTooLarge, unsupportedMediaType } from '../errors';
+import { badRequest, validationError, RestError, bodyTooLargeError, unsupportedMediaTypeError } from '../errors';
 import { parseJson } from './jsonparser';
 import { parseQuery } from './querystring';
 
@@ -48,7 +48,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   // A request without a body but with a form media type is an empty form.
   if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined))
     return FORM_TYPES.includes(mediaType) ? { form: true, data: new Map() } : { form: false, data: {} };
-  if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(header);
+  if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaTypeError(header);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!iconv.encodingExists(charset)) throw badRequest(`Unknown charset "${charset}" in the Content-Type.`);
   await awaitLargeBodySlot(request, response, limits.sender);
@@ -75,13 +75,13 @@ function countFields(form: string): number {
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLargeError();
   const chunks: Buffer[] = [];
   let size = 0;
   // The connection stays open after the limit is exceeded, so that the 413 response reaches the client.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length;
-    if (size > limit) throw bodyTooLarge();
+    if (size > limit) throw bodyTooLargeError();
     chunks.push(chunk as Buffer);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
@@ -106,7 +106,7 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
     if (reason === 'charset') throw badRequest(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
     const tooLargeFile = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
     const tooManyParts = () => badRequest(TOO_MANY_PARTS_MESSAGE);
-    const bodyError = reason === 'file too large' ? tooLargeFile() : reason === 'too many parts' ? tooManyParts() : bodyTooLarge();
+    const bodyError = reason === 'file too large' ? tooLargeFile() : reason === 'too many parts' ? tooManyParts() : bodyTooLargeError();
     throw new OversizedFormError(bodyError, receivedParts);
   }
 }

@@ -71,7 +71,7 @@ export function referencedIdsOf(relations: readonly FieldMetadata[], body: Parse
 }
 
 /** Whether the body names a parent row of an owned resource that does not exist or belongs to another user. */
-export function namesInaccessibleParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: AccessibleIds): boolean {
+export function refersToInaccessibleParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: AccessibleIds): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
     const value = sentValue(field, body, true);

@@ -1,6 +1,6 @@
 /** `POST /login/`: exchanges a username and a password for an access token. */
 import { NOT_BLANK } from '../../contract/messages';
-import type { ArgumentLimits } from '../../contract/metadata';
+import type { ArgumentValidators } from '../../contract/metadata';
 import type { ParsedBody } from './body';
 import { coerceInput, throwNotAnObject, bodyObject, type InputField } from './input';
 import { throwIfInvalid } from '../errors';
@@ -23,7 +23,7 @@ const TEXT_FIELD = {
 } as const;
 
 /** Returns the variables of the login mutation. Throws a 400 with validation messages per field. `limits` has additional checks by field name. */
-export function parseCredentials(body: ParsedBody, limits: ArgumentLimits = {}): Record<string, unknown> {
+export function parseCredentials(body: ParsedBody, limits: ArgumentValidators = {}): Record<string, unknown> {
   if (bodyObject(body) === null) throwNotAnObject(body);
   const fields = ['username', 'password'].map((name): InputField => {
     const check = (text: unknown) => (text === '' ? [NOT_BLANK] : (limits[name]?.(String(text)) ?? []));

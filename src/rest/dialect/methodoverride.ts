@@ -1,6 +1,6 @@
 /** Method override for HTML forms, which can only POST: hidden fields contain the method or a JSON body. Used only for HTML pages. */
 import type { IncomingMessage } from 'node:http';
-import { RestError, unsupportedMediaType } from '../errors';
+import { RestError, unsupportedMediaTypeError } from '../errors';
 import type { RestRequest } from '../request';
 import { bodyUpToLimit, type ParsedBody } from './body';
 import { parseJson } from './jsonparser';
@@ -75,7 +75,7 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
 }
 
 function parseRawJson(rawJson: string, type = 'application/json'): { body: ParsedBody; jsonError?: RestError } {
-  if (type !== 'application/json') return { body: { form: false, data: null }, jsonError: unsupportedMediaType(type) };
+  if (type !== 'application/json') return { body: { form: false, data: null }, jsonError: unsupportedMediaTypeError(type) };
   try {
     return { body: { form: false, data: rawJson.trim() ? parseJson(() => rawJson) : {} } };
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Content negotiation (RFC 9110, section 12): chooses JSON or HTML by path suffix, `?format=` or Accept header, in this order. */
-import { notAcceptable, notFound } from '../errors';
+import { notAcceptableError, notFound } from '../errors';
 import { parseInteger } from '../../platform/pythonscalars';
 import { lastValueOf } from './querystring';
 
@@ -37,7 +37,7 @@ function parseMediaRange(part: string): MediaRange {
       range.hasParameters = true;
       continue;
     }
-    if (!QUALITY_PATTERN.test(value)) throw notAcceptable();
+    if (!QUALITY_PATTERN.test(value)) throw notAcceptableError();
     range.quality = Number(value);
   }
   return range;
@@ -83,10 +83,10 @@ export function negotiate(accept: string | undefined, query = new URLSearchParam
   // `?indent=` serves people who follow a link and cannot set a header. It counts only if the URL asks for JSON as well.
   const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') {
-    if (requestedFormat === 'api' && accept === 'application/json') throw notAcceptable();
+    if (requestedFormat === 'api' && accept === 'application/json') throw notAcceptableError();
     return { format: requestedFormat ?? 'json', ...parseIndent(queryIndent) };
   }
-  if (accept.length > MAX_ACCEPT_CHARACTERS) throw notAcceptable();
+  if (accept.length > MAX_ACCEPT_CHARACTERS) throw notAcceptableError();
   const ranges = accept.split(',').map(parseMediaRange);
   const formats: Format[] = requestedFormat ? [requestedFormat] : ['json', 'api'];
   // The sort is stable, so JSON wins among formats of equal quality and specificity.
@@ -94,7 +94,7 @@ export function negotiate(accept: string | undefined, query = new URLSearchParam
     .map((format) => matchFormat(format, ranges))
     .filter((match) => match !== undefined)
     .sort((a, b) => b.range.quality - a.range.quality || a.breadth - b.breadth);
-  if (!bestMatch) throw notAcceptable();
+  if (!bestMatch) throw notAcceptableError();
   return { format: bestMatch.format, ...parseIndent(bestMatch.range.indent ?? queryIndent) };
 }
 

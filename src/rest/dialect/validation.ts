@@ -12,7 +12,7 @@ import {
   coerceInput,
   addSlowCheckErrors,
   referencedIdsOf,
-  namesInaccessibleParent,
+  refersToInaccessibleParent,
   throwNotAnObject,
   bodyObject,
   type InputError,
@@ -57,7 +57,7 @@ export class WriteValidation {
       ...referencedIdsOf(relations, body),
       ...(id !== undefined && { self: [id] }),
     });
-    if (namesInaccessibleParent(relations, body, knownIds)) throw inaccessibleParentError();
+    if (refersToInaccessibleParent(relations, body, knownIds)) throw inaccessibleParentError();
     if (id !== undefined && knownIds.self!.length === 0) throw notFound();
     const { input, errors } = coerceInput(fields, body, this.inputOptions, knownIds);
     await addSlowCheckErrors(fields, input, errors, mutationErrors);

@@ -1,15 +1,15 @@
 /** OpenAPI response objects shared by all paths: errors and OPTIONS metadata. */
 import { MEDIA_TYPE_BY_FORMAT } from '../dialect/negotiation';
-import { preconditionFailed } from '../preconditions';
+import { preconditionFailedError } from '../preconditions';
 import {
   validationError,
-  notAcceptable,
-  methodNotAllowed,
+  notAcceptableError,
+  methodNotAllowedError,
   notFound,
-  notSignedIn,
+  notSignedInError,
   RestError,
-  bodyTooLarge,
-  unsupportedMediaType,
+  bodyTooLargeError,
+  unsupportedMediaTypeError,
 } from '../errors';
 import { schemaReference, type JsonSchema } from './schemas';
 
@@ -115,18 +115,18 @@ const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
     ),
   },
   401: errorResponse('Wrong username or password.', new RestError(401, { detail: 'Username or password unknown' })),
-  403: errorResponse('Missing or invalid credentials, or insufficient permissions.', notSignedIn()),
+  403: errorResponse('Missing or invalid credentials, or insufficient permissions.', notSignedInError()),
   404: errorResponse('The row or the format does not exist, or the row is not visible to the client.', notFound()),
-  405: errorResponse('Unsupported method. `Allow` lists the supported ones.', methodNotAllowed('PUT')),
-  406: { description: 'No acceptable format is available.', content: jsonContent(schemaReference('detail'), notAcceptable().body) },
+  405: errorResponse('Unsupported method. `Allow` lists the supported ones.', methodNotAllowedError('PUT')),
+  406: { description: 'No acceptable format is available.', content: jsonContent(schemaReference('detail'), notAcceptableError().body) },
   409: errorResponse(
     'Conflict with concurrent writes, or the `Idempotency-Key` is in use, or (`login`) the token cannot be decrypted. The message says whether to retry.',
     new RestError(409, { detail: 'A request with this Idempotency-Key is still running. Send it again in a moment.' }),
     { 'Retry-After': { description: 'Seconds to wait before retrying, if a retry may succeed.', schema: { type: 'integer' } } },
   ),
-  412: errorResponse('The version of the row does not match `If-Match`.', preconditionFailed()),
-  413: errorResponse('The body is too large.', bodyTooLarge()),
-  415: errorResponse('Unsupported media type of the body.', unsupportedMediaType('text/plain')),
+  412: errorResponse('The version of the row does not match `If-Match`.', preconditionFailedError()),
+  413: errorResponse('The body is too large.', bodyTooLargeError()),
+  415: errorResponse('Unsupported media type of the body.', unsupportedMediaTypeError('text/plain')),
   422: errorResponse(
     'The `Idempotency-Key` was used for another request.',
     new RestError(422, { detail: 'This Idempotency-Key was used for another request.' }),

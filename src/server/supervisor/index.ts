@@ -12,9 +12,9 @@ import { join } from 'node:path';
 import type { Config } from '../../platform/config';
 import { openEmbedded, type EmbeddedDatabase } from '../../database/embedded';
 import { TERMINATION_SIGNALS, exitWithError, onFirstSignal } from '../termination';
-import { createLog } from '../../platform/logging';
+import { createLogger } from '../../platform/logging';
 import { validateConfiguredFiles } from '../configuredfiles';
-import { serveMetrics } from '../../telemetry/scrape';
+import { serveMetrics } from '../../telemetry/metricsendpoint';
 import type { AggregatedMetrics } from '../../telemetry/aggregatedmetrics';
 import type { SupervisorMessage, WorkerMessage } from '../worker';
 import { OrphanReaper } from './orphanreaper';
@@ -81,7 +81,7 @@ export class Supervisor {
   private exitStatus = 0;
 
   constructor(private readonly config: Config) {
-    this.log = createLog(config.logLevel);
+    this.log = createLogger(config.logLevel);
   }
 
   async run(): Promise<void> {

@@ -25,7 +25,7 @@ import {
   parseSummary,
   type BackupHeader,
   type BackupSummary,
-} from './description';
+} from './manifest';
 
 export const SECRET_KEY_ENTRY = 'secret-key';
 export const MEDIA_PREFIX = 'media/';

@@ -1,18 +1,18 @@
 /** Staging of media files during a restore: they are in a hidden folder until the rows that refer to them are committed. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { UUID_SOURCE } from '../../contract/bounds';
+import { UUID_REGEX_SOURCE } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
-import { LOCKS } from '../../database/locks';
+import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
 import { ClientError } from '../../core/model/errors';
 import { PRIVATE_FILE_MODE } from '../../files/filestore';
 import type { Media } from '../../files/media';
 import { isMediaPath } from '../../files/paths';
 import { StagedFiles } from '../../files/staging';
-import { formatArchiveValue } from './description';
+import { formatArchiveValue } from './manifest';
 
 const FOLDER_PREFIX = '.restore-';
-const FOLDER_NAME = new RegExp(`^\\.restore-(${UUID_SOURCE})$`);
+const FOLDER_NAME = new RegExp(`^\\.restore-(${UUID_REGEX_SOURCE})$`);
 
 export const stagedFilesOf = (media: Media, id: string): StagedFiles => new StagedFiles(media, FOLDER_PREFIX + id);
 
@@ -26,7 +26,7 @@ export async function finishInterruptedRestores(database: Database, media: Media
   const ids = (await media.files.listFolders(FOLDER_PREFIX)).flatMap((name) => FOLDER_NAME.exec(name)?.[1] ?? []);
   if (!ids.length) return;
   await database.withoutTimeouts(async (client) => {
-    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
+    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
     if (!lock.free) return;
     try {
       const { rows } = await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]);
@@ -35,7 +35,7 @@ export async function finishInterruptedRestores(database: Database, media: Media
         await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
       }
     } finally {
-      await client.query('SELECT pg_advisory_unlock($1)', [LOCKS.restore]);
+      await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.restore]);
     }
   });
 }

@@ -8,18 +8,18 @@ import { DatabaseError, type Client } from 'pg';
 import { ClientError } from '../../core/model/errors';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
-import { LOCKS } from '../../database/locks';
-import { appliedMigrations, applyInTransaction, lockMigrations } from '../../database/migrate';
+import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
+import { appliedMigrations, applyMigrationsWithinTransaction, lockMigrations } from '../../database/migrate';
 import { migrationNames } from '../../database/migrationmodules';
 import { rebuildSchemaInTransaction } from '../../database/schemarepair';
-import { discardKey, publishKey, stageKey } from '../../database/secretkey';
+import { discardKey, activateStagedKey, stageKey } from '../../database/secretkey';
 import { assignRowSecurityPolicies } from '../../database/viewerrole';
 import { findMissingReplacedMigration, replaceSquashedNames } from '../../database/squashedmigrations';
 import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { countLines, readArchive, verifyArchive, type ReportProgress, type VerifiedBackup } from './archive';
-import { invalidBackupError, formatArchiveValue, toOneLine, type TableDescription } from './description';
+import { invalidBackupError, formatArchiveValue, toOneLine, type TableDescription } from './manifest';
 import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
 import { CopyStream } from '../copy';
 import { stagedFilesOf, stageFile } from './files';
@@ -71,7 +71,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
   const stagedFiles = stagedFilesOf(media, id);
   const client = await openDedicatedConnection(database);
   try {
-    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
+    const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
     if (!replace) await requireEmpty(client);
@@ -93,7 +93,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
       if (dataDir) discardKey(dataDir, id);
       throw explainError(file, error);
     }
-    if (dataDir) publishKey(dataDir, id);
+    if (dataDir) activateStagedKey(dataDir, id);
     await stagedFiles.publish();
   } finally {
     await client.end();
@@ -260,7 +260,7 @@ class RowLoader {
     }
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
-    await applyInTransaction(client, newerMigrations);
+    await applyMigrationsWithinTransaction(client, newerMigrations);
     // Row-level security must be in place at the commit, because running servers then read the restored rows.
     await assignRowSecurityPolicies(client);
     await this.resetChangeLog();

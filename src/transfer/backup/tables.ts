@@ -2,7 +2,7 @@
 import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
 import { ObservedClient } from '../../database/observedclient';
-import type { SequenceState, TableDescription } from './description';
+import type { SequenceState, TableDescription } from './manifest';
 
 /** Tables that are excluded: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
 export const EXCLUDED_LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];

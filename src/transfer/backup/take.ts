@@ -3,13 +3,13 @@ import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
-import { LOCKS } from '../../database/locks';
+import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
 import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { imageAndThumbnailPaths, isMediaPath } from '../../files/paths';
 import { VERSION } from '../../platform/version';
 import { ArchiveWriter, SECRET_KEY_ENTRY, countLines, MEDIA_PREFIX, TABLES_PREFIX, verifyArchive, type ReportProgress } from './archive';
-import { FORMAT_VERSION, HEADER_ENTRY, type BackupHeader, type BackupSummary } from './description';
+import { FORMAT_VERSION, HEADER_ENTRY, type BackupHeader, type BackupSummary } from './manifest';
 import { openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Number of bytes up to which rows are buffered before they are written as one archive entry. */
@@ -40,7 +40,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     throw error;
   });
   try {
-    await client.query('SELECT pg_advisory_lock($1)', [LOCKS.files]);
+    await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.files]);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const header = await readHeader(client);
     const names = header.tables.map(({ name }) => name);

@@ -9,7 +9,7 @@ import type { Executor } from '../../../src/core/operation/executor';
 import { DerivedValueCache } from '../../../src/core/cache/derivedvalues';
 import type { Row } from '../../../src/database/rows';
 import { DatabaseSession } from '../../../src/database/session';
-import { createContext } from '../../../src/request/requestcontext';
+import { createRequestContext } from '../../../src/request/requestcontext';
 import type { Fitgraph } from '../../setup/fitgraph';
 import type { Request } from './documents';
 
@@ -50,7 +50,7 @@ export class Contexts {
     const services = { ...this.fitgraph.services, derivedValues: new DerivedValueCache({ maxOwners: 100 }) };
     const request = new IncomingMessage(new Socket());
     Object.assign(request, { method: 'POST', url: '/graphql', headers: token ? { authorization: `Token ${token}` } : {} });
-    const { authentication, resolverContext } = createContext(services, request, 'graphql');
+    const { authentication, resolverContext } = createRequestContext(services, request, 'graphql');
     await authentication.authenticate();
     // Only our executor charges budgets; graphql-js does not.
     return Object.assign(resolverContext, {

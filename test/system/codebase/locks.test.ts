@@ -1,7 +1,7 @@
 /** Advisory locks: their keys are distinct and defined in one file. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { LOCK_CLASSES, LOCKS } from '../../../src/database/locks';
+import { ADVISORY_LOCK_CLASSES, ADVISORY_LOCK_KEYS } from '../../../src/database/advisorylocks';
 
 const src = path.join(__dirname, '../../../src');
 
@@ -13,14 +13,14 @@ const callers = (fs.readdirSync(src, { recursive: true }) as string[])
   .map((file) => ({ file, text: fs.readFileSync(path.join(src, file), 'utf8') }))
   .filter(({ text }) => /pg_(?:try_)?advisory_/.test(text));
 
-test.each(Object.entries({ LOCKS, LOCK_CLASSES }))('%s have distinct keys', (_name, keys) => {
+test.each(Object.entries({ ADVISORY_LOCK_KEYS, ADVISORY_LOCK_CLASSES }))('%s have distinct keys', (_name, keys) => {
   const numbers = Object.values(keys);
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
 test('keys of released locks are unchanged, so that versions exclude each other during an upgrade', () => {
-  expect(LOCKS).toEqual({ migration: 7_316_402, files: 7_316_403, restore: 7_316_404, embeddedOwner: 7_316_405 });
-  expect(LOCK_CLASSES).toEqual({ instance: 7_316_403, quota: 7_301, fileName: 7_302 });
+  expect(ADVISORY_LOCK_KEYS).toEqual({ migration: 7_316_402, files: 7_316_403, restore: 7_316_404, embeddedOwner: 7_316_405 });
+  expect(ADVISORY_LOCK_CLASSES).toEqual({ instance: 7_316_403, quota: 7_301, fileName: 7_302 });
 });
 
 test('no other file defines lock keys', () => {

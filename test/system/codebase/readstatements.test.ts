@@ -14,7 +14,7 @@ import type { Entity } from '../../../src/core/model/fields';
 import { allEntities, findEntity, resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { validateDump, entitiesByDumpModel, sortByDependency } from '../../../src/transfer/dump';
-import { writeRows } from '../../../src/transfer/writer';
+import { importDumpRows } from '../../../src/transfer/importer';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { hasPages, isListed } from '../../setup/lists';
 import type { Answer, Person } from '../../setup/person';
@@ -193,7 +193,7 @@ async function addRows(from: number, to: number): Promise<void> {
       }),
     ),
   );
-  await writeRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  await importDumpRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
   const events = `INSERT INTO "security_event" ("kind", "user_id") SELECT 'COMMAND', $1::int FROM generate_series(1, $2)`;
   await fitgraph.sql(events, [ann.id, numbers.length]);
   await fitgraph.reference.reload();

@@ -6,7 +6,7 @@ import { currentDate } from '../../../src/core/model/clock';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { validateDump } from '../../../src/transfer/dump';
 import { seedReferenceData } from '../../../src/transfer/seed';
-import { writeRows } from '../../../src/transfer/writer';
+import { importDumpRows } from '../../../src/transfer/importer';
 import { addDays, weekday } from '../../../seeders/dates';
 import { Catalogue } from '../../../seeders/demo/catalogue';
 import { addNutrition } from '../../../seeders/demo/nutrition';
@@ -173,7 +173,7 @@ export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<Ric
   addSessions(list, person.id, random);
   addWeights(list, person.id, random);
   addPlans(list, person.id, random);
-  await writeRows(validateDump(list.rows), database, { vault });
+  await importDumpRows(validateDump(list.rows), database, { vault });
   // Without statistics the planner may choose plans that a server in production never would.
   await fitgraph.sql('ANALYZE');
   return { person, cursor: before.changes.cursor };

@@ -4,7 +4,7 @@ import type { FieldMetadata } from '../../../contract/metadata';
 import { nounOfTypeName, upperFirst } from '../../../core/model/inflection';
 import { fieldMetadataOf } from '../../../rest/endpoints';
 import { API_BASE_PATH } from '../../../rest/routes';
-import { createDistinctNames, nameRuleOf, type RowNameRule } from './rownames';
+import { createDistinctNameLookup, nameRuleOf, type RowNameRule } from './rownames';
 import type { Cell, RowLink } from './viewmodel';
 import { fieldNameToWords } from './labels';
 
@@ -120,7 +120,11 @@ export function cellFormatterOf(
         .map((id) => relatedRowOf(row, id)),
     )
     .filter((one) => one !== undefined);
-  const distinctName = createDistinctNames(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
+  const distinctName = createDistinctNameLookup(
+    linkedRows,
+    (row) => rowNameOf(target, row),
+    nameRuleOf(target, target.extensions.resource!),
+  );
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);
     // Of a related row that the viewer may not see, only the id is known.

@@ -7,9 +7,9 @@ import { versionInETag } from '../../../rest/preconditions';
 import type { RestRequest } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
 import { writeControlsOf, type RelationChoices, type FindRelationChoices } from './controls';
-import type { createRowNameSearches } from './rownames';
+import type { createRowNameSearchLookup } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
-import { differingStoredValues, displayValue } from './storedvalues';
+import { differingStoredValues, formatControlValue } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
@@ -34,7 +34,7 @@ type Forms = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>
 export class FormBuilder {
   constructor(
     private readonly pageRoutes: PageRoutes,
-    private readonly rowSearchOf: ReturnType<typeof createRowNameSearches>,
+    private readonly rowSearchOf: ReturnType<typeof createRowNameSearchLookup>,
   ) {}
 
   private async readRelationChoices(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
@@ -72,7 +72,7 @@ export class FormBuilder {
     return Object.fromEntries(
       controlsWithResults.map((control) => [
         control.key,
-        { ...stored[control.key]!, label: displayValue(control, stored[control.key]!.texts) },
+        { ...stored[control.key]!, label: formatControlValue(control, stored[control.key]!.texts) },
       ]),
     );
   }

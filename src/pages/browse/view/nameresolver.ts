@@ -3,7 +3,7 @@ import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { RestRequest } from '../../../rest/request';
 import type { ViewSources } from './viewbuilder';
-import { createRowNameSearches, type RowNameSearch } from './rownames';
+import { createRowNameSearchLookup, type RowNameSearch } from './rownames';
 
 /** Prefix of the hidden form field with the id of the row whose name the visible field shows. */
 export const CHOSEN_ID_PREFIX = '_chosen_';
@@ -38,7 +38,7 @@ const toOneRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ re
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
 export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
-  const rowSearchOf = createRowNameSearches(schema, prepare);
+  const rowSearchOf = createRowNameSearchLookup(schema, prepare);
 
   const resolveId = async (type: string, text: string | undefined, chosenId: string | undefined, context: object) => {
     const name = text?.trim();

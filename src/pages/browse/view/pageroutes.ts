@@ -3,7 +3,7 @@ import type { Endpoint, Endpoints } from '../../../rest/endpoints';
 import type { RenderInput } from '../../../rest/htmlrenderer';
 import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
 import { pluralLabelOf, singularLabelOf } from './cells';
-import type { Resource } from './viewmodel';
+import type { PageResource } from './viewmodel';
 
 /** Whether links to rows lead to this endpoint. If several endpoints return the same rows, links lead to the first of them. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
@@ -26,7 +26,7 @@ export class PageRoutes {
     return this.endpointOf(type)?.view.rest;
   }
 
-  listedResources(): Resource[] {
+  listedResources(): PageResource[] {
     return this.endpoints.listedNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(pageResourceOf));
   }
 
@@ -38,7 +38,7 @@ export class PageRoutes {
   }
 }
 
-export const pageResourceOf = ({ view, resource, type }: Endpoint): Resource => ({
+export const pageResourceOf = ({ view, resource, type }: Endpoint): PageResource => ({
   name: view.rest,
   singular: singularLabelOf(type),
   plural: pluralLabelOf(type),

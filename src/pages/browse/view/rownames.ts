@@ -89,7 +89,7 @@ export function nameRuleOf(
 }
 
 /** Returns a function that returns the name of one of the rows. Equal names are followed by a distinguishing text in parentheses. */
-export function createDistinctNames(
+export function createDistinctNameLookup(
   rows: readonly Row[],
   nameOf: (row: Row) => string,
   { distinctionOf }: RowNameRule,
@@ -134,7 +134,7 @@ function createRowSearch(
   const firstRows: RowNameSearch['firstRows'] = async (context, where, first) => {
     const { data } = await (run ??= prepare(document))(context, { where, first });
     const matchingRows = data?.page.nodes as Row[] | undefined;
-    const nameOf = createDistinctNames(matchingRows ?? [], nameRule.nameOf, nameRule);
+    const nameOf = createDistinctNameLookup(matchingRows ?? [], nameRule.nameOf, nameRule);
     // Several rows of a user may have the same name or no name, so their labels start with the id.
     const labelOf = (row: Row): string => {
       const name = nameOf(row).slice(0, MAX_LABEL_LENGTH);
@@ -154,7 +154,7 @@ function createRowSearch(
   };
 }
 
-export function createRowNameSearches(schema: GraphQLSchema, prepare: PrepareOperation): (type: string) => RowNameSearch | undefined {
+export function createRowNameSearchLookup(schema: GraphQLSchema, prepare: PrepareOperation): (type: string) => RowNameSearch | undefined {
   const searchByType = new Map<string, RowNameSearch | undefined>();
   return (name) => {
     const type = schema.getType(name);

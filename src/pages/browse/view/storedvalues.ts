@@ -17,7 +17,7 @@ const effectiveTexts = (texts: readonly string[] | undefined, control: FormContr
   (control.multiple ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
 
 /** Returns the value in readable form, such as the name of a related row. */
-export function displayValue(control: FormControl, texts: readonly string[]): string {
+export function formatControlValue(control: FormControl, texts: readonly string[]): string {
   const labels = (control.multiple ? texts : texts.slice(-1)).map(
     (text) => control.chosenName ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
   );
@@ -39,7 +39,7 @@ export function differingStoredValues(
   return Object.fromEntries(
     differingControls.map((control) => {
       const texts = stored[control.key] ?? [];
-      return [control.key, { texts, label: displayValue(control, texts) }];
+      return [control.key, { texts, label: formatControlValue(control, texts) }];
     }),
   );
 }

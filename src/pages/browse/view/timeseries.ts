@@ -15,7 +15,7 @@ export interface ChartLine {
 }
 
 /** The lines of one chart, which have the same unit. */
-export interface Series {
+export interface TimeChart {
   label: string;
   unit?: string;
   lines: readonly ChartLine[];
@@ -24,7 +24,7 @@ export interface Series {
 }
 
 export interface TimeSeries {
-  series: readonly Series[];
+  series: readonly TimeChart[];
   /** Length of the period in days. It ends with the newest row; 0 means all rows. */
   days: number;
 }

@@ -8,7 +8,7 @@ import { FormBuilder } from './forms';
 import { idLinksOf, NO_ID_LINKS, type IdLinks } from './idlinks';
 import type { Metadata } from '../../../rest/dialect/metadata';
 import { pluralLabelOf, singularLabelOf } from './cells';
-import { createRowNameSearches } from './rownames';
+import { createRowNameSearchLookup } from './rownames';
 import { pagePathOf, PageRoutes, pageResourceOf } from './pageroutes';
 import { PreferredUnitLabels } from './preferredunits';
 import { PERIOD_PARAMETER, PERIODS, timeSeriesReader } from './timeseries';
@@ -41,7 +41,7 @@ export class ViewBuilder {
   constructor(private readonly sources: ViewSources) {
     const { schema, clientSchema, endpoints, prepare } = sources;
     this.pageRoutes = new PageRoutes(endpoints);
-    this.forms = new FormBuilder(this.pageRoutes, createRowNameSearches(schema, prepare));
+    this.forms = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepare));
     this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
     this.readTimeSeries = timeSeriesReader(schema, prepare);
     this.preferredUnits = new PreferredUnitLabels(schema, prepare);

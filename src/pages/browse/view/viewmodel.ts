@@ -49,7 +49,7 @@ export interface StoredValue {
 /** Reason why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
 export type WriteConflict = 'changed' | 'deleted';
 
-export type SavedNotice = 'created' | 'saved' | 'deleted';
+export type WriteNotice = 'created' | 'saved' | 'deleted';
 
 export interface WriteForm {
   action: string;
@@ -144,7 +144,7 @@ export interface DetailRow {
   childLists: readonly ChildRows[];
 }
 
-export interface Resource {
+export interface PageResource {
   name: string;
   /** Label of one row, such as `Weight entry`. */
   singular: string;
@@ -177,7 +177,7 @@ export interface HtmlView {
   links: IdLinks;
   /** Validation messages by REST key; empty if the response has none. */
   errors: FieldErrors;
-  resource?: Resource;
+  resource?: PageResource;
   id?: string;
   action?: string;
   /** Kinds of the visible fields by REST key. */
@@ -196,7 +196,7 @@ export interface HtmlView {
   detailRow?: DetailRow;
   actions: readonly { name: string; description: string }[];
   /** Resources that the API root lists. */
-  resources: readonly Resource[];
+  resources: readonly PageResource[];
   filters: readonly FormControl[];
   /** REST keys of the fields by which a list can be sorted. */
   sortableKeys: readonly string[];
@@ -210,7 +210,7 @@ export interface HtmlView {
   /** Version of the row that the forms of the page change. */
   version?: string;
   /** What the form on the previous page did to the row; shown as a notice. */
-  notice?: SavedNotice;
+  notice?: WriteNotice;
   /** HTTP methods that are available only after signing in. */
   lockedMethods: readonly string[];
   signedIn: boolean;

@@ -18,8 +18,8 @@ import {
 import { KILOGRAMS_NOTE, UNIT_ARGUMENT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../../../contract/massunits';
 import type { ResultList, Table } from './table';
 
-export const UNITS = ['kg', 'lb'] as const;
-export type Unit = (typeof UNITS)[number];
+export const DISPLAY_MASS_UNITS = ['kg', 'lb'] as const;
+export type DisplayMassUnit = (typeof DISPLAY_MASS_UNITS)[number];
 
 export interface GraphQLRequest {
   query: DocumentNode;
@@ -28,23 +28,23 @@ export interface GraphQLRequest {
 }
 
 /** Units by the path of the field from the root of the result, such as `workoutLogs.nodes.weightKg`. */
-export type MassUnits = ReadonlyMap<string, Unit>;
+export type MassUnitByPath = ReadonlyMap<string, DisplayMassUnit>;
 
-const KILOGRAMS: Record<Unit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
+const KILOGRAMS: Record<DisplayMassUnit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
 const DECIMAL_PLACES = 2;
 
 type Field = GraphQLField<unknown, unknown>;
 const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
 
-export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: GraphQLRequest): MassUnits {
-  const massUnits = new Map<string, Unit>();
+export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: GraphQLRequest): MassUnitByPath {
+  const massUnits = new Map<string, DisplayMassUnit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   const walk = (
     { selections }: SelectionSetNode,
     type: GraphQLNamedType,
     path: readonly string[],
-    requestedUnit: Unit | undefined,
+    requestedUnit: DisplayMassUnit | undefined,
   ): void => {
     for (const node of selections) {
       if (node.kind !== Kind.FIELD) {
@@ -56,7 +56,7 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
       if (!field) continue;
       const argument = field.args.find((one) => getNamedType(one.type).name === MASS_UNIT_TYPE);
       const value = argument && getArgumentValues(field, node, variables)[argument.name];
-      const unit = argument ? UNITS.find((one) => one.toUpperCase() === value) : requestedUnit;
+      const unit = argument ? DISPLAY_MASS_UNITS.find((one) => one.toUpperCase() === value) : requestedUnit;
       const fieldPath = [...path, node.alias?.value ?? node.name.value];
       const fieldType = getNamedType(field.type);
       if (node.selectionSet && isCompositeType(fieldType)) walk(node.selectionSet, fieldType, fieldPath, unit);
@@ -73,14 +73,23 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
 }
 
 /** Returns the unit of a mass; undefined for other fields. A unit argument applies to its field, and to fields below it whose description says so. */
-function massUnitOf({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
+function massUnitOf(
+  { description, type }: Field,
+  hasUnitArgument: boolean,
+  unit: DisplayMassUnit | undefined,
+): DisplayMassUnit | undefined {
   if (hasUnitArgument || description?.includes(UNIT_ARGUMENT_NOTE)) return unit;
   // An integer field is not a mass: if its description mentions kilograms, it counts distinct masses.
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
 
 /** Converts the masses in the table of a list to the chosen unit. If no unit is chosen, the masses keep their units. */
-export function convertMasses(table: Table, massUnits: MassUnits, list: ResultList | undefined, chosenUnit: Unit | undefined): Table {
+export function convertMasses(
+  table: Table,
+  massUnits: MassUnitByPath,
+  list: ResultList | undefined,
+  chosenUnit: DisplayMassUnit | undefined,
+): Table {
   if (massUnits.size === 0) return table;
   const unitOf = (name: string) => massUnits.get(list ? `${list.root}.${name}` : name);
   const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));

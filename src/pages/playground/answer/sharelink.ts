@@ -1,6 +1,6 @@
 /** Share links: the URL of the playground with a query, its variables and the view of its result. Headers are never part of a link. */
 import { CHART_KINDS, RESULT_VIEWS, type ChartKind, type ChartSettings, type ResultViewName } from './settings';
-import { UNITS, type Unit } from './massunits';
+import { DISPLAY_MASS_UNITS, type DisplayMassUnit } from './massunits';
 
 export interface SharedRequest {
   query: string;
@@ -9,7 +9,7 @@ export interface SharedRequest {
   view?: ResultViewName;
   chart?: ChartSettings;
   /** Unit in which masses are shown. */
-  unit?: Unit;
+  unit?: DisplayMassUnit;
 }
 
 export const PLAYGROUND_PATH = '/playground';
@@ -38,12 +38,12 @@ function chartOf(text: string | null): ChartSettings | undefined {
 }
 
 /** Parses the parameters of a share link; undefined if they contain no query. */
-export function parseShareUrl(parameters: URLSearchParams): SharedRequest | undefined {
+export function parseShareParameters(parameters: URLSearchParams): SharedRequest | undefined {
   const query = parameters.get('query');
   if (query === null) return undefined;
   const view = RESULT_VIEWS.find((one) => one === parameters.get('view'));
   const variables = parameters.get('variables') ?? undefined;
   const chart = chartOf(parameters.get('chart'));
-  const unit = UNITS.find((one) => one === parameters.get('unit'));
+  const unit = DISPLAY_MASS_UNITS.find((one) => one === parameters.get('unit'));
   return { query, ...(variables !== undefined && { variables }), ...(view && { view }), ...(chart && { chart }), ...(unit && { unit }) };
 }

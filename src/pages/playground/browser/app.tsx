@@ -6,11 +6,11 @@ import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
 import { ResultPanel } from './resultpanel';
 import { parseUrlRequest } from './urlrequest';
-import { BUILDER_PLUGIN, MAP_PLUGIN } from './lazypanels';
+import { QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN } from './lazypanels';
 import { createFetcher } from './fetcher';
 import { QUESTIONS_PLUGIN } from './questions';
 import { viewStateStore } from './state';
-import { storage } from './storage';
+import { storageWithoutHeaders } from './storage';
 import './style.css';
 import { WELCOME_QUERY } from './welcome';
 
@@ -19,7 +19,7 @@ Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parseUrlRequest(new URL(location.href).searchParams);
 const fetcher = createFetcher((run) => viewStateStore.update(viewStateStore.activeTab, { run }));
-const plugins = [QUESTIONS_PLUGIN, BUILDER_PLUGIN, MAP_PLUGIN, HISTORY_PLUGIN];
+const plugins = [QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(
   <GraphiQL
@@ -31,7 +31,7 @@ createRoot(document.getElementById('playground')!).render(
     isHeadersEditorEnabled
     defaultEditorToolsVisibility="variables"
     shouldPersistHeaders={false}
-    storage={storage}
+    storage={storageWithoutHeaders}
     referencePlugin={DOC_EXPLORER_PLUGIN}
     plugins={plugins}
     visiblePlugin={QUESTIONS_PLUGIN}

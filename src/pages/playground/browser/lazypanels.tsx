@@ -23,13 +23,13 @@ const iconOf = (path: string) =>
     );
   };
 
-export const BUILDER_PLUGIN = {
+export const QUERY_BUILDER_PLUGIN = {
   title: 'Field builder',
   icon: iconOf('M4 5h4v4H4zM4 15h4v4H4zM12 7h8M12 17h8'),
   content: lazyPanel(QueryBuilder),
 };
 
-export const MAP_PLUGIN = {
+export const SCHEMA_MAP_PLUGIN = {
   title: 'Schema map',
   icon: iconOf(
     'M5 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M19 14a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M8 21a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M7.3 6.6l9.5 4M6 8l1.5 8M10 17.4l7-4',

@@ -3,7 +3,7 @@ import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
 import { QUESTIONS } from '../questions/all';
 import { QUESTION_GROUPS, type Question } from '../questions/question';
-import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './editing';
+import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './runquery';
 import { isWelcome } from './welcome';
 
 const isReplaceable = (query: string) => isWelcome(query) || QUESTIONS.some((question) => question.query === query);

@@ -4,7 +4,7 @@ import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { RESULT_VIEWS } from '../answer/settings';
 import { resultListsOf, mainResultList, tableOf, type ResultList, type Table } from '../answer/table';
-import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/massunits';
+import { massUnitsOf, DISPLAY_MASS_UNITS, convertMasses, type MassUnitByPath, type DisplayMassUnit } from '../answer/massunits';
 import type { UrlRequest } from './urlrequest';
 import { CostGauge } from './costgauge';
 import { Downloads } from './downloads';
@@ -96,9 +96,9 @@ function ListSelect({
   );
 }
 
-const NO_MASSES: MassUnits = new Map();
+const NO_MASSES: MassUnitByPath = new Map();
 
-function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnits {
+function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnitByPath {
   if (!run || !schema) return NO_MASSES;
   const { query, variables, operationName } = run.request;
   try {
@@ -110,14 +110,22 @@ function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | un
 }
 
 /** Select element for the unit of masses, if the table contains any. */
-function UnitSelect({ table, selectedUnit, onChoose }: { table: Table; selectedUnit: Unit | undefined; onChoose: (unit: Unit) => void }) {
+function UnitSelect({
+  table,
+  selectedUnit,
+  onChoose,
+}: {
+  table: Table;
+  selectedUnit: DisplayMassUnit | undefined;
+  onChoose: (unit: DisplayMassUnit) => void;
+}) {
   const units = table.columns.flatMap(({ unit }) => unit ?? []);
   if (units.length === 0) return null;
   return (
     <label>
       Unit{' '}
-      <select aria-label="Unit" value={selectedUnit ?? units[0]} onChange={({ target }) => onChoose(target.value as Unit)}>
-        {UNITS.map((unit) => (
+      <select aria-label="Unit" value={selectedUnit ?? units[0]} onChange={({ target }) => onChoose(target.value as DisplayMassUnit)}>
+        {DISPLAY_MASS_UNITS.map((unit) => (
           <option key={unit}>{unit}</option>
         ))}
       </select>

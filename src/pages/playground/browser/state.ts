@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
 import { DEFAULT_ARRANGEMENT, type TableArrangement } from '../answer/arrangement';
-import type { Unit } from '../answer/massunits';
+import type { DisplayMassUnit } from '../answer/massunits';
 import type { RunReport } from './fetcher';
 
 export interface ViewState {
@@ -12,7 +12,7 @@ export interface ViewState {
   chart?: ChartSettings;
   arrangement: TableArrangement;
   /** Unit in which masses are shown; undefined for the units of the response. */
-  unit?: Unit;
+  unit?: DisplayMassUnit;
   run?: RunReport;
 }
 

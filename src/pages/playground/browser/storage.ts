@@ -2,7 +2,7 @@
  * Stores values in localStorage without request headers, which may contain API keys that must not remain on a shared computer. GraphiQL’s option
  * `shouldPersistHeaders` is not enough: the history of queries would still store headers.
  */
-export const storage = {
+export const storageWithoutHeaders = {
   getItem: (key: string) => localStorage.getItem(key),
   setItem: (key: string, value: string) => localStorage.setItem(key, withoutHeaders(value)),
   removeItem: (key: string) => localStorage.removeItem(key),

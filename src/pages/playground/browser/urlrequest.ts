@@ -1,8 +1,8 @@
 /** Request in the URL of the page: that of a share link, or an example question by its slug. */
 import { getOperationAST, parse } from 'graphql';
-import { parseShareUrl, type SharedRequest } from '../answer/sharelink';
+import { parseShareParameters, type SharedRequest } from '../answer/sharelink';
 import { QUESTIONS } from '../questions/all';
-import { initialVariablesJsonOf } from './editing';
+import { initialVariablesJsonOf } from './runquery';
 
 export interface UrlRequest extends SharedRequest {
   /**
@@ -24,6 +24,6 @@ export function parseUrlRequest(parameters: URLSearchParams): UrlRequest | undef
   const question = QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
   if (question)
     return { query: question.query, variables: initialVariablesJsonOf(question), view: 'chart', chart: question.chart, runsOnLoad: true };
-  const sharedRequest = parseShareUrl(parameters);
+  const sharedRequest = parseShareParameters(parameters);
   return sharedRequest && { ...sharedRequest, runsOnLoad: sharedRequest.view !== undefined && isQuery(sharedRequest.query) };
 }

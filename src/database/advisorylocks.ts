@@ -5,7 +5,7 @@
  */
 
 /** Locks with one key. */
-export const LOCKS = {
+export const ADVISORY_LOCK_KEYS = {
   /** Held by one process at a time, while it runs migrations or writes the first rows. */
   migration: 7_316_402,
   /** Held in shared mode while files of deleted rows are removed, and in exclusive mode while a backup reads files. */
@@ -17,7 +17,7 @@ export const LOCKS = {
 } as const;
 
 /** First keys of the locks that have two keys. The comment of each names its second key. */
-export const LOCK_CLASSES = {
+export const ADVISORY_LOCK_CLASSES = {
   /** Second key: instance number. Held while the process is connected. Once it is free, other instances may take over the process's idempotency keys. */
   instance: 7_316_403,
   /** Second key: user id. Held from the check of the upload quota to the end of the transaction that stores the uploads. */
@@ -30,4 +30,4 @@ export const LOCK_CLASSES = {
  * SQL: first key of the lock under which a user (the second key) inserts rows into a table with unique keys. If two tables have the same hash, a
  * request only waits longer.
  */
-export const insertionLockClass = (table: string): string => `hashtext('${table}')`;
+export const insertionLockClassSql = (table: string): string => `hashtext('${table}')`;

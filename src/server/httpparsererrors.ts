@@ -53,7 +53,7 @@ function responseText({ status, detail }: ErrorResponse, id: string, isPage: boo
   ].join('\r\n');
 }
 
-export function respondToParserErrors(server: Server, log: Logger): void {
+export function respondToHttpParserErrors(server: Server, log: Logger): void {
   const lastResponses = new WeakMap<Duplex, ServerResponse>();
   server.on('request', ({ socket }, response) => void lastResponses.set(socket, response));
   server.on('clientError', (error: ParserError, socket: Duplex) => {

@@ -4,7 +4,7 @@ import { atLeast, atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions } from '../access/access';
 import { collateClause } from '../sql/collation';
-import { whereClause, type BindParameter } from '../access/conditions';
+import { whereClause, type ParameterBinder } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
@@ -20,7 +20,7 @@ import {
   type FieldValueGroupKey,
 } from './groupkeys';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
-import { ReferenceJoins, groupByValueSql } from './joins';
+import { ReferenceJoins, groupingValueSql } from './joins';
 import { binMemberName, bucketsProperty, idMemberName } from './types';
 import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_STEPS, timeBucket, type BucketUnit } from './timebuckets';
 
@@ -31,18 +31,18 @@ export type GroupByElement = { [member: string]: unknown };
 export interface GroupKey {
   /** Name of the key, unique within a grouped query. */
   name: string;
-  sql(bind: BindParameter): string;
+  sql(bind: ParameterBinder): string;
   /** Returns the SQL expression by which groups are sorted, given the SQL of the key's value. */
   orderSql(value: string): string;
   /** Adds a selected key value to the `keys` object of a group. */
   assignValue(keys: Row, value: Row[string]): void;
   /** Returns SQL that generates all key values from `from` to `to`. Absent unless empty groups are requested. */
-  seriesSql?(from: string, to: string, bind: BindParameter): string;
+  seriesSql?(from: string, to: string, bind: ParameterBinder): string;
   /** Returns SQL of the number of steps from `from` to `to`. Absent unless empty groups are requested. */
-  stepCountSql?(from: string, to: string, bind: BindParameter): string;
+  stepCountSql?(from: string, to: string, bind: ParameterBinder): string;
 }
 
-export interface GroupKeys {
+export interface TranslatedGroupBy {
   keys: GroupKey[];
   /** SQL of a row's weight, which says for how many rows it counts in its group. Absent if every row counts once. */
   rowWeightSql?: string;
@@ -87,7 +87,7 @@ class GroupKeyBuilder {
   }
 
   private addValueKey({ name, path, entity, field }: FieldValueGroupKey, inputPath: string): void {
-    const sql = groupByValueSql(field, this.referenceJoins.aliasOf(path));
+    const sql = groupingValueSql(field, this.referenceJoins.aliasOf(path));
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const memberName = isReferenceField(field) ? idMemberName(name) : name;
     const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
@@ -107,7 +107,7 @@ class GroupKeyBuilder {
       throw invalidArgumentError(`${inputPath}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     const timeZone = zone ?? this.context.services.timeZone;
     const moment = fieldSqlExpression(field, 't');
-    const sql = (bind: BindParameter) => {
+    const sql = (bind: ParameterBinder) => {
       const zoneSql = bind(timeZone);
       return bucketSql(by, firstDay, `(${moment} AT TIME ZONE ${zoneSql}::text)`, `date_trunc('hour', ${moment}, ${zoneSql}::text)`);
     };
@@ -119,7 +119,7 @@ class GroupKeyBuilder {
   private addBinKey(field: FieldMeta, { width, from, empty }: NumberGroupBy, inputPath: string): void {
     if (!new Decimal(width).greaterThan(0)) throw invalidArgumentError(`${inputPath}.width`, 'Ensure this value is greater than 0.');
     const value = `${fieldSqlExpression(field, 't')}::numeric`;
-    const sql = (bind: BindParameter) => {
+    const sql = (bind: ParameterBinder) => {
       const [widthSql, startSql] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
       // mod() of a negative number is negative, hence the second mod(). All of this arithmetic is exact (type numeric).
       return `trim_scale(${value} - mod(mod(${value} - ${startSql}, ${widthSql}) + ${widthSql}, ${widthSql}))`;
@@ -220,7 +220,7 @@ export function translateGroupBy(
   groupBy: readonly GroupByElement[] | null | undefined,
   context: Context,
   referenceJoins: ReferenceJoins,
-): GroupKeys {
+): TranslatedGroupBy {
   if (!groupBy) return { keys: [] };
   if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);

@@ -5,7 +5,7 @@
 import leven from 'leven';
 import { SETTINGS, type EnvironmentVariables } from './settings';
 
-export interface UnknownVariable {
+export interface UnknownSetting {
   name: string;
   /** The setting with the most similar name, if one is similar. */
   suggestion?: string;
@@ -37,7 +37,7 @@ function findSimilarSetting(name: string): string | undefined {
   return nearest && nearest.distance <= MAX_DISTANCE ? nearest.setting : undefined;
 }
 
-export function findUnknownVariables(variables: EnvironmentVariables): UnknownVariable[] {
+export function findUnknownSettings(variables: EnvironmentVariables): UnknownSetting[] {
   return Object.keys(variables)
     .filter((name) => !NAMES.includes(name) && !SERVICE_VARIABLE.test(name))
     .map((name) => ({ name, suggestion: findSimilarSetting(name) }))
@@ -45,5 +45,5 @@ export function findUnknownVariables(variables: EnvironmentVariables): UnknownVa
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export const describeUnknown = ({ name, suggestion }: UnknownVariable): string =>
+export const describeUnknownSetting = ({ name, suggestion }: UnknownSetting): string =>
   `the environment variable ${name} is unknown${suggestion === undefined ? '' : `: did you mean ${suggestion}?`}`;

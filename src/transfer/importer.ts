@@ -22,11 +22,11 @@ import {
   type DumpRowIndex,
 } from './dump';
 import { ReferenceResolver } from './references';
-import { withRowErrors, type RowIdentity } from './rowerrors';
+import { withRowNamedInErrors, type RowIdentity } from './rowerrors';
 import { clearFlagExceptOnNewestRow, advanceSequence } from './fixups';
 import { insertTokens } from './tokens';
 
-export interface WriteOptions {
+export interface ImportOptions {
   vault: TokenVault;
   /** Whether the tables of all models in the dump are emptied first. */
   replace?: boolean;
@@ -53,10 +53,10 @@ const SYNTAX: Partial<Record<FieldKind, RegExp>> = {
 };
 
 /** Writes all rows or, on any error, none. Returns the number of rows by model. */
-export async function writeRows(
+export async function importDumpRows(
   rows: readonly DumpRow[] | DumpRowIndex,
   database: Database,
-  options: WriteOptions,
+  options: ImportOptions,
 ): Promise<Map<string, number>> {
   return database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
@@ -104,7 +104,7 @@ class Writer {
   constructor(
     private readonly rows: DumpRowIndex,
     private readonly client: PoolClient,
-    private readonly options: WriteOptions,
+    private readonly options: ImportOptions,
   ) {}
 
   async write(): Promise<Map<string, number>> {
@@ -135,7 +135,7 @@ class Writer {
         progress?.((doneRows += chunk.length), total);
       }
       await this.finishCopy();
-      await withRowErrors([firstRow!], () => recreateKeysAndIndexes(this.client, recreateStatements));
+      await withRowNamedInErrors([firstRow!], () => recreateKeysAndIndexes(this.client, recreateStatements));
       await clearFlagExceptOnNewestRow(entity, this.client);
       await advanceSequence(entity, this.client);
       counts.set(model!, count);
@@ -225,7 +225,7 @@ class Writer {
     const columns = this.currentCopy?.columns ?? Object.keys(records[0]!);
     const currentCopy = (this.currentCopy ??= { stream: new CopyStream(this.client, table, columns), table, columns, rows: [] });
     for (const { model, pk } of rows) currentCopy.rows.push({ model, pk });
-    await withRowErrors(currentCopy.rows, () => currentCopy.stream.write(formatCopyRows(records, columns)));
+    await withRowNamedInErrors(currentCopy.rows, () => currentCopy.stream.write(formatCopyRows(records, columns)));
   }
 
   private async query(text: string, values: unknown[]): Promise<Row[]> {
@@ -237,7 +237,7 @@ class Writer {
   private async finishCopy(): Promise<void> {
     const currentCopy = this.currentCopy;
     if (!currentCopy) return;
-    await withRowErrors(currentCopy.rows, () => currentCopy.stream.end());
+    await withRowNamedInErrors(currentCopy.rows, () => currentCopy.stream.end());
     this.currentCopy = undefined;
   }
 

@@ -7,7 +7,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 type ValueByLabel = Record<string, number>;
 export type Aggregator = 'sum' | 'max' | 'min';
 
-export class CollectedMetrics {
+export class CallbackMetrics {
   readonly registry = new Registry();
 
   /** Registers a counter. `readValues` returns a single value, or with `label` the counter of each label value. */

@@ -3,7 +3,7 @@ import { Ctx, FieldResolver, Info, Resolver, Root, type ClassType } from 'type-g
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
-import { loadParent } from '../core/read/loaders';
+import { loadReferencedRow } from '../core/read/loaders';
 import { Exercise } from '../resources/exercise';
 import { ExerciseBase } from '../resources/exercisebase';
 
@@ -20,7 +20,7 @@ export function createExerciseFieldResolver(
   class WithExercise {
     @FieldResolver(() => Exercise, { nullable: true, description: `${exerciseDescription} ${nullDescription}` })
     exercise(@Root() { exerciseId }: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-      return loadParent(Exercise, exerciseId as number | null, context, info);
+      return loadReferencedRow(Exercise, exerciseId as number | null, context, info);
     }
 
     @FieldResolver(() => ExerciseBase, {
@@ -28,7 +28,7 @@ export function createExerciseFieldResolver(
       description: `The base shared by the translations, which count as one exercise. ${nullDescription}`,
     })
     exerciseBase(@Root() { exerciseBaseId }: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-      return loadParent(ExerciseBase, exerciseBaseId as number | null, context, info);
+      return loadReferencedRow(ExerciseBase, exerciseBaseId as number | null, context, info);
     }
   }
   return WithExercise;

@@ -9,7 +9,7 @@ import { requestFieldsMetadata, endpointMetadata, responseFieldsMetadata, action
 
 type ResourceRoute = Extract<Route, { kind: 'list' | 'detail' }>;
 
-export class OptionsMetadata {
+export class OptionsHandler {
   private readonly descriptions = new Map<Endpoint, { requestFields: Metadata; responseFields: Metadata }>();
 
   constructor({ resources }: Endpoints) {
