@@ -11,7 +11,7 @@ export const MAX_SERIES_DAYS = 9_999;
  * Returns a function that adds to a row the field `bucket`, the day bucket of its `start`. Consecutive rows with the same `start` share one bucket
  * object.
  */
-export function createBucketAdder(by: DayUnit): (row: Row) => Row {
+export function createDayBucketAssigner(by: DayUnit): (row: Row) => Row {
   let previous: { start: unknown; bucket: DayBucket } | undefined;
   return (row) => {
     if (!previous || previous.start !== row.start) previous = { start: row.start, bucket: dayBucket(by, row.start) };

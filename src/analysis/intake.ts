@@ -16,7 +16,7 @@ import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createBucketAdder } from './daybuckets';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
 import { bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import type { WhereInput } from './workoutlogs';
 import {
@@ -156,7 +156,7 @@ export class NutritionIntakeResolver {
       select: intakeSql(args, context, bind, inDateRange),
       order: ['"start"', '"planId"', '"mealId"'],
     });
-    const rows = (await querySeries(buildStatement, args, context)).map(createBucketAdder(by));
+    const rows = (await querySeries(buildStatement, args, context)).map(createDayBucketAssigner(by));
     return rows.map((row) => ({
       ...row,
       total: collectNutrients(row, 'total'),

@@ -28,7 +28,7 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createBucketAdder } from './daybuckets';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
 import { createExerciseFieldResolver } from './exercisefieldresolver';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
@@ -121,7 +121,7 @@ export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRe
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(bestEstimates(args, context), args, context)).map(createBucketAdder(args.by));
+    return (await querySeries(bestEstimates(args, context), args, context)).map(createDayBucketAssigner(args.by));
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
@@ -144,7 +144,7 @@ export class BestOfExerciseResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     return (await loadSeriesOfExerciseBase(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(
-      createBucketAdder(args.by),
+      createDayBucketAssigner(args.by),
     );
   }
 }

@@ -6,7 +6,7 @@ import type { Row } from '../database/rows';
 import { createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, isCyclicUnit, MONDAY, BUCKET_STEPS, type DayUnit } from '../core/grouping/timebuckets';
-import { currentDate } from '../core/model/clock';
+import { todayIn } from '../core/model/clock';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
 import { validatePageSize, MAX_PAGE_SIZE } from '../core/model/pagesize';
@@ -46,7 +46,7 @@ export const countDaysInclusive = (from: string, until: string): number => (Date
 
 function assumedRows({ from, until, last }: SeriesArgs): number {
   if (last != null) return last;
-  return from == null ? DEFAULT_ROWS : countDaysInclusive(from, until ?? currentDate('utc'));
+  return from == null ? DEFAULT_ROWS : countDaysInclusive(from, until ?? todayIn('utc'));
 }
 
 /**
@@ -84,7 +84,7 @@ function dateRangeOf(
   isExport: boolean,
 ): (bind: ParameterBinder) => DateRangeCondition {
   const { from, until, last, by = 'DAY', firstDay = MONDAY, timeZone } = args;
-  const end = until ?? (isExport ? 'infinity' : currentDate(timeZone ?? serverTimeZone));
+  const end = until ?? (isExport ? 'infinity' : todayIn(timeZone ?? serverTimeZone));
   checkDateOrder(from, end);
   const unit = isCyclicUnit(by) ? 'WEEK' : by;
   const steps = (by === 'DAY' ? DEFAULT_DAYS : DEFAULT_UNITS) - 1;

@@ -1,5 +1,5 @@
 /** SQL of the planned training of the active schedule, week by week. */
-import { currentDate } from '../core/model/clock';
+import { todayIn } from '../core/model/clock';
 import { ownerConditions } from '../core/access/access';
 import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -38,7 +38,7 @@ export const stepCoversWeekSql = (number: string, isLoop: string): string =>
  * days of a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`), the planned sets and repetitions of each exercise in a week.
  */
 export function plannedCtes(context: Context, bind: ParameterBinder): string {
-  const todaySql = `${bind(currentDate(context.services.timeZone))}::date`;
+  const todaySql = `${bind(todayIn(context.services.timeZone))}::date`;
   const ownTable = (entity: Entity) => selectViewersRows(entity, context, bind);
   return `${scheduleCtes(context, bind)},
     n AS (SELECT s."start_date", s."is_loop", generate_series(greatest(0, (${todaySql} - s."start_date") / ${DAYS_PER_WEEK} - ${MAX_WEEKS - 1}), (${todaySql} - s."start_date") / ${DAYS_PER_WEEK}) AS "number"

@@ -13,7 +13,7 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
-import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createBucketAdder } from './daybuckets';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
 import { createExerciseFieldResolver } from './exercisefieldresolver';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
@@ -104,7 +104,7 @@ export class MuscleVolumeResolver {
       args,
       context,
     );
-    return rows.map(createBucketAdder(args.by));
+    return rows.map(createDayBucketAssigner(args.by));
   }
 
   @FieldResolver(() => Muscle, { nullable: true, description: 'The muscle; null for exercises without known muscles.' })
@@ -137,7 +137,7 @@ export class TrainingVolumeResolver extends createExerciseFieldResolver(
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(buildVolume(args, context), args, context)).map(createBucketAdder(args.by));
+    return (await querySeries(buildVolume(args, context), args, context)).map(createDayBucketAssigner(args.by));
   }
 }
 
@@ -155,6 +155,6 @@ export class VolumeOfExerciseResolver {
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     const buildStatement = buildVolume({ ...args, perExercise: true }, context);
-    return (await loadSeriesOfExerciseBase(buildStatement, args, exerciseBaseId, context, info)).map(createBucketAdder(args.by));
+    return (await loadSeriesOfExerciseBase(buildStatement, args, exerciseBaseId, context, info)).map(createDayBucketAssigner(args.by));
   }
 }

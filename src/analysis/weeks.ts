@@ -8,7 +8,7 @@ import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuc
 import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { FIRST_DAY_OF_WEEK_OPTIONS, createBucketAdder, MAX_SERIES_DAYS } from './daybuckets';
+import { FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner, MAX_SERIES_DAYS } from './daybuckets';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const DAYS_PER_WEEK = 7;
@@ -57,6 +57,6 @@ export class TrainingWeekResolver {
       select: weeksSql(args, context, bind, inDateRange),
       order: ['"start"'],
     });
-    return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(createBucketAdder(DayUnit.WEEK));
+    return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(createDayBucketAssigner(DayUnit.WEEK));
   }
 }

@@ -7,7 +7,7 @@ import { inTransaction } from '../database/transaction';
 export interface DeletionResult {
   /** Number of rows that the user owned. */
   rows: number;
-  /** Number of catalogue rows, such as images, that the user contributed. Rows of other users may have referred to them. */
+  /** Number of deleted catalogue rows, such as images, that the user had contributed. Rows of other users may have referred to them. */
   contributions: number;
 }
 

@@ -2,7 +2,7 @@
 import type { ExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import type { UploadedFile } from '../platform/multipart';
-import type { Trace } from '../platform/trace';
+import type { RequestTrace } from '../platform/requesttrace';
 import type { DatabaseSession } from '../database/session';
 import type { ResponseSizeCounter } from './operation/responsesize';
 import type { AtomicState } from './operation/atomic';
@@ -94,7 +94,7 @@ export interface RequestInfo {
   readonly baseUrl: string;
   /** Language codes that the client accepts, by preference. */
   readonly languages: readonly string[];
-  trace?: Trace;
+  trace?: RequestTrace;
   readonly countErrorCode?: (code: string) => void;
 }
 

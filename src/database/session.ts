@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
 import { connectionOf, type SessionUserOption } from '../internals/sequelize';
 import { OverloadedError, type ConcurrencyLimiter, type QueuedWork } from '../platform/limiter';
-import type { Trace } from '../platform/trace';
+import type { RequestTrace } from '../platform/requesttrace';
 import type { Database, ClientKind } from './connection';
 import type { LimiterCaller } from './options';
 import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitOutcomeUnknown, DatabaseUnavailable } from './errors';
@@ -30,7 +30,7 @@ export class DatabaseSession implements StatementContext {
   /** Bytes of rows that may still be read from the database for the current response. */
   private bytesLeft = Infinity;
   private byteLimit = Infinity;
-  trace?: Trace;
+  trace?: RequestTrace;
   private readonly runningWork = new Set<{ stop(reason: Error): void }>();
   /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
   private endReason?: Error;

@@ -1,7 +1,7 @@
 /** Login page: a form for user name and password. */
 import { renderPage } from './layout';
 
-export interface LoginForm {
+export interface LoginPageProps {
   /** User name of a failed attempt; the password is never sent back. */
   username?: string;
   next?: string;
@@ -9,7 +9,7 @@ export interface LoginForm {
   error?: string;
 }
 
-export function renderLoginPage({ username, next, csrfToken, error }: LoginForm): string {
+export function renderLoginPage({ username, next, csrfToken, error }: LoginPageProps): string {
   const errorAttributes = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
   return renderPage({
     title: error === undefined ? 'Sign in' : 'Error: Sign in',

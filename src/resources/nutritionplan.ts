@@ -1,6 +1,6 @@
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
-import { currentDate } from '../core/model/clock';
+import { todayIn } from '../core/model/clock';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { invalidFieldsError } from '../core/model/errors';
@@ -184,7 +184,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     @Arg('day', () => String, { nullable: true, description: 'An integer; that of today if absent or empty.' }) day: string | null,
     @Ctx() context: Context,
   ) {
-    const date = parseDateParts({ year, month, day }, currentDate(context.services.timeZone));
+    const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
     if (date === undefined) throw invalidFieldsError({ date: ['Enter a valid date.'] });
     const entries = [...(await valuesByDate(plan, context, dateCondition(date))).values()].flat();
     return entries.length > 0 ? diaryDay(date, entries) : INTEGER_ZEROS;

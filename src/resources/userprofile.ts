@@ -3,7 +3,7 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { registerChoices } from '../core/model/choices';
-import { currentDate } from '../core/model/clock';
+import { todayIn } from '../core/model/clock';
 import { crud } from '../core/schema/crud';
 import { ChoiceField, DateField, BooleanField, Id, IntegerField, type RowFields } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
@@ -29,7 +29,7 @@ const fullYearsBetween = (birth: string, day: string) => Math.floor(DateTime.fro
 
 /** Rejects a birthdate if the user is below the minimum age, or if the birthday on which the user reached the maximum age has passed. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
-  const day = DateTime.fromISO(currentDate(timeZone));
+  const day = DateTime.fromISO(todayIn(timeZone));
   const birth = DateTime.fromISO(String(value));
   return birth.plus({ years: AGE_RANGE.min }) > day || birth.plus({ years: AGE_RANGE.max }) < day
     ? [`${String(value)} is not a valid birthdate`]
@@ -218,7 +218,7 @@ const ProfileCrud = crud(UserProfile, {
     });
     const age = values.age === undefined ? row?.get('age') : null;
     const birthdate = values.birthdate ?? row?.get('birthdate');
-    if (age == null && birthdate) values.age = fullYearsBetween(String(birthdate), currentDate(context.services.timeZone));
+    if (age == null && birthdate) values.age = fullYearsBetween(String(birthdate), todayIn(context.services.timeZone));
   },
 });
 

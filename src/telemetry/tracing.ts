@@ -18,7 +18,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import type { Trace } from '../platform/trace';
+import type { RequestTrace } from '../platform/requesttrace';
 import { VERSION } from '../platform/version';
 
 const MAX_STATEMENT_TEXT = 2_000;
@@ -40,7 +40,7 @@ export interface CompletedSpan {
   attributes: Record<string, string | number | undefined>;
 }
 
-export class RequestTrace implements Trace {
+export class OpenTelemetryTrace implements RequestTrace {
   private activeContext: Context;
 
   constructor(
@@ -106,10 +106,10 @@ export class Tracing {
   }
 
   /** Starts the span of a request. Returns undefined if the request is not sampled, as decided by the client (header `traceparent`) or the sampler. */
-  beginTrace({ headers }: Pick<IncomingMessage, 'headers'>): RequestTrace | undefined {
+  beginTrace({ headers }: Pick<IncomingMessage, 'headers'>): OpenTelemetryTrace | undefined {
     const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
     const span = this.tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);
-    return span.isRecording() ? new RequestTrace(this.tracer, span, parent) : undefined;
+    return span.isRecording() ? new OpenTelemetryTrace(this.tracer, span, parent) : undefined;
   }
 
   async stop(): Promise<void> {

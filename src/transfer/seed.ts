@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { createUser, getOrCreateApiKey } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
-import { currentDate } from '../core/model/clock';
+import { todayIn } from '../core/model/clock';
 import type { Database } from '../database/connection';
 import { User } from '../resources/user';
 import { demo } from '../../seeders/demo';
@@ -39,7 +39,7 @@ export async function seedReferenceData({ database, vault, timeZone, progress }:
   if (!(await isEmpty(database))) return false;
   // Files are written before their rows, so that no row refers to a missing file.
   for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
-  await importDumpRows(validateDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, {
+  await importDumpRows(validateDump([...reference(), ...exercises(todayIn(timeZone)), ...ingredients()]), database, {
     vault,
     progress,
   });
@@ -57,7 +57,7 @@ export async function seedDemo({ database, vault, timeZone, progress }: SeedOpti
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_NAME, password }, session);
   try {
-    await importDumpRows(validateDump(demo(currentDate(timeZone), id)), database, { vault, renumber: true, progress });
+    await importDumpRows(validateDump(demo(todayIn(timeZone), id)), database, { vault, renumber: true, progress });
   } catch (error) {
     await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }));
     throw error;

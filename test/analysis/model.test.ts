@@ -7,7 +7,7 @@ import { createAthlete, inserterFor, type World } from './modelled';
 import { TRAINING } from './questionmodel';
 import { insertTranslation } from './training';
 import { countsOf, dayAfter, inUnit, intensity, oneRepMax, SQUAT_IN_GERMAN, WEEKDAYS, type Athlete } from './trainingmodel';
-import { currentDate } from '../../src/core/model/clock';
+import { todayIn } from '../../src/core/model/clock';
 import { TIME_ZONE } from '../setup/databases';
 import { randomFor, seeded, type Random } from '../setup/random';
 
@@ -131,12 +131,12 @@ const QUESTIONS: Record<string, Question> = {
     selection: 'start workoutId plannedDays doneDays plannedSets doneSets adherence',
     usual: { by: 'WEEK' },
     args: span,
-    model: (args, _rows, world) => scheduleAdherence(args, world, currentDate(TIME_ZONE)),
+    model: (args, _rows, world) => scheduleAdherence(args, world, todayIn(TIME_ZONE)),
   },
   plannedExercises: {
     selection: 'exerciseId exerciseBaseId plannedSets doneSets share plannedReps doneReps lastDoneOn',
     args: () => ({ ...page(), weeks: random.pick([1, 2, 4, 1000]), neglected: random.chance(0.3) }),
-    model: (args, _rows, world) => plannedExercises(args, world, currentDate(TIME_ZONE)),
+    model: (args, _rows, world) => plannedExercises(args, world, todayIn(TIME_ZONE)),
   },
 };
 
@@ -209,8 +209,7 @@ async function checkRandomQuery(name: string, number: number): Promise<void> {
   const { where, matches } = question.of ? randomCondition(question.of) : { where: undefined, matches: () => true };
   const rows = question.of ? world[question.of].filter(matches) : [];
   const found = await runQuery(name, question, args, where, person);
-  const counts =
-    'last' in args && countsOf({ ...question.usual, ...args }, currentDate((args.timeZone as string | undefined) ?? TIME_ZONE));
+  const counts = 'last' in args && countsOf({ ...question.usual, ...args }, todayIn((args.timeZone as string | undefined) ?? TIME_ZONE));
   const all = question.model(
     { ...args, counts, gender: args.gender && { MALE: '1', FEMALE: '2' }[args.gender as 'MALE'] },
     rows as any[],

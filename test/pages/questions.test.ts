@@ -1,5 +1,5 @@
 /** The example questions of the playground, over the data of the demo account. */
-import { currentDate } from '../../src/core/model/clock';
+import { todayIn } from '../../src/core/model/clock';
 import { seedDemo, seedReferenceData } from '../../src/transfer/seed';
 import { chartDataOf, isChartCompatible } from '../../src/pages/playground/answer/chart';
 import { resultListsOf, mainResultList, tableOf } from '../../src/pages/playground/answer/table';
@@ -37,7 +37,7 @@ test.each(QUESTIONS.map((question) => [question.slug, question] as const))(
   'returns rows that fit the chart of the question: %s',
   async (_slug, question) => {
     const person = question.group === 'Catalogue' ? fitgraph.anonymous : demo;
-    const data = await person.ask(question.query, variablesOf(question, currentDate(TIME_ZONE)));
+    const data = await person.ask(question.query, variablesOf(question, todayIn(TIME_ZONE)));
     const table = tableOf(data, mainResultList(resultListsOf(data)));
     expect(table.rows.length).toBeGreaterThan(0);
     const columns = table.columns.map(({ name }) => name);
@@ -76,7 +76,7 @@ test('sets `$since` to the first day of the period, only for questions with a pe
 test('rejects questions about owned rows for anonymous clients', async () => {
   const own = QUESTIONS.filter(({ group }) => group !== 'Catalogue');
   for (const question of own) {
-    const { code, data } = await fitgraph.anonymous.query(question.query, variablesOf(question, currentDate(TIME_ZONE)));
+    const { code, data } = await fitgraph.anonymous.query(question.query, variablesOf(question, todayIn(TIME_ZONE)));
     const nonNullData = Object.values(data ?? {}).filter((value) => value !== null);
     expect([question.slug, code, nonNullData]).toEqual([question.slug, 'UNAUTHENTICATED', []]);
   }

@@ -91,8 +91,8 @@ const cursorExpiredError = () =>
 const tooManySubscriptions = (max: number) => new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
 
 /**
- * Whether the log contains all transactions of a cursor; a restore or failover may have lost some. `endTransactionId` is the first id after the end
- * of the log; null if the log is unknown.
+ * Whether the log contains all transactions up to the position of a client; a restore or failover may have lost some. `endTransactionId` is the first id
+ * after the end of the log; null if the end is unknown.
  */
 const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId: bigint | string | null): boolean =>
   endTransactionId !== null &&

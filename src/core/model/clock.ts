@@ -1,7 +1,7 @@
 /** Current date and time in the server's time zone, and conversion of ISO 8601 timestamps to UTC. */
 import { DateTime } from 'luxon';
 
-export const currentDate = (timeZone: string): string => DateTime.now().setZone(timeZone).toISODate()!;
+export const todayIn = (timeZone: string): string => DateTime.now().setZone(timeZone).toISODate()!;
 
 /** Unix time in milliseconds at which `performance.now()` was 0, according to the current setting of the system clock. */
 let timeOrigin = performance.timeOrigin;

@@ -5,7 +5,7 @@ import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldMetadata, FieldKind, InterfaceName } from '../../contract/metadata';
 import type { ChoiceSet, EnumDefinition } from './choices';
-import { currentDate, currentTimestamp } from './clock';
+import { todayIn, currentTimestamp } from './clock';
 import { findLimitViolations } from './fieldvalidation';
 import { invalidValueIssue, type ValidationIssue } from './validationissues';
 import { toSnakeCase } from '../../contract/casing';
@@ -52,9 +52,9 @@ export interface FieldOptions<N extends boolean = boolean> {
   defaultsToProfileUnit?: boolean;
   /** REST key and database column, if they differ from the snake-case name. */
   storedAs?: string;
-  /** REST key, if only the key differs from the snake-case name. */
+  /** REST key, if it differs from the snake-case name but the database column does not. */
   rest?: string;
-  /** Database column, if only the column differs from the snake-case name. */
+  /** Database column, if it differs from the snake-case name but the REST key does not. */
   column?: string;
   hidden?: boolean;
   /** Whether REST derives the value from the parent row and therefore cannot sort by it. */
@@ -290,7 +290,7 @@ export const ImageField = (o: FieldOptions & { max: number }): TypedDecorator<st
 };
 
 export const defaultValues = {
-  today: (timeZone: string) => currentDate(timeZone),
+  today: (timeZone: string) => todayIn(timeZone),
   now: (timeZone: string) => currentTimestamp(timeZone),
   /** For fields whose default a database trigger sets: the server itself supplies no value. */
   byTrigger: () => undefined,

@@ -1,7 +1,7 @@
 /** Create, update and delete mutations of a resource, for one row and for many. */
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
-import { runDeletion, DeletePayload } from './deletion';
+import { runDeletion, DeletePayload } from './deletepayload';
 import { childrenOf, nestedChildrenOf, type Entity } from '../model/fields';
 import { bulkChangeInput, creationInput, IF_VERSION_DESCRIPTION, patchInput, RowVersion } from './inputs';
 import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';

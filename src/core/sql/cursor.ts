@@ -57,7 +57,7 @@ type CursorValues = readonly unknown[];
 
 const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundOrderTerm) => nullable && !nullsFirst;
 
-/** Returns alternative SQL conditions for the values that follow the given value in the order of a sort term; none if no value can follow it. */
+/** Returns SQL conditions, to be combined with OR, for the values that follow the given value in the order of a sort term; none if no value can follow it. */
 function laterConditions(term: BoundOrderTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];

@@ -123,7 +123,7 @@ export function findServer(place: ClusterLocation): PidFile | undefined {
 }
 
 /** Returns the process id in postmaster.pid if the server was killed and has left the file behind. */
-export function findStalePid(place: ClusterLocation): number | undefined {
+export function findPidOfKilledServer(place: ClusterLocation): number | undefined {
   const pidFile = readPidFile(place);
   return pidFile && !isServer(place, pidFile) ? pidFile.pid : undefined;
 }

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import { SERVER_ENV, type Binaries } from './binaries';
-import { findServer, findStalePid, SUPERUSER } from './cluster';
+import { findServer, findPidOfKilledServer, SUPERUSER } from './cluster';
 import { SOCKET_PORT, type ClusterLocation } from './clusterlocation';
 
 /** Maximum duration of a start including crash recovery. */
@@ -126,7 +126,7 @@ async function spawnServer(place: ClusterLocation, { bin }: Binaries, port: numb
     stdio: ['ignore', log, log, 'pipe'],
     cwd: '/',
     // PostgreSQL takes a process with the id in a leftover lock file for a running server, unless that id is in this variable (as pg_ctl sets it).
-    env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findStalePid(place)?.toString() },
+    env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findPidOfKilledServer(place)?.toString() },
     uid: place.owner?.uid,
     gid: place.owner?.gid,
   });

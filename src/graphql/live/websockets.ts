@@ -33,7 +33,7 @@ export interface SocketOptions {
   maxMessage: number;
   createContext(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
-  /** Whether new subscriptions of anonymous or of signed-in clients are rejected to shed load. */
+  /** Whether new subscriptions are rejected to shed load, either for anonymous or for signed-in clients. */
   rejectsSubscriptions(isAnonymous: boolean): boolean;
   log: Logger;
 }

@@ -28,7 +28,7 @@ class OversizedFormError extends RestError {
 }
 
 /** Returns the body. If a form is too large, returns the parts received before the limit, to check the CSRF token and to show the form again. */
-export async function bodyUpToLimit(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
+export async function bodyOrReceivedParts(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
   try {
     return await bodyPromise;
   } catch (error) {

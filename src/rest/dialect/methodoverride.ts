@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { RestError, unsupportedMediaTypeError } from '../errors';
 import type { RestRequest } from '../request';
-import { bodyUpToLimit, type ParsedBody } from './body';
+import { bodyOrReceivedParts, type ParsedBody } from './body';
 import { parseJson } from './jsonparser';
 
 export type FormTextValues = Readonly<Record<string, readonly string[]>>;
@@ -34,13 +34,13 @@ const isPostedForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean 
 
 /** Reads the CSRF token from the fields of an HTML form. Clients that send JSON put the token into a header instead. */
 export const readCsrfToken = async ({ message, body }: RestRequest): Promise<string | undefined> =>
-  isPostedForm(message, true) ? parsePostedForm(await bodyUpToLimit(body(true))).csrfToken : undefined;
+  isPostedForm(message, true) ? parsePostedForm(await bodyOrReceivedParts(body(true))).csrfToken : undefined;
 
 /** Replaces the method and the body of a POST request by those in its HTML form. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const { body } = request;
   if (request.method !== 'POST' || !isPostedForm(request.message, request.signedIn)) return;
-  const form = (request.form = parsePostedForm(await bodyUpToLimit(body())));
+  const form = (request.form = parsePostedForm(await bodyOrReceivedParts(body())));
   request.method = form.method;
   request.body = async () => {
     // Throws if the form was too large; its fields have been read already, so that the page can show them again.

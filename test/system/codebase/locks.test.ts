@@ -26,7 +26,7 @@ test('keys of released locks are unchanged, so that versions exclude each other 
 test('no other file defines lock keys', () => {
   expect(callers.length).toBeGreaterThan(5);
   for (const { file, text } of callers) {
-    expect([file, /from '[./]*\/locks'|from '[./]*\/database\/locks'/.test(text)]).toEqual([file, true]);
+    expect([file, /from '[./]*\/advisorylocks'|from '[./]*\/database\/advisorylocks'/.test(text)]).toEqual([file, true]);
     expect([file, /pg_(?:try_)?advisory_\w+\(\s*(?:\d|hashtext)/.exec(text)]).toEqual([file, null]);
     expect([file, /\w*LOCK\s*=\s*\d/.exec(text)]).toEqual([file, null]);
   }

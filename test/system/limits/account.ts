@@ -2,7 +2,7 @@
  * The account of a user who has recorded training and nutrition for months, in a database with the seeded catalogue. Ids are fixed and dates count
  * back from `TODAY`, so that the screens in `screens.ts` can name rows. Rows of each type are numbered from 1, oldest first.
  */
-import { currentDate } from '../../../src/core/model/clock';
+import { todayIn } from '../../../src/core/model/clock';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { validateDump } from '../../../src/transfer/dump';
 import { seedReferenceData } from '../../../src/transfer/seed';
@@ -19,7 +19,7 @@ import type { Person } from '../../setup/person';
 import { randomFor, type Random } from '../../setup/random';
 
 /** The server's date when the tests start. Screens have content on the next day, too. */
-export const TODAY = currentDate(TIME_ZONE);
+export const TODAY = todayIn(TIME_ZONE);
 export const daysAgo = (days: number): string => addDays(TODAY, -days);
 
 export const COUNTS = { workouts: 20, schedules: 5, sessions: 80, logs: 400, weights: 365, plans: 3, meals: 15, diaryDays: 60 } as const;

@@ -9,7 +9,7 @@ import { API_BASE_PATH, type Route } from '../../../rest/routes';
 import { writeControlsOf, type RelationChoices, type FindRelationChoices } from './controls';
 import type { createRowNameSearchLookup } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
-import { differingStoredValues, formatControlValue } from './storedvalues';
+import { conflictingStoredValues, formatControlValue } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
@@ -163,7 +163,7 @@ function formOf(
   if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
   const conflict = answer.status === CONFLICT_STATUS ? ('changed' as const) : undefined;
   if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
-  const stored = conflict && differingStoredValues(controls, postedForm.values, values);
+  const stored = conflict && conflictingStoredValues(controls, postedForm.values, values);
   return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
 }
 

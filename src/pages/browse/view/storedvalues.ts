@@ -26,7 +26,7 @@ export function formatControlValue(control: FormControl, texts: readonly string[
 }
 
 /** Returns the stored values that differ from the posted ones. Fields that were not posted and files are ignored. */
-export function differingStoredValues(
+export function conflictingStoredValues(
   controls: readonly FormControl[],
   posted: FormTextValues,
   stored: FormTextValues,

@@ -1,5 +1,5 @@
 /** Interface of the trace of one request (https://opentelemetry.io/docs/concepts/signals/traces/), implemented by `telemetry/tracing.ts`. */
-export interface Trace {
+export interface RequestTrace {
   /** Runs `work` and records a span of a GraphQL operation for its duration. */
   traceOperation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T>;
   /** Starts a span of an SQL statement. The returned function ends it; pass the number of rows, or nothing if the statement failed. */
