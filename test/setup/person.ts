@@ -87,7 +87,7 @@ export class Person {
       },
       body: (raw ? body : JSON.stringify(body)) as RequestInit['body'],
     }).catch((error: Error) => {
-      throw new Error(`${method} ${path}: ${String(error.cause ?? error)}\n${this.serverOutput()}`, { cause: error });
+      throw new Error(`${method} ${path}: ${String(error.cause ?? error)}\n${this.serverOutput()}`, { cause: error.cause });
     });
     const text = await response.text();
     const json = response.headers.get('content-type')?.includes('json') && text !== '';
