@@ -4,10 +4,15 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { build } from '../../server/running';
+import { raisePriority, resetPriority } from './siege';
 
 const ROOT = path.join(__dirname, '../../..');
 
-beforeAll(build);
+beforeAll(() => {
+  build();
+  raisePriority();
+});
+afterAll(resetPriority);
 
 interface Kind {
   sent: number;

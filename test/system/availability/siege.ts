@@ -14,10 +14,15 @@ export const RESPONSE_LIMIT_MS = 2_000;
 export const LIVENESS_LIMIT_MS = 500;
 export const MEMORY_MB = 600;
 
-/** Gives the server and this process priority over other tests on the machine. Only root may do so. */
-function raisePriority(): void {
-  if (os.userInfo().uid === 0) os.setPriority(os.constants.priority.PRIORITY_HIGH);
+const { PRIORITY_HIGH, PRIORITY_NORMAL } = os.constants.priority;
+
+/** Sets the priority of this process and of the servers that it starts, so that other tests on the machine do not delay them. Only root may do so. */
+function setPriority(priority: number): void {
+  if (os.userInfo().uid === 0) os.setPriority(priority);
 }
+
+export const raisePriority = (): void => setPriority(PRIORITY_HIGH);
+export const resetPriority = (): void => setPriority(PRIORITY_NORMAL);
 
 export interface Reply {
   status: number;
@@ -118,7 +123,7 @@ export class Siege {
 
   async end(): Promise<void> {
     await this.installation.remove();
-    if (os.userInfo().uid === 0) os.setPriority(os.constants.priority.PRIORITY_NORMAL);
+    resetPriority();
   }
 
   /**
