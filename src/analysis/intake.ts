@@ -1,4 +1,4 @@
-/** Nutrition intake per day, week or month, compared with the goals of the plan and the body weight. */
+/** Nutrition intake by unit of time (day, weekday, week, month and so on), compared with the goals of the plan and the body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
