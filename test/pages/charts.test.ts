@@ -144,3 +144,30 @@ it('draws no chart of diary amounts, whose units are unknown', async () => {
   expect((await carl.get('/nutritiondiary/')).body.count).toBe(3);
   expect(await chartsOf(carl, '/nutritiondiary/')).toEqual([]);
 });
+
+it('draws at most five lines and says how many more there are', async () => {
+  const hal = await fitgraph.user('hal');
+  const bases = (await fitgraph.sql(
+    `INSERT INTO "exercise_base" ("uuid", "status", "category_id")
+     SELECT gen_random_uuid(), "status", "category_id" FROM "exercise_base", generate_series(1, 6) WHERE "id" = 1 RETURNING "id"`,
+  )) as { id: number }[];
+  await fitgraph.sql(
+    `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "status", "language_id", "license_id", "exercise_base_id")
+     SELECT gen_random_uuid(), 'Exercise ' || b, '', "description", "status", "language_id", "license_id", b FROM "exercise", unnest($1::int[]) b WHERE "id" = 1`,
+    [bases.map(({ id }) => id)],
+  );
+  await fitgraph.reference.reload();
+  const { id: workout } = (await hal.post('/workout/', { comment: 'Circuit' })).body;
+  const log = async (exercise: number) => {
+    for (const date of ['2025-01-01', '2025-01-08'])
+      expect((await hal.post('/workoutlog/', { workout, exercise, date, weight: '50', weight_unit: 1, reps: 5 })).status).toBe(201);
+  };
+  const hidden = async () => {
+    const { text } = await hal.withHeaders({ Accept: 'text/html' }).get('/workoutlog/');
+    return [text.match(/<li style="--ink/g)?.length, /\d+ more hidden/.exec(text)?.[0]];
+  };
+  for (const { id } of bases.slice(0, 5)) await log(id);
+  expect(await hidden()).toEqual([5, undefined]);
+  await log(bases[5]!.id);
+  expect(await hidden()).toEqual([5, '1 more hidden']);
+});

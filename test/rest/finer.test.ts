@@ -125,8 +125,8 @@ describe('ordering', () => {
 
   test('accepts at most 50 terms', async () => {
     const terms = Object.keys((await ann.get('/ingredient/?limit=1')).body.results[0]);
-    const many = [...terms, ...terms.map((term) => `-${term}`), ...terms];
-    expect((await ann.get(`/ingredient/?ordering=${many.slice(0, 50).join()}`)).status).toBe(200);
+    const many = Array.from({ length: 50 }, (_, index) => terms[index % terms.length]);
+    expect((await ann.get(`/ingredient/?ordering=${many.join()}`)).status).toBe(200);
     expect(await ann.get(`/ingredient/?ordering=${Array(51).fill('id').join()}`)).toMatchObject(
       bad('ordering', 'Order by no more than 50 fields.'),
     );
