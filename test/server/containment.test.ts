@@ -364,17 +364,19 @@ function throwingPreload(): string {
   return preload;
 }
 
-test.each([
-  ['dispatch', 500],
-  ['data', 500],
-  ['finish', 405],
-  ['timer', 405],
-  ['promise', 405],
-])('keeps the worker and other requests running after an uncaught error (%s)', async (kind, expected) => {
+describe('uncaught errors', () => {
   // MAX_WAIT is off because waiting for the database is not tested here.
-  await start({ NODE_OPTIONS: `--require=${throwingPreload()}`, MAX_WAIT: 'off' });
-  try {
-    const worker = workerPid();
+  beforeAll(() => start({ NODE_OPTIONS: `--require=${throwingPreload()}`, MAX_WAIT: 'off' }));
+  afterAll(() => stop());
+
+  test.each([
+    ['dispatch', 500],
+    ['data', 500],
+    ['finish', 405],
+    ['timer', 405],
+    ['promise', 405],
+  ])('do not end the worker or other requests (%s)', async (kind, expected) => {
+    const [worker, logged] = [workerPid(), server.stdout.length];
     const otherRequests = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
     const failing = await fetch(`${server.url}/api/v2/login/`, {
       method: kind === 'data' ? 'POST' : 'PUT',
@@ -384,11 +386,9 @@ test.each([
     expect(failing.status).toBe(expected);
     for (const other of await Promise.all(otherRequests)) expect(other.status).toBe(200);
     expect(workerPid()).toBe(worker);
-    await until('the error is logged', () => server.stdout.includes('uncaught error'));
-    expect(server.stdout.match(/uncaught error/g)).toHaveLength(1);
-  } finally {
-    await stop();
-  }
+    await until('the error is logged', () => server.stdout.slice(logged).includes('uncaught error'));
+    expect(server.stdout.slice(logged).match(/uncaught error/g)).toHaveLength(1);
+  });
 });
 
 test('closes the connection of a request that is never answered', async () => {
