@@ -251,9 +251,10 @@ function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
 
 const owned = resources.filter((type) => type.extensions.resource!.owned);
 const isPublic = (type: GraphQLObjectType) => !type.extensions.resource!.owned;
+const ownedConnections = edgesToOwn(schema);
 
 test('only listed connections lead from public rows to rows of the viewer', () => {
-  expect(edgesToOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
+  expect(ownedConnections.map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
     'Exercise.logs: WorkoutLogConnection',
     'Ingredient.diaryEntries: DiaryEntryConnection',
   ]);
@@ -299,7 +300,7 @@ test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => 
 function inputsWithin(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
   const filtersOwnedRows = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
-    edgesToOwn(schema).some(
+    ownedConnections.some(
       (edge) => input.name === `${edge.type.name}Where` && edge.field.name === name && type.name === `${edge.target}ListFilter`,
     );
   for (const type of seen)
