@@ -130,6 +130,17 @@ describe('an exported file', () => {
     ]);
   });
 
+  test('has the newest rows of a series inside each row of an exported series', async () => {
+    const query = '{ bestOneRepMaxes(from: "2021-01-01") { date exercise { trainingVolume(by: DAY, last: 1) { bucket { start } } } } }';
+    const { rows } = await file(ann, { query }, 'jsonl');
+    expect(rows).toEqual((await ann.ask(query)).bestOneRepMaxes);
+    expect(rows.map(({ date, exercise }) => [date, exercise.trainingVolume[0].bucket.start])).toEqual([
+      ['2021-03-08', '2021-03-09'],
+      ['2021-03-09', '2021-03-09'],
+      ['2021-03-16', '2021-03-16'],
+    ]);
+  });
+
   test('may have the rows of a list below a single row, or of an unpaged list', async () => {
     const [{ id }] = (await ann.ask('{ workouts(where: { name: { eq: "logged" } }) { nodes { id } } }')).workouts.nodes;
     const query = 'query ($id: ID!) { workout(id: $id) { logs(orderBy: [{ reps: DESC }], first: 2) { edges { node { reps } cursor } } } }';
