@@ -2,12 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { until } from '../setup/waits';
-import { Visitor } from './visitor';
+import { alertOf, Visitor } from './visitor';
 
 const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms' } });
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-
-const alertOf = (html: string) => /role="alert">(.*?)<\/(?:p|div)>/s.exec(html)?.[1]?.replaceAll('<!-- -->', '').trim();
 
 const CASES = {
   rest: ['/api/v2/muscle/', BROWSER],

@@ -11,6 +11,10 @@ export interface Page {
 
 const unescaped = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 
+/** Returns the message of a page about an error. */
+export const alertOf = (html: string): string | undefined =>
+  /role="alert">(.*?)<\/(?:p|div)>/s.exec(html)?.[1]?.replaceAll('<!-- -->', '').trim();
+
 export class Visitor {
   readonly cookies = new Map<string, string>();
 
@@ -41,8 +45,8 @@ export class Visitor {
 
   /** Posts a form and loads the page to which the response redirects. */
   async submit(path: string, fields: Record<string, string> | FormData): Promise<Page & { location: string }> {
-    const { status, headers } = await (fields instanceof FormData ? this.send('POST', path, fields) : this.post(path, fields));
-    expect(status).toBe(303);
+    const { status, headers, text } = await (fields instanceof FormData ? this.send('POST', path, fields) : this.post(path, fields));
+    expect([status, alertOf(text)]).toEqual([303, undefined]);
     const location = headers.get('location')!;
     return { ...(await this.get(location)), location };
   }
