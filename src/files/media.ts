@@ -12,7 +12,7 @@ import { extensionOf, imageAndThumbnailPaths, truncatePath, isMediaPath, looksLi
 import { OverloadedError } from '../platform/limiter';
 import { imageWorkerPool } from './imageworkerpool';
 import { hasTransparency } from './imageprocessing';
-import { validateImage, storedName } from './upload';
+import { storedName, validateImage, validateUploads } from './upload';
 
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
@@ -48,6 +48,10 @@ export class Media {
     const media = Media.of(config);
     if (config.bucket || config.ownMediaDir) await media.files.checkAccess();
     return media;
+  }
+
+  validateUploads(body: unknown): Promise<void> {
+    return validateUploads(body);
   }
 
   async exists(path: string): Promise<boolean> {

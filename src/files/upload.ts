@@ -17,6 +17,21 @@ export function validateImage(file: UploadedFile): Promise<string[]> {
   return validation;
 }
 
+function filesIn(value: unknown): UploadedFile[] {
+  if (value instanceof UploadedFile) return [value];
+  if (value === null || typeof value !== 'object') return [];
+  return [...(value instanceof Map ? value.values() : Object.values(value))].flatMap(filesIn);
+}
+
+/**
+ * Validates the files of a signed-in user's request before the request opens a transaction. An image may wait and run for longer than PostgreSQL lets a
+ * transaction be idle. The fields of the images report the results.
+ */
+export async function validateUploads(body: unknown): Promise<void> {
+  const files = filesIn(body).filter(({ size, sender }) => size > 0 && sender !== undefined);
+  await Promise.allSettled(files.map(validateImage));
+}
+
 /** Returns the options of an image field whose file names have at most `max` characters. */
 export const imageFieldOptions = (max: number) => ({
   max,

@@ -42,7 +42,9 @@ export class IdempotentExecution {
     const { claim } = attempt;
     claim.isFreedByRejection = options.formKey !== undefined;
     try {
-      return await (options.onlyWritesRows ? claim.runInTransaction(run) : runAndStore(claim, run));
+      if (!options.onlyWritesRows) return await runAndStore(claim, run);
+      await this.context.services.media.validateUploads(body);
+      return await claim.runInTransaction(run);
     } catch (error) {
       await claim.release();
       return this.rethrow(error);

@@ -1,9 +1,11 @@
 /** Uploads over GraphQL (multipart request specification), under the same rules as uploads over REST. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
+import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { bomb, html, plain, svg } from '../files/pictures';
-import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { until } from '../setup/waits';
 
@@ -94,6 +96,32 @@ test('deletes the uploaded file when the atomic operation is rolled back', async
   expect(body.data).toEqual({ createExerciseImage: null, deleteWorkout: { errors: [{ code: 'NOT_FOUND' }] } });
   expect(await fitgraph.sql(`SELECT 1 FROM "exercise_image" WHERE "image" LIKE '%atomic%'`)).toEqual([]);
   await expectNoNewFiles(before);
+});
+
+test('stores uploads that wait for other images longer than a transaction may be idle', async () => {
+  const withShortTimeout = await Fitgraph.start({ environment: { IDLE_TRANSACTION_TIMEOUT: '2s' }, sameDatabaseAs: fitgraph });
+  try {
+    const content = await plain().png().toBuffer();
+    const client = async (name: string, headers: Record<string, string> = {}) => (await withShortTimeout.user(name)).withHeaders(headers);
+    const overRest = async (person: Person) => {
+      const form = new FormData();
+      form.set('exercise', '1');
+      form.set('image', new Blob([new Uint8Array(content)]), 'rest.png');
+      return person.send('POST', '/api/v2/exerciseimage/', form);
+    };
+    const atomic = CREATE.replace('{', '@atomic {');
+    const occupied = ['one', 'two'].map((caller) => imageWorkerPool.limiter.run(caller, () => sleep(4_000)));
+    const [rest, keyed, transaction] = await Promise.all([
+      client('rest', { 'Idempotency-Key': 'rest' }).then(overRest),
+      client('keyed', { 'Idempotency-Key': 'keyed' }).then((person) => send(person, content, { name: 'keyed.png' })),
+      client('atomic').then((person) => send(person, content, { name: 'atomic.png', query: atomic })),
+    ]);
+    await Promise.all(occupied);
+    expect([rest.status, keyed.body.errors, transaction.body.errors]).toEqual([201, undefined, undefined]);
+    for (const { body } of [keyed, transaction]) expect(body.data.createExerciseImage.errors).toEqual([]);
+  } finally {
+    await withShortTimeout.stop();
+  }
 });
 
 test.each<[string, () => Buffer | Promise<Buffer>, string]>([

@@ -204,12 +204,13 @@ export class Executor {
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
       this.interpretOperation(document, operationName, root)(context, variables);
-    const run = () => {
+    const run = async () => {
       if (!operation) return runUncompiled();
-      if (isAtomic(operation)) return runAtomically(runUncompiled, firstResponseKey(document, operation), context);
-      if (context.storeResponse && this.writesOneResource(document, operation))
-        return runAndStoreResponse(runUncompiled, firstResponseKey(document, operation), context);
-      return runUncompiled();
+      const storesResponse = context.storeResponse && this.writesOneResource(document, operation);
+      const runInTransaction = isAtomic(operation) ? runAtomically : storesResponse ? runAndStoreResponse : undefined;
+      if (!runInTransaction) return runUncompiled();
+      await context.services.media.validateUploads(variables);
+      return runInTransaction(runUncompiled, firstResponseKey(document, operation), context);
     };
     try {
       const result = await (context.request.trace && operation
