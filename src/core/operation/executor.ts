@@ -7,11 +7,9 @@ import {
   execute,
   getOperationAST,
   GraphQLError,
-  Kind,
   locatedError,
   type DocumentNode,
   type ExecutionResult,
-  type FieldNode,
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'graphql';
@@ -25,8 +23,8 @@ import { OperationAdmission } from './admission';
 import type { AverageBytesOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
-import { selectedFields } from '../read/queryplan';
 import { PreparedOperation } from './preparedoperation';
+import { firstResponseKey, operationNameOf, rootFields } from './rootfields';
 import { toClientResult } from './clienterrors';
 import { coerceVariables } from './variables';
 
@@ -245,13 +243,6 @@ export class Executor {
   }
 }
 
-const MAX_NAME_CHARACTERS = 200;
-/** Returns the name of an operation for traces; of an anonymous operation, the name of its first field. */
-function operationNameOf({ name, selectionSet }: OperationDefinitionNode): string {
-  const [firstSelection] = selectionSet.selections;
-  return (name?.value ?? (firstSelection?.kind === Kind.FIELD ? firstSelection.name.value : '')).slice(0, MAX_NAME_CHARACTERS);
-}
-
 const subscriptionTransportError = () =>
   new GraphQLError('Subscriptions require server-sent events or a WebSocket.', {
     extensions: { code: 'BAD_REQUEST' },
@@ -266,17 +257,6 @@ interface EventFunctions {
 
 const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> =>
   Symbol.asyncIterator in source;
-
-function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
-  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
-  const fragmentsByName = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
-  return [...selectedFields([operation], fragmentsByName).values()].flat();
-}
-
-function firstResponseKey(document: DocumentNode, operation: OperationDefinitionNode): string {
-  const [field] = rootFields(document, operation);
-  return (field!.alias ?? field!.name).value;
-}
 
 /**
  * Makes it possible to end an async generator that waits. Its own `return()` is queued behind the pending `next()`

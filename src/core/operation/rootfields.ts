@@ -1,0 +1,24 @@
+/** The root fields of an operation, and its name. */
+import { Kind, type DocumentNode, type FieldNode, type OperationDefinitionNode } from 'graphql';
+import { selectedFields } from '../read/queryplan';
+
+const MAX_NAME_CHARACTERS = 200;
+
+/** Returns the field nodes at the root, those of fragments included. */
+export function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
+  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  const fragmentsByName = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
+  return [...selectedFields([operation], fragmentsByName).values()].flat();
+}
+
+/** Returns the response key of the first root field, at which errors of a whole operation are reported. */
+export function firstResponseKey(document: DocumentNode, operation: OperationDefinitionNode): string {
+  const [field] = rootFields(document, operation);
+  return (field!.alias ?? field!.name).value;
+}
+
+/** Returns the name of an operation for traces; of an anonymous operation, the name of its first field. */
+export function operationNameOf({ name, selectionSet }: OperationDefinitionNode): string {
+  const [firstSelection] = selectionSet.selections;
+  return (name?.value ?? (firstSelection?.kind === Kind.FIELD ? firstSelection.name.value : '')).slice(0, MAX_NAME_CHARACTERS);
+}
