@@ -25,7 +25,7 @@ function filesIn(value: unknown): UploadedFile[] {
 
 /**
  * Validates the files of a signed-in user's request before the request opens a transaction. An image may wait and run for longer than PostgreSQL lets a
- * transaction be idle. The fields of the images report the results.
+ * transaction be idle. The fields of the images report the results. The parser limits the number of files, and a user has one image process at a time.
  */
 export async function validateUploads(body: unknown): Promise<void> {
   const files = filesIn(body).filter(({ size, sender }) => size > 0 && sender !== undefined);

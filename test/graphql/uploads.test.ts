@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { bomb, html, plain, svg } from '../files/pictures';
+import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { until } from '../setup/waits';
@@ -103,21 +104,27 @@ test('stores uploads that wait for other images longer than a transaction may be
   try {
     const content = await plain().png().toBuffer();
     const client = async (name: string, headers: Record<string, string> = {}) => (await withShortTimeout.user(name)).withHeaders(headers);
-    const overRest = async (person: Person) => {
+    const formOf = (name: string, fields: Record<string, string> = {}) => {
       const form = new FormData();
-      form.set('exercise', '1');
-      form.set('image', new Blob([new Uint8Array(content)]), 'rest.png');
-      return person.send('POST', '/api/v2/exerciseimage/', form);
+      for (const [field, value] of Object.entries({ ...fields, exercise: '1' })) form.set(field, value);
+      form.set('image', new Blob([new Uint8Array(content)]), name);
+      return form;
     };
+    const path = '/api/v2/exerciseimage/';
+    await client('browser');
+    const browser = new Visitor(withShortTimeout.url, { Accept: 'text/html' });
+    await browser.signIn('browser');
+    const page = formOf('page.png', await browser.fieldsOf(path, /id="wpost-/));
     const atomic = CREATE.replace('{', '@atomic {');
     const occupied = ['one', 'two'].map((caller) => imageWorkerPool.limiter.run(caller, () => sleep(4_000)));
-    const [rest, keyed, transaction] = await Promise.all([
-      client('rest', { 'Idempotency-Key': 'rest' }).then(overRest),
+    const [rest, stored, keyed, transaction] = await Promise.all([
+      client('rest', { 'Idempotency-Key': 'rest' }).then((person) => person.send('POST', path, formOf('rest.png'))),
+      browser.send('POST', path, page),
       client('keyed', { 'Idempotency-Key': 'keyed' }).then((person) => send(person, content, { name: 'keyed.png' })),
       client('atomic').then((person) => send(person, content, { name: 'atomic.png', query: atomic })),
     ]);
     await Promise.all(occupied);
-    expect([rest.status, keyed.body.errors, transaction.body.errors]).toEqual([201, undefined, undefined]);
+    expect([rest.status, stored.status, keyed.body.errors, transaction.body.errors]).toEqual([201, 303, undefined, undefined]);
     for (const { body } of [keyed, transaction]) expect(body.data.createExerciseImage.errors).toEqual([]);
   } finally {
     await withShortTimeout.stop();
