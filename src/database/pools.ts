@@ -44,9 +44,11 @@ export async function runConnectionSetupStatements(client: PoolClient, firstStat
 export class Pools {
   /** Connections for the server's own work, to which row-level security does not apply. */
   readonly own: Pool;
+  /** Connections for reads of signed-in users. */
   readonly users: Pool;
   /** Connections for anonymous clients, with a shorter statement timeout. */
   readonly anonymous: Pool;
+  /** Connections for the transactions of all writes. */
   readonly writes: Pool;
   /** Connections for work that needs a session, such as advisory locks. They bypass a pooler. */
   readonly sessions: Pool;

@@ -120,7 +120,7 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
 const POLICIES = ['own_rows', 'own_changes', 'noted'];
 
 /** SQL: policies named in `$2` that do not apply to exactly the role `$1`. */
-const MISDIRECTED_POLICIES_SQL = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
+const POLICIES_OF_WRONG_ROLE_SQL = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND p."polname" = ANY($2)
     AND p."polroles" <> ARRAY[quote_ident($1)::regrole::oid] ORDER BY c."relname", p."polname"`;
 
@@ -133,7 +133,7 @@ export async function assignRowSecurityPolicies(client: ClientBase): Promise<voi
   if (!ownership) return;
   const role = viewerRoleOf(ownership.owner);
   const target = (await roleExists(role, client)) ? role : ownership.owner;
-  const { rows } = await client.query(MISDIRECTED_POLICIES_SQL, [target, POLICIES]);
+  const { rows } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [target, POLICIES]);
   for (const { policy, table } of rows) {
     const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
     // Each policy is changed in its own transaction with a lock timeout: while ALTER POLICY waits for a table lock, all requests for the table wait
@@ -211,7 +211,7 @@ async function findStatus({ owner, currentUser }: Ownership, client: ClientBase)
       problem: `the role ${role} has no privileges for ${rows.map((object) => object.name as string).join(', ')}`,
       advice: 'fitgraph migrate',
     };
-  const { rows: misdirected } = await client.query(MISDIRECTED_POLICIES_SQL, [role, POLICIES]);
+  const { rows: misdirected } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [role, POLICIES]);
   if (misdirected.length) {
     const tables = [...new Set(misdirected.map(({ table }) => table as string))].join(', ');
     return { ...status, problem: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };

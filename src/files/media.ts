@@ -124,7 +124,7 @@ export class Media {
     // Concurrent calls for the same thumbnail share one promise, so that it is created once.
     let creation = this.pendingThumbnails.get(path);
     if (!creation) {
-      creation = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
+      creation = this.createThumbnailIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
       this.pendingThumbnails.set(path, creation);
     }
     return creation.catch((error) => {
@@ -133,7 +133,7 @@ export class Media {
     });
   }
 
-  private async createIfMissing(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
+  private async createThumbnailIfMissing(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (!isMediaPath(path)) return false;
     if (this.files.isRemote && this.existingThumbnails.has(path)) return true;
     if ((await this.exists(path)) || (await this.writeThumbnail(image, alias, png, path))) {

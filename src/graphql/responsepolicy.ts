@@ -144,13 +144,13 @@ async function serialize(
   const text = introspectionJson
     ? `{"data":${introspectionJson}}`
     : resolverContext.responseSize?.isLong
-      ? await stringifyIncrementally(result, maxResponse).catch(whenTooLong)
+      ? await stringifyIncrementally(result, maxResponse).catch(ignoreTooLong)
       : JSON.stringify(result);
   if (text !== undefined && Buffer.byteLength(text) <= maxResponse) return text;
   http.status = 400;
   return JSON.stringify({ errors: [resultTooLargeError(maxResponse)] });
 }
 
-function whenTooLong(error: unknown): undefined {
+function ignoreTooLong(error: unknown): undefined {
   if (!(error instanceof JsonTooLongError)) throw error;
 }

@@ -19,14 +19,14 @@ const MIN_COMPARED_LENGTH = 6;
  * First word of the variables of OpenTelemetry, which are not reported: the standard defines many that are not settings of Fitgraph
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  */
-const STANDARD_WORD = 'OTEL';
+const OPENTELEMETRY_PREFIX = 'OTEL';
 /** Variables that Kubernetes and Docker create. They look like settings if a service is named, for example, "database". */
 const SERVICE_VARIABLE = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
 
 const NAMES = Object.values(SETTINGS).map(({ name }) => name);
 const firstWordOf = (name: string) => name.split('_', 1)[0]!;
 const SHARED_WORDS = new Set(
-  NAMES.map(firstWordOf).filter((word, index, words) => word !== STANDARD_WORD && words.indexOf(word) !== index),
+  NAMES.map(firstWordOf).filter((word, index, words) => word !== OPENTELEMETRY_PREFIX && words.indexOf(word) !== index),
 );
 
 function findSimilarSetting(name: string): string | undefined {

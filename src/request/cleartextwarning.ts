@@ -11,18 +11,18 @@ export class ClearTextWarning {
 
   constructor(
     private readonly config: Pick<Config, 'production'>,
-    private readonly origin: ClientOrigin,
+    private readonly clientOrigin: ClientOrigin,
     private readonly log: Logger,
   ) {}
 
   /** Logs the warning if the request was sent in clear text. Call this wherever a token or password is received. */
   warnIfClearText(request: RequestHead): void {
-    if (!this.config.production || this.origin.isConfidential(request)) return;
+    if (!this.config.production || this.clientOrigin.isConfidential(request)) return;
     const now = performance.now();
     if (now - this.lastWarningAt < WARNING_INTERVAL_MS) return;
     this.lastWarningAt = now;
     this.log.warn(
-      { address: this.origin.clientAddress(request) },
+      { address: this.clientOrigin.clientAddress(request) },
       'received a token or password over plain HTTP from another host: enable HTTPS with TLS_CERT and TLS_KEY, or list the HTTPS proxy in TRUSTED_PROXIES',
     );
   }

@@ -149,7 +149,7 @@ class RequestBudget implements RateBudget {
     private readonly session: DatabaseSession,
   ) {}
 
-  async reserve({ total, fixed = 0 }: OperationCost): Promise<CostReservation> {
+  async reserve({ total, nonRefundable = 0 }: OperationCost): Promise<CostReservation> {
     const bucket = (this.bucket ??= this.findBucket());
     // Does not wait within a transaction, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
@@ -163,7 +163,7 @@ class RequestBudget implements RateBudget {
         const databaseMs = (this.session.milliseconds - milliseconds) / this.limiter.contention.slowdown;
         const slowMs = Math.max(0, databaseMs - statementCount * FREE_MS_PER_STATEMENT);
         const readCost = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
-        const used = Math.min(total, fixed + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
+        const used = Math.min(total, nonRefundable + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
         this.pendingCost -= reserved;
         this.cost += used - total;

@@ -42,7 +42,7 @@ const MAX_RESPONSE_BYTES = 512 * 1024;
 
 const EXPIRED_SQL = `"at" < now() - interval '${KEY_RETENTION_HOURS} hours'`;
 /** SQL condition of claims that may be taken over: ended, older than any request can run, or of an instance that no longer holds its advisory lock. */
-const ABANDONED_SQL = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
+const ABANDONED_CLAIM_SQL = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
     SELECT FROM ${LIVE_INSTANCES_SQL} AND l."objid"::bigint = k."instance"))`;
 
 /** SQL: counts the unexpired keys of a user, up to the limit. Expired ones may still be stored, because they are deleted only periodically. */
@@ -53,9 +53,9 @@ const CLAIM_SQL = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "reques
   WHERE (${COUNT_KEYS_SQL.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
   ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "instance" = EXCLUDED."instance",
     "written" = false, "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
-  WHERE k.${EXPIRED_SQL} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${ABANDONED_SQL})
+  WHERE k.${EXPIRED_SQL} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${ABANDONED_CLAIM_SQL})
   RETURNING 1`;
-const FIND_SQL = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${ABANDONED_SQL} AS "lost"
+const FIND_SQL = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${ABANDONED_CLAIM_SQL} AS "lost"
   FROM "idempotency_key" k WHERE "user_id" = $1 AND "key" = $2`;
 const IS_OWN_CLAIM_SQL = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
 const MARK_WRITTEN_SQL = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM_SQL} RETURNING 1`;

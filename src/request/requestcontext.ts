@@ -62,7 +62,7 @@ class ResolverContext implements Context {
 /** Creates the context of a request. `api`: the API whose policies apply. HTML pages that do not belong to REST use those of GraphQL. */
 export function createRequestContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
-  const info = requestInfoOf(request, services.origin, metrics && ((code) => metrics.countError(api, code)));
+  const info = requestInfoOf(request, services.clientOrigin, metrics && ((code) => metrics.countError(api, code)));
   const session = services.database.session();
   session.setClient('anonymous', info.network);
   const authentication = new Authentication(request, services, session, info, AUTH_SCHEMES[api]);

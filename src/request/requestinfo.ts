@@ -9,16 +9,16 @@ export interface HttpRequestInfo extends RequestInfo {
   readonly network: string;
 }
 
-export function requestInfoOf(request: RequestHead, origin: ClientOrigin, countErrorCode?: (code: string) => void): HttpRequestInfo {
-  const address = origin.clientAddress(request);
+export function requestInfoOf(request: RequestHead, clientOrigin: ClientOrigin, countErrorCode?: (code: string) => void): HttpRequestInfo {
+  const address = clientOrigin.clientAddress(request);
   return {
     id: request.headers[REQUEST_ID_HEADER] as string,
     startedAt: performance.now(),
-    baseUrl: origin.baseUrl(request),
+    baseUrl: clientOrigin.baseUrl(request),
     languages: parseAcceptLanguage(request.headers['accept-language']),
     countErrorCode,
     address,
-    network: origin.clientNetwork(request, address),
+    network: clientOrigin.clientNetwork(request, address),
   };
 }
 

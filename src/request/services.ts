@@ -42,7 +42,7 @@ export interface Services extends ResolverServices {
   listener: NotificationListener;
   averageWidths: AverageColumnWidths;
   media: Media;
-  origin: ClientOrigin;
+  clientOrigin: ClientOrigin;
   /** Metrics and tracing; absent if disabled by the configuration. */
   metrics?: Metrics;
   tracing?: Tracing;
@@ -53,7 +53,7 @@ export async function startServices(
   config: Config,
   database: Database,
   vault: TokenVault,
-  origin: ClientOrigin,
+  clientOrigin: ClientOrigin,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   await activateViewerRole(database, (message) => log.warn(message));
@@ -96,12 +96,12 @@ export async function startServices(
       sessions: new Sessions(vault),
       accessTokens: new AccessTokens(config.maxTokens),
       loginLimiter: new LoginRateLimiter(database, config),
-      clearTextWarning: new ClearTextWarning(config, origin, log),
+      clearTextWarning: new ClearTextWarning(config, clientOrigin, log),
       costLimiter,
       idempotency,
       averageWidths,
       media,
-      origin,
+      clientOrigin,
     },
     async stop() {
       idempotency.stop();

@@ -26,7 +26,7 @@ export class AdmissionControl {
   /** `maxLag`: tolerated event-loop lag in milliseconds; 0 disables load shedding. */
   constructor(
     maxLag: number,
-    private readonly origin: ClientOrigin,
+    private readonly clientOrigin: ClientOrigin,
     private readonly log: Logger,
     private readonly errorResponses: ErrorResponses,
     private readonly containment: ErrorContainment,
@@ -53,7 +53,7 @@ export class AdmissionControl {
     this.openRequests += 1;
     response.once('close', () => (this.openRequests -= 1));
     this.queue.enqueue(
-      () => this.origin.clientNetwork(request),
+      () => this.clientOrigin.clientNetwork(request),
       (waitedMs) =>
         this.containment.guard(request, response, () => {
           if (response.destroyed) return;
@@ -68,7 +68,7 @@ export class AdmissionControl {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');
     this.queue.enqueue(
-      () => this.origin.clientNetwork(request),
+      () => this.clientOrigin.clientNetwork(request),
       (waitedMs) =>
         this.containment.guard(request, undefined, () => {
           if (socket.destroyed) return;
@@ -103,6 +103,6 @@ export class AdmissionControl {
 
   private recordRejection(request: IncomingMessage, reason: RejectionReason): void {
     this.rejectedCounts[reason] += 1;
-    logRejectedRequest(request, reason, this.origin, this.log);
+    logRejectedRequest(request, reason, this.clientOrigin, this.log);
   }
 }

@@ -58,12 +58,12 @@ const GRAPHQL_HEADERS: readonly [string, string][] = [
 const PAGE_RENDERING_LIMITS = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(processServices: Services): Promise<App> {
-  const { config, log, database, origin } = processServices;
+  const { config, log, database, clientOrigin } = processServices;
   const errorResponses = new ErrorResponses(log);
   const cors = new CorsPolicy(config.corsOrigins);
   const containment = new ErrorContainment(log, errorResponses);
   const stealTime = new StealTime();
-  const admissionControl = new AdmissionControl(config.maxLag, origin, log, errorResponses, containment, () => stealTime.share);
+  const admissionControl = new AdmissionControl(config.maxLag, clientOrigin, log, errorResponses, containment, () => stealTime.share);
   const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
   const gauges: AppGauges = {
@@ -88,7 +88,7 @@ export async function createApp(processServices: Services): Promise<App> {
   const webSockets = new WebSocketTransport(subscriptions, {
     maxMessage: config.maxAnonymousBody,
     createContext: contexts.createForWebSocket,
-    networkOf: (request) => origin.clientNetwork(request),
+    networkOf: (request) => clientOrigin.clientNetwork(request),
     rejectsSubscriptions: admissionControl.shouldReject,
     log,
   });
@@ -187,7 +187,7 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
 
 function admittedListener(parts: AppDependencies): RequestListener {
   const { services, contexts, errorResponses, cors } = parts;
-  const { config, origin } = services;
+  const { config, clientOrigin } = services;
   const rest = createRest(parts);
   const routes = createExpressApp(parts);
   return (request, response) => {
@@ -198,7 +198,7 @@ function admittedListener(parts: AppDependencies): RequestListener {
     compressResponse(request, response);
     if (cors.respondToPreflight(request, response)) return;
     // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
-    if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
+    if (config.hsts && clientOrigin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would account for more than half of the duration of a short request.
     if (isRest) return void rest(request, response).catch((error) => errorResponses.handleError(error, request, response));
     // The header is set before routing, so that error responses also have it.
@@ -214,7 +214,7 @@ interface ListenerParts extends Pick<AppDependencies, 'services' | 'errorRespons
 }
 
 const serverListeners = (
-  { services: { origin }, errorResponses, containment, cors, admissionControl, webSockets }: ListenerParts,
+  { services: { clientOrigin }, errorResponses, containment, cors, admissionControl, webSockets }: ListenerParts,
   handleAdmitted: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener: (request, response) =>
@@ -223,7 +223,7 @@ const serverListeners = (
       if (repeatedHeader)
         return errorResponses.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may stand once.`);
       request.url = normalizeTarget(request.url!);
-      response.setHeader('X-Request-Id', origin.assignRequestId(request));
+      response.setHeader('X-Request-Id', clientOrigin.assignRequestId(request));
       cors.addHeaders(request, response);
       discardUnreadBody(request, response);
       if (isProbe(request)) return handleAdmitted(request, response);
@@ -232,12 +232,12 @@ const serverListeners = (
   onConnection: admissionControl.onConnection,
   onUpgrade: (request, socket, head) =>
     containment.guard(request, undefined, () => {
-      origin.assignRequestId(request);
+      clientOrigin.assignRequestId(request);
       // Handles socket errors while the handshake is queued. Otherwise, they would be uncaught exceptions.
       socket.on('error', () => socket.destroy());
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const pageOrigin = request.headers.origin;
-      if (pageOrigin !== undefined && !cors.allows(pageOrigin) && pageOrigin !== origin.baseUrl(request))
+      if (pageOrigin !== undefined && !cors.allows(pageOrigin) && pageOrigin !== clientOrigin.baseUrl(request))
         return rejectWebSocketHandshake(request, socket, '403 Forbidden');
       admissionControl.admitSocket(request, socket, () => webSockets.upgrade(request, socket, head));
     }),

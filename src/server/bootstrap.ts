@@ -24,7 +24,12 @@ export interface RunningApp {
   close(): Promise<void>;
 }
 
-export async function bootstrap(config: Config, origin: ClientOrigin, log: Logger, embedded?: EmbeddedConnection): Promise<RunningApp> {
+export async function bootstrap(
+  config: Config,
+  clientOrigin: ClientOrigin,
+  log: Logger,
+  embedded?: EmbeddedConnection,
+): Promise<RunningApp> {
   const opened = await openDatabase(config, models, (message) => log.info(message), { restart: true, embedded });
   const { database } = opened;
   try {
@@ -34,7 +39,7 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
     await recordKeyFingerprint(database, opened.secretKey);
     const vault = new TokenVault(opened.secretKey);
     const demo = opened.embedded ? await seedFirstData() : undefined;
-    const { services, stop } = await startServices(config, database, vault, origin, log);
+    const { services, stop } = await startServices(config, database, vault, clientOrigin, log);
     const app = await createApp(services);
     return {
       app,

@@ -5,7 +5,7 @@ import type { Config } from '../platform/config';
 import { readTls, type TlsFiles } from './tls';
 
 /** Throws a ConfigError if a configured file or folder cannot be used, or if TRUSTED_PROXIES is invalid. Call this before anything is started. */
-export function validateConfiguredFiles(config: Config): { origin: ClientOrigin; tls?: TlsFiles } {
+export function validateConfiguredFiles(config: Config): { clientOrigin: ClientOrigin; tls?: TlsFiles } {
   checkDataDir(config.dataDir);
-  return { origin: new ClientOrigin(config), tls: config.tls && readTls(config.tls) };
+  return { clientOrigin: new ClientOrigin(config), tls: config.tls && readTls(config.tls) };
 }

@@ -29,7 +29,7 @@ function resetConnection(socket: Socket): void {
 const LINGER_TIMEOUT_MS = 1_000;
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 /** Number of discarded bytes after which reading yields to the event loop. Otherwise, Node reads up to 2 MB from a full socket in one turn. */
-const YIELD_BYTES = 128 * 1024;
+const DISCARDED_BYTES_PER_TURN = 128 * 1024;
 
 /**
  * Lingering close (https://nginx.org/en/docs/http/ngx_http_core_module.html#lingering_close) after a response that was sent before the request
@@ -47,14 +47,14 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
     const lingerTimer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT_MS).unref();
     const close = deferSocketClose(socket);
     let remainingBytes = MAX_DISCARDED_BYTES;
-    let bytesUntilYield = YIELD_BYTES;
+    let bytesUntilYield = DISCARDED_BYTES_PER_TURN;
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
       bytesUntilYield -= chunk.length;
       if (remainingBytes >= 0 && bytesUntilYield >= 0) return;
       request.pause();
       if (remainingBytes < 0) return;
-      bytesUntilYield = YIELD_BYTES;
+      bytesUntilYield = DISCARDED_BYTES_PER_TURN;
       setImmediate(() => request.resume());
     });
     request.once('end', () => {

@@ -7,11 +7,11 @@ import { REQUEST_ID_HEADER, type ClientOrigin } from '../request/clientorigin';
 import { REJECTED_REQUEST_LOG_MESSAGE } from '../platform/logging';
 
 /** Writes a line to the access log. The user is unknown, because rejected requests are not authenticated. */
-export function logRejectedRequest(request: IncomingMessage, reason: string, origin: ClientOrigin, log: Logger): void {
+export function logRejectedRequest(request: IncomingMessage, reason: string, clientOrigin: ClientOrigin, log: Logger): void {
   if (!log.isLevelEnabled('info')) return;
   const { method, url } = request;
   const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
-  const address = origin.clientAddress(request).slice(0, MAX_LOGGED_LENGTH);
+  const address = clientOrigin.clientAddress(request).slice(0, MAX_LOGGED_LENGTH);
   log.info({ id: request.headers[REQUEST_ID_HEADER], method, path, status: 503, address, reason }, REJECTED_REQUEST_LOG_MESSAGE);
 }
 

@@ -36,9 +36,9 @@ export interface ServeOptions {
 }
 
 export async function serve(config: Config, { announce = true, onReady, embedded, socket }: ServeOptions = {}): Promise<RunningServer> {
-  const { origin, tls } = validateConfiguredFiles(config);
+  const { clientOrigin, tls } = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
-  const running = await bootstrap(config, origin, log, embedded);
+  const running = await bootstrap(config, clientOrigin, log, embedded);
   const { containment } = running.app;
   containment.logUncaughtErrors();
   const options = { ...serverTimeouts(config), ...containment.messageClasses };

@@ -143,7 +143,8 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /** Formats a time by RFC 3339 in its own zone, or in UTC if the zone's offset is not in whole minutes (historical local times). */
-const formatMoment = (moment: DateTime) => (Number.isInteger(moment.offset) ? moment : moment.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
+const formatDateTime = (moment: DateTime) =>
+  (Number.isInteger(moment.offset) ? moment : moment.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 
 /** Returns the first moment of a day in a time zone: the earlier of two midnights if clocks go back, or the end of a gap that skips midnight. */
 export function startOfDay(day: string, zone: string): string {
@@ -151,7 +152,7 @@ export function startOfDay(day: string, zone: string): string {
   const local = Date.parse(`${day}T00:00:00Z`);
   const [before, after] = [local - offset(local - DAY_MS), local - offset(local + DAY_MS)];
   const midnights = [before, after].filter((at) => at + offset(at) === local);
-  return formatMoment(DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }));
+  return formatDateTime(DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }));
 }
 
 /** Returns the bucket for a result of `bucketSql`: a weekday number, or the first day of the bucket. */
@@ -166,7 +167,7 @@ export function timeBucket(unit: TimeUnit, value: string | number, zone: string)
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
   if (unit === 'HOUR') {
     const start = DateTime.fromISO(value, { zone });
-    return { unit, start: formatMoment(start), end: formatMoment(start.plus({ hours: 1 })), number: null };
+    return { unit, start: formatDateTime(start), end: formatDateTime(start.plus({ hours: 1 })), number: null };
   }
   const [first, next] = [dayOrNull(value), dayOrNull(value) && dayAfter(unit, value)];
   return { unit, start: first && startOfDay(first, zone), end: next && startOfDay(next, zone), number: null };

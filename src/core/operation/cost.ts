@@ -55,7 +55,7 @@ export interface OperationCost {
   /** Expected response size in bytes. Its cost is included in `total`. */
   bytes: number;
   /** Part of the total that is charged in full, whatever the operation actually uses: introspection and mutations. */
-  fixed?: number;
+  nonRefundable?: number;
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate: string;
   /**
@@ -111,7 +111,7 @@ class CostEstimator {
     const cost = this.selectionCost([operation.selectionSet], root, true);
     const writes = operation.operation === OperationTypeNode.MUTATION;
     const total = cost.total + cost.bytes / BYTES_PER_COST_UNIT;
-    return { ...cost, total, fixed: writes ? total : this.introspectionCost };
+    return { ...cost, total, nonRefundable: writes ? total : this.introspectionCost };
   }
 
   /** Returns the cost of one object of a type. `scope` is set for introspection objects only. */

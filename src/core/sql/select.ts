@@ -20,8 +20,8 @@ export type SelectedExpression = readonly [expression: string, name: string];
 
 export interface ColumnSet {
   readonly entity: Entity;
-  /** Number that identifies the column set in cache keys. */
-  readonly number: number;
+  /** Identifies the column set in the keys of the statement cache. */
+  readonly cacheKey: number;
   readonly attributes: readonly (readonly [expression: ReturnType<typeof col | typeof literal>, name: string])[];
 }
 
@@ -51,9 +51,9 @@ const statementCache = new LRUCache<string, string>({
   sizeCalculation: (text, shape) => text.length + shape.length,
 });
 
-let lastNumber = 0;
+let lastKey = 0;
 /** Cache keys contain a number for each entity, because two entities may have the same name. */
-const entityNumber = memoizePerEntity(() => (lastNumber += 1));
+const entityKey = memoizePerEntity(() => (lastKey += 1));
 
 const fieldExpression = (field: FieldMeta, textOrder: TextOrder) =>
   field.column ? col(`t.${field.column}`) : literal(fieldSqlExpression(field, 't', textOrder));
@@ -62,10 +62,10 @@ const fieldExpression = (field: FieldMeta, textOrder: TextOrder) =>
 export function columnSet(entity: Entity, names: Iterable<string>, textOrder: TextOrder): ColumnSet {
   const fieldNames = new Set(['id', ...names]);
   const fields = fieldsOf(entity).filter(({ name }) => fieldNames.has(name));
-  const key = `${entityNumber(entity)} ${textOrder} ${fields.map(({ name }) => name).join()}`;
+  const key = `${entityKey(entity)} ${textOrder} ${fields.map(({ name }) => name).join()}`;
   let columns = columnsCache.get(key);
   if (!columns) {
-    columns = { entity, number: (lastNumber += 1), attributes: fields.map((field) => [fieldExpression(field, textOrder), field.name]) };
+    columns = { entity, cacheKey: (lastKey += 1), attributes: fields.map((field) => [fieldExpression(field, textOrder), field.name]) };
     columnsCache.set(key, columns);
   }
   return columns;
@@ -76,7 +76,7 @@ const KEY_SEPARATOR = '\0';
 export function selectStatement(shape: SelectShape): string {
   const { columns, extraExpressions = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
   const extraKey = extraExpressions.flat().join(KEY_SEPARATOR);
-  const key = [columns.number, extraKey, joins, where, orderByClause(order), limit, offset].join(KEY_SEPARATOR);
+  const key = [columns.cacheKey, extraKey, joins, where, orderByClause(order), limit, offset].join(KEY_SEPARATOR);
   let text = statementCache.get(key);
   if (text === undefined) statementCache.set(key, (text = generateUncachedSelect(shape)));
   return text;

@@ -22,7 +22,7 @@ export const skipBackfill = (result: string): string => `
  * SQL: trigger functions of the tables whose rows belong to users. While a migration fills a column, they neither change row versions nor write the
  * change log.
  */
-export const rowFunctions = (skipSql: (result: string) => string): string => `
+export const rowTriggerFunctionsSql = (skipSql: (result: string) => string): string => `
 CREATE OR REPLACE FUNCTION "fitgraph_stamped"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN${skipSql('NEW')}
   NEW."created_at" := OLD."created_at";
@@ -42,7 +42,7 @@ END $$;
 `;
 
 export const up: OnlineMigration = async (change) => {
-  await change.run(rowFunctions(skipBackfill));
+  await change.run(rowTriggerFunctionsSql(skipBackfill));
   await change.addColumn('weight_entry', 'unit', `varchar(2) NOT NULL DEFAULT 'kg'`);
   await change.run(`
 CREATE OR REPLACE FUNCTION "fitgraph_weight_unit"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -68,5 +68,5 @@ DROP TRIGGER IF EXISTS "weight_entry_unit" ON "weight_entry";
 DROP FUNCTION IF EXISTS "fitgraph_weight_unit"();
 ALTER TABLE "weight_entry" DROP COLUMN IF EXISTS "unit";
 `);
-  await change.run(rowFunctions(() => ''));
+  await change.run(rowTriggerFunctionsSql(() => ''));
 };

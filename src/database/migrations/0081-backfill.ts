@@ -4,7 +4,7 @@
  * for migrations.
  */
 import type { Migration } from '../migrationmodules';
-import { rowFunctions, skipBackfill } from './0070-weight-units';
+import { rowTriggerFunctionsSql, skipBackfill } from './0070-weight-units';
 
 export const oldestVersion = '0.3.0';
 
@@ -18,7 +18,7 @@ END $$;
 `;
 
 export const up: Migration = async (query) => {
-  await query(rowFunctions(skipBackfill) + partFunction(skipBackfill));
+  await query(rowTriggerFunctionsSql(skipBackfill) + partFunction(skipBackfill));
 };
 
 export const down: Migration = async (query) => {

@@ -29,11 +29,11 @@ const CHART_SIZE = { width: 880, height: 300 };
 const TEXT_PLACEHOLDER = '#010101';
 const RULE_PLACEHOLDER = '#020202';
 const SERIES_COLOURS = ['accent', 'link', 'num', 'key', 'bad'];
-const SERIES_PLACEHOLDERS = ['#030303', '#040404', '#050505', '#060606', '#070707'];
+const SERIES_COLOUR_PLACEHOLDERS = ['#030303', '#040404', '#050505', '#060606', '#070707'];
 const CSS_VARIABLES: Readonly<Record<string, string>> = {
   [TEXT_PLACEHOLDER]: 'var(--muted)',
   [RULE_PLACEHOLDER]: 'var(--line)',
-  ...Object.fromEntries(SERIES_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOURS[index]!})`])),
+  ...Object.fromEntries(SERIES_COLOUR_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOURS[index]!})`])),
 };
 const MAX_POINTS_WITH_SYMBOLS = 60;
 /** Maximum number of points in a chart. More points would overlap and take long to draw. */
@@ -125,7 +125,7 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
       ...(unit && { name: unit, nameTextStyle: { color: TEXT_PLACEHOLDER, fontFamily: FONT, align: 'left' } }),
     },
     series: lines.map((line, index) => {
-      const color = SERIES_PLACEHOLDERS[index % SERIES_PLACEHOLDERS.length];
+      const color = SERIES_COLOUR_PLACEHOLDERS[index % SERIES_COLOUR_PLACEHOLDERS.length];
       return {
         name: line.name,
         type: 'line',
@@ -134,7 +134,7 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
         symbolSize: 5,
         showSymbol: points.length <= MAX_POINTS_WITH_SYMBOLS || line.points.length === 1,
         itemStyle: { color },
-        lineStyle: { color, width: 2, type: index < SERIES_PLACEHOLDERS.length ? 'solid' : 'dashed' },
+        lineStyle: { color, width: 2, type: index < SERIES_COLOUR_PLACEHOLDERS.length ? 'solid' : 'dashed' },
       };
     }),
   });
@@ -153,8 +153,8 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
     omittedCount,
     legend: names.map((name, index) => ({
       name,
-      colour: SERIES_COLOURS[index % SERIES_PLACEHOLDERS.length]!,
-      dashed: index >= SERIES_PLACEHOLDERS.length,
+      colour: SERIES_COLOURS[index % SERIES_COLOUR_PLACEHOLDERS.length]!,
+      dashed: index >= SERIES_COLOUR_PLACEHOLDERS.length,
     })),
     names: lineNames,
     values,

@@ -37,7 +37,7 @@ export function pythonNumberText(number: number | JsonNumber): string {
   return text === '-0' ? '0' : text;
 }
 
-const isRespelledByJavaScript = (number: string): boolean => String(Number(number)) !== number;
+const isCanonicalNumber = (number: string): boolean => String(Number(number)) === number;
 
 /** Returns the index after the JSON string that begins at `start`. The text must be valid JSON. */
 function endOfString(text: string, start: number): number {
@@ -89,7 +89,7 @@ class SpellingPreservingParser {
     if (first === '"') return JSON.parse(this.takeUntil(endOfString(this.text, this.position)));
     if (startsNumber(first)) {
       const number = this.takeUntil(skipCharacters(NUMBER_CHARACTERS, this.text, this.position));
-      return isRespelledByJavaScript(number) ? new JsonNumber(number) : Number(number);
+      return isCanonicalNumber(number) ? Number(number) : new JsonNumber(number);
     }
     return JSON.parse(this.takeUntil(this.position + (first === 'f' ? 'false' : 'null').length));
   }

@@ -27,7 +27,7 @@ export interface ChartData {
 }
 
 const cellText = (value: unknown) => (value === null ? '–' : csvCellText(value));
-const distinctTexts = (values: readonly unknown[]) => [...new Set(values.map(cellText))];
+const distinctLabels = (values: readonly unknown[]) => [...new Set(values.map(cellText))];
 
 export const isChartCompatible = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
   [x, ...y, ...(by === undefined ? [] : [by])].every((name) => columns.some((column) => column.name === name)) && y.length > 0;
@@ -39,14 +39,14 @@ export function suggestChart({ columns, rows }: Table): ChartSettings | undefine
   // Only a text column with several values can distinguish series.
   const seriesColumns = namesOfKind('text').filter((name) => {
     const columnIndex = columns.findIndex((column) => column.name === name);
-    return distinctTexts(rows.map((row) => row[columnIndex])).length > 1;
+    return distinctLabels(rows.map((row) => row[columnIndex])).length > 1;
   });
   const [time] = times;
   const [number, secondNumber] = numbers;
   if (number === undefined || rows.length === 0) return undefined;
   const seriesColumnFor = (x: string) => {
     const columnIndex = columns.findIndex(({ name }) => name === x);
-    const isRepeated = distinctTexts(rows.map((row) => row[columnIndex])).length < rows.length;
+    const isRepeated = distinctLabels(rows.map((row) => row[columnIndex])).length < rows.length;
     return isRepeated ? seriesColumns.find((name) => name !== x) : undefined;
   };
   if (time !== undefined) {
@@ -77,7 +77,7 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   const omittedCount = table.rows.length - rows.length;
   // Bars have categories on their axis, even if the column contains days.
   const isNumeric = kind === 'scatter' ? xKind !== 'text' : kind === 'line' && xKind !== 'text';
-  const categories = isNumeric ? [] : distinctTexts(rows.map((row) => row[xIndex]));
+  const categories = isNumeric ? [] : distinctLabels(rows.map((row) => row[xIndex]));
   const xPositions = new Map(categories.map((name, index) => [name, index]));
   const xOf = (row: readonly unknown[]): number | string =>
     isNumeric ? (xKind === 'number' ? Number(row[xIndex]) : cellText(row[xIndex])) : xPositions.get(cellText(row[xIndex]))!;
@@ -86,7 +86,7 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   const series = new Map<string, Series['points']>();
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
   // In a scatter chart, a column that has too many values to distinguish series provides labels of the points instead.
-  const isPointLabel = kind === 'scatter' && distinctTexts(rows.map((row) => row[byIndex])).length > MAX_SERIES;
+  const isPointLabel = kind === 'scatter' && distinctLabels(rows.map((row) => row[byIndex])).length > MAX_SERIES;
   const labelIndex =
     isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byIndex : findLabelColumn(table, x, y)) : -1;
   const seriesNames = new Set<string>();
@@ -138,7 +138,7 @@ function heatmapOf(
 ): ChartData {
   const yIndex = columnIndexOf(y[0]!);
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
-  const yCategories = distinctTexts(rows.map((row) => row[yIndex])).reverse();
+  const yCategories = distinctLabels(rows.map((row) => row[yIndex])).reverse();
   const yPositions = new Map(yCategories.map((name, index) => [name, index]));
   const cells = new Map<string, [number | string, number, number]>();
   for (const row of rows) {
