@@ -67,7 +67,7 @@ export async function listAccessTokens(userIds: readonly number[], session: Data
 
 export class AccessTokens {
   /** Ids of tokens whose last use is being written, so that concurrent requests write it once. */
-  private readonly pendingUpdates = new Set<number>();
+  private readonly pendingLastUseUpdates = new Set<number>();
 
   constructor(private readonly maxPerUser: number) {}
 
@@ -83,12 +83,12 @@ export class AccessTokens {
 
   /** Updates the time of the last use in the background. Ignores errors, because a failed update must not fail the request. */
   private recordUse(id: number, { pool }: Database): void {
-    if (this.pendingUpdates.has(id)) return;
-    this.pendingUpdates.add(id);
+    if (this.pendingLastUseUpdates.has(id)) return;
+    this.pendingLastUseUpdates.add(id);
     pool
       .query(UPDATE_LAST_USED, [id])
       .catch(() => undefined)
-      .finally(() => this.pendingUpdates.delete(id));
+      .finally(() => this.pendingLastUseUpdates.delete(id));
   }
 
   /**

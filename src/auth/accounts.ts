@@ -35,8 +35,8 @@ const SELECT_CREDENTIALS = `SELECT u."id", u."password", u."is_active" AS "isAct
   FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
 /**
- * SQL: records a sign-in and stores a hash of the same password; unlike a new password, that ends no sessions. Returns no row if the stored hash has
- * changed in the meantime.
+ * SQL: records a sign-in and stores a new hash of the unchanged password, which does not end the user's sessions. Returns no row if the stored hash
+ * has changed in the meantime.
  */
 const UPDATE_LAST_LOGIN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
@@ -162,7 +162,7 @@ export interface ApiKey {
   /** Digest, which identifies the key without revealing it. */
   id: string;
   created: string;
-  /** Absent if encrypted with another SECRET_KEY: the key works but cannot be shown. */
+  /** Absent if the API key was encrypted with another SECRET_KEY: it is still accepted, but cannot be shown. */
   token?: string;
 }
 

@@ -32,19 +32,20 @@ const MAX_FAILURES = 200;
 const MAX_EVENTS_PER_KIND = 60;
 const SECONDS_PER_HOUR = 60 * 60;
 
-const INSERT_COLUMNS = `INSERT INTO "security_event" ("kind", "user_id", "address", "operator", "detail", "is_last")`;
-const INSERT_FAILURE = `${INSERT_COLUMNS} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."here" = ${MAX_FAILURES_PER_ADDRESS - 1} OR n."all" = ${MAX_FAILURES - 1}
+const INSERT_COLUMNS_SQL = `INSERT INTO "security_event" ("kind", "user_id", "address", "operator", "detail", "is_last")`;
+const INSERT_FAILURE_SQL = `${INSERT_COLUMNS_SQL} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."here" = ${MAX_FAILURES_PER_ADDRESS - 1} OR n."all" = ${MAX_FAILURES - 1}
   FROM (SELECT count(*) AS "all", count(*) FILTER (WHERE "address" = $3::text) AS "here" FROM "security_event"
     WHERE "kind" IN (${FAILURE_KINDS.map((kind) => `'${kind}'`).join(', ')}) AND "at" > now() - interval '1 hour') n
   WHERE n."here" < ${MAX_FAILURES_PER_ADDRESS} AND n."all" < ${MAX_FAILURES} RETURNING 1`;
-const INSERT_USER_EVENT = `${INSERT_COLUMNS} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."count" = ${MAX_EVENTS_PER_KIND - 1}
+const INSERT_USER_EVENT_SQL = `${INSERT_COLUMNS_SQL} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."count" = ${MAX_EVENTS_PER_KIND - 1}
   FROM (SELECT count(*) AS "count" FROM "security_event" WHERE "user_id" = $2::int AND "kind" = $1 AND "at" > now() - interval '1 hour') n
   WHERE n."count" < ${MAX_EVENTS_PER_KIND} RETURNING 1`;
-const INSERT_OPERATOR_EVENT = `${INSERT_COLUMNS} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
+const INSERT_OPERATOR_EVENT_SQL = `${INSERT_COLUMNS_SQL} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
 /** Logs an event. Beyond the hourly limit, throws TOO_MANY_REQUESTS for mandatory kinds, and drops events of other kinds. */
 export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, session: DatabaseSession): Promise<void> {
-  const statement = operator !== undefined ? INSERT_OPERATOR_EVENT : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE : INSERT_USER_EVENT;
+  const statement =
+    operator !== undefined ? INSERT_OPERATOR_EVENT_SQL : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE_SQL : INSERT_USER_EVENT_SQL;
   const insertedRows = await session.query(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
   if (!insertedRows.length && MANDATORY_KINDS.includes(kind))
     throw new ClientError('TOO_MANY_REQUESTS', 'This was done too often within an hour. Try again later.', {
@@ -68,7 +69,7 @@ export interface EventFilter {
   username?: string;
   kinds?: readonly EventKind[];
   address?: string;
-  /** Earliest time of the events, like `until` in any timestamp format of PostgreSQL. */
+  /** Earliest time of the events. Like `until`, it may have any timestamp format of PostgreSQL. */
   since?: string;
   until?: string;
   /** Restricts the result to events with an id below this one. */
@@ -76,16 +77,16 @@ export interface EventFilter {
 }
 
 /** SQL: whether event `e` belongs to account `u`. Ids restart when a table is emptied, so older events belong to an earlier account. */
-const IS_EVENT_OF_ACCOUNT = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
-const EVENT_COLUMNS = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
+const IS_EVENT_OF_ACCOUNT_SQL = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
+const EVENT_COLUMNS_SQL = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
 const selectEventsOfUserSql = (
   direction: 'ASC' | 'DESC',
-) => `SELECT ${EVENT_COLUMNS} FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT}
+) => `SELECT ${EVENT_COLUMNS_SQL} FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT_SQL}
   WHERE u."id" = $1 AND ($2::bigint IS NULL OR e."id" < $2) AND ($3::bigint IS NULL OR e."id" > $3) ORDER BY e."id" ${direction} LIMIT $4`;
-const SELECT_NEWEST_OF_USER = selectEventsOfUserSql('DESC');
-const SELECT_OLDEST_OF_USER = selectEventsOfUserSql('ASC');
-const COUNT_OF_USER = `SELECT count(*) AS "count" FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT} WHERE u."id" = $1`;
-const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM "security_event" e LEFT JOIN "user_account" u ON ${IS_EVENT_OF_ACCOUNT}
+const SELECT_NEWEST_OF_USER_SQL = selectEventsOfUserSql('DESC');
+const SELECT_OLDEST_OF_USER_SQL = selectEventsOfUserSql('ASC');
+const COUNT_USER_EVENTS_SQL = `SELECT count(*) AS "count" FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT_SQL} WHERE u."id" = $1`;
+const SELECT_EVENTS_SQL = `SELECT ${EVENT_COLUMNS_SQL} FROM "security_event" e LEFT JOIN "user_account" u ON ${IS_EVENT_OF_ACCOUNT_SQL}
   WHERE ($1::text IS NULL OR u."username" = $1) AND ($2::text[] IS NULL OR e."kind" = ANY($2)) AND ($3::text IS NULL OR e."address" = $3)
     AND ($4::timestamptz IS NULL OR e."at" >= $4) AND ($5::timestamptz IS NULL OR e."at" < $5) AND ($6::bigint IS NULL OR e."id" < $6)
   ORDER BY e."id" DESC LIMIT $7`;
@@ -105,18 +106,18 @@ export const eventsOfUser = (
   { older, newer, backward, limit }: EventPage,
   session: DatabaseSession,
 ): Promise<SecurityEvent[]> => {
-  const statement = backward ? SELECT_OLDEST_OF_USER : SELECT_NEWEST_OF_USER;
+  const statement = backward ? SELECT_OLDEST_OF_USER_SQL : SELECT_NEWEST_OF_USER_SQL;
   return session.query(statement, [userId, older ?? null, newer ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 
 export const countEventsOfUser = async (userId: number, session: DatabaseSession): Promise<number> =>
-  (await session.query(COUNT_OF_USER, [userId]))[0]!.count;
+  (await session.query(COUNT_USER_EVENTS_SQL, [userId]))[0]!.count;
 
 /** Returns events of all accounts, newest first. */
 export const findEvents = (filter: EventFilter, limit: number, session: DatabaseSession): Promise<SecurityEvent[]> => {
   const { username, kinds, address, since, until, before } = filter;
   const values = [username ?? null, kinds ?? null, address ?? null, since ?? null, until ?? null, before ?? null, limit];
-  return session.query(SELECT_EVENTS, values) as Promise<Row[]> as Promise<SecurityEvent[]>;
+  return session.query(SELECT_EVENTS_SQL, values) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 
 const PRUNE_INTERVAL_MS = 6 * 60 * 60 * 1000;

@@ -23,7 +23,7 @@ import { examineSchema } from './schemadiagnostics';
 import { examinePublicUrl, examineTls } from './httpsdiagnostics';
 
 const GB = 1024 ** 3;
-const WARNING_FREE_BYTES = 2 * GB;
+const LOW_DISK_SPACE_BYTES = 2 * GB;
 const FAILURE_FREE_BYTES = GB / 5;
 const MAX_CLOCK_SKEW_SECONDS = 2;
 const PAGE_ROWS = 1_000;
@@ -81,7 +81,7 @@ function examineDisk({ dataDir }: Config, report: DiagnosticReport): void {
   const [free, total] = [bavail * bsize, blocks * bsize];
   const text = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
   const advice = 'free disk space: a full disk stops all writes';
-  if (free > WARNING_FREE_BYTES) report.ok('Disk', text);
+  if (free > LOW_DISK_SPACE_BYTES) report.ok('Disk', text);
   else if (free > FAILURE_FREE_BYTES) report.warn('Disk', text, advice);
   else report.fail('Disk', text, advice);
 }

@@ -14,7 +14,7 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
       await requireNoServers(database, 'would use the old key');
       const oldKey = lost ? undefined : await loadSecretKey(config, database);
       if (oldKey !== undefined) await checkSecretKey(database, oldKey);
-      // Without SECRET_KEY, the key is in a file next to the embedded database. The file is replaced after the commit.
+      // If SECRET_KEY is not set, the key is in a file next to the embedded database. The file is replaced after the commit.
       const isFile = config.secretKey === undefined && config.databaseUrl === undefined;
       const id = randomUUID();
       if (isFile) stageKey(config.dataDir, id, newKey);

@@ -61,7 +61,7 @@ export interface CostReservation {
   settle(objects?: number): void;
 }
 
-/** Rate limit of the sender of a request by the cost of its operations (leaky bucket). */
+/** Rate limiter for the client that sent a request, by the cost of its operations (leaky bucket). */
 export interface RateBudget {
   /**
    * Reserves the estimated cost of an operation in the budget before the operation runs. If the cost will fit once reservations of other requests are

@@ -59,7 +59,7 @@ export class CircuitBreaker {
    * Error with which statements are rejected while the database is unavailable; absent unless the latest conclusive health check found it
    * unavailable.
    */
-  unavailable?: DatabaseUnavailable;
+  unavailableError?: DatabaseUnavailable;
   private readonly watchedConnections = new Map<Client, WatchedConnection>();
   private readonly timer: NodeJS.Timeout;
   private isChecking = false;
@@ -108,7 +108,7 @@ export class CircuitBreaker {
         this.closeConnection(connection, 'a statement timed out without a response');
       else if (connection.silentTicks >= connection.silentTicksAtCheck) suspectConnections.push(connection);
     }
-    if (!this.isChecking && (suspectConnections.length || this.unavailable)) void this.check(suspectConnections);
+    if (!this.isChecking && (suspectConnections.length || this.unavailableError)) void this.check(suspectConnections);
   }
 
   /** Returns the connections whose running statement has received no data for more than one timer tick. */
@@ -133,13 +133,13 @@ export class CircuitBreaker {
     let deadConnections: WatchedConnection[] = [];
     try {
       const idlePids = await this.findIdleBackends(suspectConnections.map(pidOf));
-      this.unavailable = undefined;
+      this.unavailableError = undefined;
       // Waits for one timer tick, because responses that PostgreSQL sent during the check may still arrive.
       await sleep(TICK_MS, undefined, { ref: false });
       deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(pidOf(connection)));
     } catch (error) {
       if (!isInconclusive(error as NodeJS.ErrnoException)) {
-        this.unavailable = new DatabaseUnavailable(error);
+        this.unavailableError = new DatabaseUnavailable(error);
         deadConnections = this.silentConnections();
       }
     }
@@ -147,7 +147,7 @@ export class CircuitBreaker {
     this.isChecking = false;
     if (!deadConnections.length) return;
     for (const connection of deadConnections)
-      this.closeConnection(connection, this.unavailable ? 'the database does not respond' : 'the connection is dead');
+      this.closeConnection(connection, this.unavailableError ? 'the database does not respond' : 'the connection is dead');
     // Also closes idle connections, which use the same network route. A connection with an open transaction is not idle, even between two statements.
     for (const connection of this.watchedConnections.values())
       if (!connection.client.statement && connection.client.getTransactionStatus() !== 'T')

@@ -1,4 +1,4 @@
-/** Validates DATA_DIR before anything is written: an existing folder with foreign contents is rejected. */
+/** Validates DATA_DIR before anything is written: an existing folder with files of other programs is rejected. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../platform/config';

@@ -86,7 +86,7 @@ async function startOwnServer(place: ClusterLocation, log: Log): Promise<ChildPr
 /**
  * Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: at a restart, the server that has stopped.
  */
-async function openServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
+async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
   const place = findClusterLocation(dataDir, log);
   if (previous && fs.existsSync(previous.host)) place.socketFolder = previous.host;
   let ownProcess = previous?.process;
@@ -126,7 +126,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   const { log = () => {}, restart = false } = options;
   findPackageFolder();
   const dataDir = ensureDataDir(options.dataDir);
-  let server = await openServer(dataDir, log);
+  let server = await startOrJoinServer(dataDir, log);
   let attempt: Promise<Server> | undefined;
   let recovery = Promise.resolve();
   let released: Promise<void> | undefined;
@@ -143,7 +143,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     log('The embedded database has stopped unexpectedly; restarting it');
     for (let pause = FIRST_PAUSE_MS; !released; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        server = await (attempt = openServer(dataDir, log, server));
+        server = await (attempt = startOrJoinServer(dataDir, log, server));
         restartOnStop();
         return log(`The embedded database is available again${server.process ? ', restarted by this process' : ''}`);
       } catch (error) {

@@ -81,7 +81,7 @@ export class Replica {
   get isUsed(): boolean {
     return (
       this.unusableReason === undefined &&
-      this.breaker.unavailable === undefined &&
+      this.breaker.unavailableError === undefined &&
       this.caughtUpAt > this.lastChangeAt &&
       performance.now() - this.checkedAt < OBSERVATION_VALID_MS
     );
@@ -106,7 +106,7 @@ export class Replica {
     return this.lag === undefined ? undefined : this.lag / 1_000;
   }
 
-  /** Starts monitoring in the background. `queryPrimary` queries the primary; `role` is the role of requests. */
+  /** Starts monitoring in the background. `queryPrimary` queries the primary; `role` is the PostgreSQL role of the statements of requests. */
   startMonitoring(queryPrimary: QueryPrimary, role: string | undefined, log: Logger): void {
     this.queryPrimary = queryPrimary;
     this.sessionUsers.role = role;
@@ -145,7 +145,7 @@ export class Replica {
   /** Compares the positions of primary and standby. Returns why the standby cannot be used; undefined if it can. */
   private async comparePositions(): Promise<string | undefined> {
     const startedAt = performance.now();
-    if (this.breaker.unavailable) return this.clearLag('it does not respond');
+    if (this.breaker.unavailableError) return this.clearLag('it does not respond');
     const [primary] = await this.queryPrimary!(PRIMARY_POSITION_SQL);
     const client = await this.pool.connect();
     let standby: Row;

@@ -22,7 +22,7 @@ export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config,
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
   const file = secretKeyFile(dataDir);
-  await publishStagedKeys(dataDir, database);
+  await activateStagedKeys(dataDir, database);
   const existing = readKey(file);
   if (existing !== undefined) return existing;
   // Generating another key would hide that the old one is missing.
@@ -58,8 +58,8 @@ export const activateStagedKey = (dataDir: string, id: string): void =>
 
 export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
 
-/** Publishes the key of a restore or rotation that was killed after it had committed its rows and before it published the key. */
-async function publishStagedKeys(dataDir: string, { pool }: Database): Promise<void> {
+/** Activates the staged key of a restore or rotation that was killed after it had committed its rows and before it activated the key. */
+async function activateStagedKeys(dataDir: string, { pool }: Database): Promise<void> {
   const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
   const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);

@@ -158,7 +158,7 @@ export class DatabaseSession implements StatementContext {
     this.ignoresDisconnect = true;
   }
 
-  /** Starts a new event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
+  /** Prepares the session for the next event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
   beginEvent(): void {
     this.clientKind = 'live';
     if (!(this.endReason instanceof ClientGone)) this.endReason = undefined;
@@ -241,7 +241,7 @@ export class DatabaseSession implements StatementContext {
 
   private async runTransaction<T>(work: (transaction: Transaction) => Promise<T>, mayRetry = true): Promise<T> {
     const { breaker, sequelize } = this.database;
-    if (breaker.unavailable) throw breaker.unavailable;
+    if (breaker.unavailableError) throw breaker.unavailableError;
     const sessionUser: SessionUserOption = { viewer: this.clientKind === 'own' ? undefined : this.viewer };
     const options = { ...this.sequelizeOptions, ...sessionUser };
     const progress = { hasBegun: false, isComplete: false };
@@ -256,7 +256,7 @@ export class DatabaseSession implements StatementContext {
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
-      if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailable) return this.runTransaction(work, false);
+      if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailableError) return this.runTransaction(work, false);
       throw progress.isComplete ? new CommitOutcomeUnknown(error) : new DatabaseUnavailable(error);
     }
   }

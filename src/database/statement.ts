@@ -129,7 +129,7 @@ export class Statement {
 
   private async queryPrimary(isRetry = false): Promise<Row[]> {
     const { pool, breaker, sessionUsers, preceding } = this.reads;
-    if (breaker.unavailable) throw breaker.unavailable;
+    if (breaker.unavailableError) throw breaker.unavailableError;
     const client = await pool.connect().catch((error) => {
       throw new DatabaseUnavailable(error);
     });

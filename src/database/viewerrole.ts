@@ -29,7 +29,7 @@ export interface RowSecurityStatus {
   problem?: string;
   /** SQL statement or command with which an administrator solves the problem. */
   advice?: string;
-  /** Whether row-level security applies to the server's own user, which then sees no rows. */
+  /** Whether row-level security applies to the role as which the server connects. If so, the server sees no rows. */
   appliesToServer: boolean;
 }
 
@@ -237,7 +237,7 @@ export async function activateViewerRole({ options, pool, sessionUsers }: Databa
   }
 }
 
-/** Throws a ConfigError if row-level security hides all rows from the server's own user. */
+/** Throws a ConfigError if row-level security hides all rows from the role as which the server connects. */
 export async function rejectIfRowsAreHidden(client: ClientBase): Promise<void> {
   const ownership = await findOwnership(client);
   if (!ownership || !(await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some) return;

@@ -5,6 +5,7 @@ import type { RequestHandler, Response } from 'express';
 /** Size and version of a file. A different file at the same path has a different version. */
 export interface FileVersion {
   size: number;
+  /** Changes whenever the file is replaced; part of the cache keys of thumbnails. */
   version: string;
 }
 
@@ -15,7 +16,7 @@ export interface FileStore {
   readonly isRemote: boolean;
   /** Throws a ConfigError unless the store exists and is writable. */
   checkAccess(): Promise<void>;
-  /** Returns the version of a file; undefined if there is none, or only a symbolic link to a file outside of the store. */
+  /** Returns size and version of a file; undefined if there is none, or only a symbolic link to a file outside of the store. */
   versionOf(path: string): Promise<FileVersion | undefined>;
   read(path: string): Promise<Buffer | undefined>;
   /** Opens a file. The caller must read the stream to its end. */
@@ -29,7 +30,7 @@ export interface FileStore {
   move(from: string, to: string): Promise<void>;
   /** Deletes a file and others whose paths begin with its path, such as its thumbnails. Missing files are ignored. */
   deleteFiles(path: string, others: readonly string[]): Promise<void>;
-  /** Returns the paths of all files below a folder (hidden or not), relative to it. */
+  /** Returns the paths of all files below a folder, including hidden files, relative to the folder. */
   list(folder: string): Promise<string[]>;
   /** Returns the names of the top-level folders, hidden or not, that begin with a prefix. */
   listFolders(prefix: string): Promise<string[]>;

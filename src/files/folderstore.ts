@@ -46,7 +46,7 @@ export class FolderStore implements FileStore {
     return filePath;
   }
 
-  /** Returns the version of a file. Symbolic links must not lead out of the folder, which may itself be a link. */
+  /** Returns size and version of a file. Symbolic links must not lead out of the folder, which may itself be a link. */
   async versionOf(path: string): Promise<FileVersion | undefined> {
     const filePath = this.resolvePath(path);
     const [realPath, root] = await Promise.all([realpath(filePath), realpath(this.root)]).catch(() => ['', this.root]);

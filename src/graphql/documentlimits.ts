@@ -68,7 +68,7 @@ export function bracketDepthError(text: string): GraphQLError | undefined {
         });
     }
   } catch {
-    // The parser reports the same lexical error.
+    // A lexical error is ignored here, because the parser will report it.
   }
   return undefined;
 }

@@ -27,7 +27,7 @@ const REJECTED_OPERATION_CODES = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FA
 /** Error codes of responses that are not stored under an Idempotency-Key, because a retry may succeed. */
 const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...TEMPORARY_ERROR_CODES];
 
-type Http = GraphQLRequestContext<BaseContext>['response']['http'];
+type ResponseHead = GraphQLRequestContext<BaseContext>['response']['http'];
 
 export const responsePolicyPlugin = (executor: Executor, maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
   requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
@@ -90,7 +90,7 @@ async function claimIdempotencyKey({ idempotency }: RequestContext, body: unknow
 
 async function storeResult(
   { claim }: Extract<ClaimResult, { claim: unknown }>,
-  http: Http,
+  http: ResponseHead,
   result: FormattedExecutionResult,
 ): Promise<void> {
   if (claim.isStored && !result.errors?.length) return;
@@ -99,7 +99,7 @@ async function storeResult(
 }
 
 /** Sets status 503 and Retry-After if an overloaded server produced no data, so that clients can retry the operation. */
-function setOverloadStatus(http: Http, { errors, data }: FormattedExecutionResult): void {
+function setOverloadStatus(http: ResponseHead, { errors, data }: FormattedExecutionResult): void {
   const overloadError = errors?.find(({ extensions }) => extensions?.retryAfter !== undefined && isTransient({ extensions }));
   if (!overloadError || Object.values(data ?? {}).some((value) => value !== null)) return;
   http.status = 503;
@@ -110,13 +110,13 @@ function setOverloadStatus(http: Http, { errors, data }: FormattedExecutionResul
  * Sets status 200 for rejected operations as application/json: another status could come from an intermediary, so clients would ignore the body.
  * With application/graphql-response+json the status stays 400. (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
  */
-function setStatusByMediaType(http: Http, { errors }: FormattedExecutionResult, accept: string | undefined): void {
+function setStatusByMediaType(http: ResponseHead, { errors }: FormattedExecutionResult, accept: string | undefined): void {
   if (http.status !== 400 || !REJECTED_OPERATION_CODES.includes(String(errors?.[0]?.extensions?.code))) return;
   if (mediaTypeOf(accept) === JSON_TYPE) http.status = 200;
 }
 
 /** Sets status 429 for an exhausted cost budget and 400 for an oversized result. */
-function setLimitStatus(http: Http, { errors }: FormattedExecutionResult): void {
+function setLimitStatus(http: ResponseHead, { errors }: FormattedExecutionResult): void {
   const { code, retryAfter } = errors?.[0]?.extensions ?? {};
   if (code === 'RESULT_TOO_LARGE') http.status = 400;
   if (code !== 'RATE_LIMITED') return;
@@ -137,7 +137,7 @@ async function serialize(
   { errors, data, extensions }: FormattedExecutionResult,
   resolverContext: Context,
   maxResponse: number,
-  http: Http,
+  http: ResponseHead,
 ): Promise<string> {
   const result = { errors, data, extensions };
   const introspectionJson = errors || extensions ? undefined : cachedIntrospectionJson(data);

@@ -14,13 +14,13 @@ import { bracketDepthError } from './documentlimits';
 import { sendGraphQLError } from './httperrors';
 import { parseDocument } from './parseddocument';
 
-type Parameters = Record<string, unknown>;
-type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };
+type RequestParameters = Record<string, unknown>;
+type Manifest = RequestParameters & { operations?: readonly (RequestParameters | null)[] };
 
 const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
 
 /** Returns the operation id. Apollo's links send it in `extensions`; Relay's network layer and others send it as a separate parameter. */
-const idOf = ({ documentId, id, extensions }: Parameters): unknown =>
+const idOf = ({ documentId, id, extensions }: RequestParameters): unknown =>
   documentId ?? id ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
 
 const operationError = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } });
@@ -45,7 +45,7 @@ export class TrustedDocuments {
   }
 
   /** Replaces a known operation id by its text. Throws a GraphQLError for operations that must not run. */
-  resolve(parameters: Parameters): Parameters {
+  resolve(parameters: RequestParameters): RequestParameters {
     // An empty text counts as absent, because WebSocket messages must contain a text even if they contain an operation id.
     const query = parameters.query || undefined;
     const id = idOf(parameters);
@@ -53,7 +53,7 @@ export class TrustedDocuments {
     if (text !== undefined) {
       if (query !== undefined && query !== text)
         throw operationError('BAD_REQUEST', 'The text of the operation differs from the one registered under its id.');
-      const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
+      const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as RequestParameters;
       return { ...parameters, query: text, extensions };
     }
     checkPersistedQuery(parameters.extensions, parameters.query);
@@ -71,7 +71,7 @@ export class TrustedDocuments {
 function checkPersistedQuery(extensions: unknown, query: unknown): void {
   const persistedQuery = (extensions as { persistedQuery?: unknown } | null | undefined)?.persistedQuery;
   if (persistedQuery === undefined || persistedQuery === null) return;
-  const { version, sha256Hash } = persistedQuery as Parameters;
+  const { version, sha256Hash } = persistedQuery as RequestParameters;
   if (version !== 1) throw operationError('PERSISTED_QUERY_INVALID', '`extensions.persistedQuery.version` must be 1.');
   if (typeof query === 'string' && sha256Hash !== createHash('sha256').update(query).digest('hex'))
     throw operationError('PERSISTED_QUERY_INVALID', '`extensions.persistedQuery.sha256Hash` is not the SHA-256 hash of the query.');

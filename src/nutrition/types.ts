@@ -28,17 +28,17 @@ const DecimalFields =
   };
 
 const ALL_VALUES = [...NUTRIENTS, ENERGY_KILOJOULE_FIELD] as const;
-const describeValue = (name: string) => DESCRIPTIONS[name as keyof typeof DESCRIPTIONS];
+const nutrientDescription = (name: string) => DESCRIPTIONS[name as keyof typeof DESCRIPTIONS];
 
 const NUMBERS_IN_REST = { numbersInRest: true };
 
 @ObjectType({ description: 'Energy and nutrients, rounded to two places.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)
-@DecimalFields(ALL_VALUES, describeValue)
+@DecimalFields(ALL_VALUES, nutrientDescription)
 export class NutritionalValues {}
 
 @ObjectType({ description: 'Energy and nutrients as REST shows them for a form: texts with two places.', simpleResolvers: true })
-@DecimalFields(ALL_VALUES, describeValue)
+@DecimalFields(ALL_VALUES, nutrientDescription)
 export class FormValues {}
 
 @ObjectType({ description: 'One number for each macronutrient, rounded to two places.', simpleResolvers: true })
@@ -63,7 +63,7 @@ export class PlanValues {
 
 @ObjectType({ description: 'Sums of the diary of a plan on one day of the zone of the server.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)
-@DecimalFields(ALL_VALUES, describeValue)
+@DecimalFields(ALL_VALUES, nutrientDescription)
 export class DiaryDay {
   @Field(() => DateScalar, { description: 'The day in the zone of the server.' })
   declare date: string;

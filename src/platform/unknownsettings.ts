@@ -16,7 +16,7 @@ const MAX_DISTANCE = 2;
 /** Minimum characters of names that are compared. Shorter ones, such as PORT, resemble too many others. */
 const MIN_COMPARED_LENGTH = 6;
 /**
- * First word of the variables of OpenTelemetry, which are not reported: the standard defines many that are not settings of Fitgraph
+ * Prefix of the variables of OpenTelemetry, which are not reported: the standard defines many that are not settings of Fitgraph
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  */
 const OPENTELEMETRY_PREFIX = 'OTEL';

@@ -48,7 +48,7 @@ class Bucket {
   private level = 0;
   private updatedAt = performance.now();
   /** Cost spent by this instance that it has not yet shared with the others. */
-  unreportedCost = 0;
+  unsharedCost = 0;
   /** Cost reserved by operations that are not settled. It is included in the level. */
   private reservedCost = 0;
   private readonly waitingReservations = new Set<() => void>();
@@ -68,9 +68,9 @@ class Bucket {
   }
 
   /**
-   * Reserves the cost and returns the reserved amount: at most the capacity less what the request has already been `charged`, because estimates are
-   * often far too high and an expensive operation must not be rejected for ever. If only reservations of other requests are in the way, waits up to
-   * `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownPending`: cost reserved by this request.
+   * Reserves the estimated cost and returns the reserved amount. It is at most the capacity less what the request has already been `charged`: estimates
+   * are often far too high, and otherwise an expensive operation would always be rejected. If only reservations of other requests are in the way, waits
+   * up to `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownPending`: cost reserved by this request.
    */
   async reserve(cost: number, charged: number, ownPending: number, maxWaitMs: number): Promise<number> {
     const reserved = Math.min(cost, Math.max(0, this.capacity - charged));
@@ -122,18 +122,18 @@ class Bucket {
 
   spend(cost: number): void {
     this.level += cost;
-    this.unreportedCost += cost;
+    this.unsharedCost += cost;
   }
 
   private refund(cost: number): void {
     this.level = Math.max(0, this.level - cost);
-    this.unreportedCost -= cost;
+    this.unsharedCost -= cost;
   }
 
   /** Sets the level to the one that all instances share, plus what this instance has spent during the exchange. */
   adoptSharedLevel(level: number): void {
     this.updatedAt = performance.now();
-    this.level = Math.max(0, level + this.unreportedCost);
+    this.level = Math.max(0, level + this.unsharedCost);
   }
 }
 
@@ -283,14 +283,14 @@ export class CostLimiter {
   /** Exchanges spent cost with the other instances. If that fails, the cost stays unreported and is shared at the next attempt. */
   async share(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
-      ([, { unreportedCost, capacity }]) => Math.abs(unreportedCost) > capacity * MIN_SHARED_FRACTION,
+      ([, { unsharedCost: unreportedCost, capacity }]) => Math.abs(unreportedCost) > capacity * MIN_SHARED_FRACTION,
     );
     if (!changedBuckets.length) return;
-    const spent = changedBuckets.map(([, bucket]) => bucket.unreportedCost);
-    for (const [, bucket] of changedBuckets) bucket.unreportedCost = 0;
+    const spent = changedBuckets.map(([, bucket]) => bucket.unsharedCost);
+    for (const [, bucket] of changedBuckets) bucket.unsharedCost = 0;
     const values = [changedBuckets.map(([key]) => key), spent, changedBuckets.map(([, { rate }]) => rate)];
     const rows = await this.database.queryAsServer(SHARE_SQL, values).catch((error) => {
-      changedBuckets.forEach(([, bucket], index) => (bucket.unreportedCost += spent[index]!));
+      changedBuckets.forEach(([, bucket], index) => (bucket.unsharedCost += spent[index]!));
       throw error;
     });
     const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));

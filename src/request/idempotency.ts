@@ -111,7 +111,7 @@ export class IdempotencyClaim {
   /** Whether the response was stored in the transaction of the write. */
   isStored = false;
   /** Whether a rejection (4xx), after which nothing was written, releases the key instead of being stored. */
-  isFreedByRejection = false;
+  releasesOnRejection = false;
 
   constructor(
     private readonly session: DatabaseSession,
@@ -161,7 +161,7 @@ export class IdempotencyClaim {
   /** Stores the response after the request. Releases the claim instead if the response is too large, a temporary failure, or a rejection that frees the key. */
   async storeResponse(response: StoredResponse): Promise<void> {
     const { status } = response;
-    const isFreed = status >= (this.isFreedByRejection ? 400 : 500) || status === 429;
+    const isFreed = status >= (this.releasesOnRejection ? 400 : 500) || status === 429;
     const values = isFreed ? undefined : this.storageParameters(response);
     if (!values) return this.release();
     // If storing fails, the client still gets the response, because the write is committed.
@@ -209,7 +209,7 @@ export class IdempotencyKeyStore {
 
   private async releaseAbandoned(): Promise<void> {
     for (const claim of this.abandonedClaims) {
-      if (this.database.breaker.unavailable) return;
+      if (this.database.breaker.unavailableError) return;
       const rows = await this.database.queryAsServer(RELEASE_SQL, claim).catch(() => undefined);
       if (!rows) return;
       this.abandonedClaims.delete(claim);

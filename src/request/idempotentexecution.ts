@@ -40,7 +40,7 @@ export class IdempotentExecution {
     if (!attempt) return run();
     if ('storedResponse' in attempt) return attempt.storedResponse;
     const { claim } = attempt;
-    claim.isFreedByRejection = options.formKey !== undefined;
+    claim.releasesOnRejection = options.formKey !== undefined;
     try {
       if (!options.onlyWritesRows) return await runAndStore(claim, run);
       await this.context.services.media.validateUploads(body);

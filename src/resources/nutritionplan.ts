@@ -17,7 +17,7 @@ import { DiaryEntry } from './diaryentry';
 import { portionNutritionalValues } from './portionvalues';
 import { Language } from './language';
 import { Meal, mealNutritionalValues } from './meal';
-import { UNIT_SYSTEM } from './unitsystem';
+import { UNIT_SYSTEM_CHOICES } from './unitsystem';
 import { User } from './user';
 import { WeightEntry } from './weightentry';
 
@@ -79,7 +79,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   declare hasGoalCalories: boolean;
   @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @ComputedField<string>(() => UNIT_SYSTEM.type, {
+  @ComputedField<string>(() => UNIT_SYSTEM_CHOICES.type, {
     label: 'Weight unit',
     rest: 'weight_unit',
     note: 'The units that the owner prefers; totals and diary sums follow them.',

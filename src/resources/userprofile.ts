@@ -11,7 +11,7 @@ import { loadRowFields } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { Language } from './language';
-import { UNIT_SYSTEM } from './unitsystem';
+import { UNIT_SYSTEM_CHOICES } from './unitsystem';
 import { User } from './user';
 
 const INTENSITY = registerChoices('Intensity', 'How hard something is for the body.', [
@@ -167,7 +167,7 @@ export class UserProfile extends Model<UserProfile> {
     label: 'Weight unit',
     storedAs: 'weight_unit',
     help: 'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
-    choices: UNIT_SYSTEM,
+    choices: UNIT_SYSTEM_CHOICES,
     default: 'kg',
     max: 2,
   })

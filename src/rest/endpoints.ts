@@ -54,7 +54,7 @@ export interface Endpoints {
   standalone: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
   login: RestOperation;
   /** Resource names in the order of the API root. */
-  listedNames: readonly string[];
+  apiRootNames: readonly string[];
 }
 
 export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
@@ -121,7 +121,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
     standalone: new Map(standalone),
     login: prepareOperation(LOGIN),
-    listedNames: listedViews.map(({ rest }) => rest),
+    apiRootNames: listedViews.map(({ rest }) => rest),
   };
 }
 

@@ -37,10 +37,10 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
   };
 }
 
-function apiRoot({ listedNames }: Endpoints, { context, query }: RestRequest, formatSuffix: string | undefined): Record<string, string> {
+function apiRoot({ apiRootNames }: Endpoints, { context, query }: RestRequest, formatSuffix: string | undefined): Record<string, string> {
   const format = lastValueOf(query, 'format');
   const urlSuffix = formatSuffix ? `.${formatSuffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
-  return Object.fromEntries(listedNames.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
+  return Object.fromEntries(apiRootNames.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
 }
 
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: RestRequest): Promise<unknown> {

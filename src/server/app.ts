@@ -86,7 +86,7 @@ export async function createApp(processServices: Services): Promise<App> {
   const subscriptions = new Subscriptions(executor, trustedDocuments);
   const eventStreams = new EventStreamTransport(subscriptions, contexts.get);
   const webSockets = new WebSocketTransport(subscriptions, {
-    maxMessage: config.maxAnonymousBody,
+    maxMessageBytes: config.maxAnonymousBody,
     createContext: contexts.createForWebSocket,
     networkOf: (request) => clientOrigin.clientNetwork(request),
     rejectsSubscriptions: admissionControl.shouldReject,

@@ -6,7 +6,7 @@ import type { Config } from '../platform/config';
 
 /** Keep-alive timeout. It exceeds the idle timeout of common proxies (60 s), so that they do not reuse a connection that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
-/** Maximum duration of a whole request, as a multiple of CLIENT_TIMEOUT. It suffices for the largest upload over a slow line. */
+/** Maximum duration of a whole request, as a multiple of CLIENT_TIMEOUT. It suffices for the largest upload over a slow connection. */
 const REQUEST_TIMEOUT_FACTOR = 10;
 
 type Timeout = Pick<Config, 'clientTimeout'>;

@@ -80,7 +80,7 @@ export class Readiness {
 
   get state(): ReadinessState {
     if (this.isDraining) return { reason: 'the server is shutting down', degradations: [] };
-    if (this.database.breaker.unavailable) return { reason: 'the database does not respond', degradations: [] };
+    if (this.database.breaker.unavailableError) return { reason: 'the database does not respond', degradations: [] };
     return this.latestState;
   }
 

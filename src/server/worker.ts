@@ -56,6 +56,6 @@ function start(): void {
 }
 
 start();
-// While the process waits for the order to serve, it builds the schemas and introspection results, which need neither a port nor the database.
+// While the process waits until it is told to serve, it builds the schemas and introspection results, which need neither a port nor the database.
 buildRestSchema();
 warmUpIntrospection(buildGraphQLSchema());

@@ -20,7 +20,7 @@ const CHANNEL = 'fitgraph_names';
 const MAX_INDEXED_NAMES = 500_000;
 /** The pause after a rebuild of an index is this many times as long as the rebuild. */
 const PAUSE_FACTOR = 10;
-/** Pause before the next read of a table without an index, which has more than MAX_INDEXED_NAMES or could not be read. */
+/** Pause before the names of a table are read again if it has more than MAX_INDEXED_NAMES or could not be read. */
 const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
 /** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
 const SEPARATOR = '\0';
@@ -40,7 +40,7 @@ interface NameIndex {
   filterValues: Int32Array;
   names: string[];
   /** All names, case-folded like `search_fold` in SQL, joined by SEPARATOR. */
-  text: string;
+  joinedNames: string;
   /** For each name, the offset in `text` at which the next name starts. */
   ends: Int32Array;
 }
@@ -191,11 +191,11 @@ function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex 
     texts.push(text);
     ends[row] = textEnd += text.length + SEPARATOR.length;
   });
-  return { snapshot, readAt: performance.now(), ids, filterValues, names, text: texts.join(SEPARATOR), ends };
+  return { snapshot, readAt: performance.now(), ids, filterValues, names, joinedNames: texts.join(SEPARATOR), ends };
 }
 
 function searchIndex(
-  { ids, filterValues, names, text, ends }: NameIndex,
+  { ids, filterValues, names, joinedNames: text, ends }: NameIndex,
   part: string,
   wantedValues: ReadonlySet<number>,
   max: number,

@@ -67,7 +67,7 @@ const INVALID_CURSOR_MESSAGE = 'This is not a valid cursor of changes.';
 const INVALID_SNAPSHOT_SQLSTATES = ['22P02', '22003'];
 const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 
-/** Returns the xmax of a snapshot: no transaction with this id or a later one had completed. */
+/** Returns the xmax of a snapshot: when it was taken, no transaction with this id or a later one had completed. */
 const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
 const cursorAt = ({ logId, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>

@@ -28,8 +28,8 @@ export interface NotificationHandler {
 }
 
 /**
- * SQL of a FROM and a WHERE clause, without the keyword FROM: the advisory locks that identify all live instances on this database. The column
- * `objid` of a lock is the instance number.
+ * SQL to follow the keyword FROM: selects the advisory locks of all live instances on this database. The column `objid` of a lock is the instance
+ * number.
  */
 export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${ADVISORY_LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;

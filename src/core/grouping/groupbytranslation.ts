@@ -37,7 +37,7 @@ export interface GroupKey {
   /** Adds a selected key value to the `keys` object of a group. */
   assignValue(keys: Row, value: Row[string]): void;
   /** Returns SQL that generates all key values from `from` to `to`. Absent unless empty groups are requested. */
-  seriesSql?(from: string, to: string, bind: ParameterBinder): string;
+  generateSeriesSql?(from: string, to: string, bind: ParameterBinder): string;
   /** Returns SQL of the number of steps from `from` to `to`. Absent unless empty groups are requested. */
   stepCountSql?(from: string, to: string, bind: ParameterBinder): string;
 }
@@ -48,7 +48,7 @@ export interface TranslatedGroupBy {
   rowWeightSql?: string;
 }
 
-const identity = (value: string) => value;
+const unchangedSql = (value: string) => value;
 
 /** Builds the keys by which one query groups rows, with the joins that these keys need and the weights of the rows. */
 class GroupKeyBuilder {
@@ -81,7 +81,7 @@ class GroupKeyBuilder {
 
   private addKey(key: GroupKey, inputPath: string): void {
     if (this.keys.some(({ name }) => name === key.name)) throw invalidArgumentError(inputPath, 'This key is a duplicate.');
-    if (key.seriesSql && this.keys.some(({ seriesSql }) => seriesSql))
+    if (key.generateSeriesSql && this.keys.some(({ generateSeriesSql: seriesSql }) => seriesSql))
       throw invalidArgumentError(inputPath, 'Another key already requests empty groups.');
     this.keys.push(key);
   }
@@ -130,10 +130,10 @@ class GroupKeyBuilder {
       {
         name: `${field.name} bin`,
         sql,
-        orderSql: identity,
+        orderSql: unchangedSql,
         assignValue: assign,
         ...(empty && {
-          seriesSql: (low, high, bind) => `trim_scale(generate_series(${low}, ${high}, ${bind(width)}::numeric))`,
+          generateSeriesSql: (low, high, bind) => `trim_scale(generate_series(${low}, ${high}, ${bind(width)}::numeric))`,
           stepCountSql: (low, high, bind) => `(${high} - ${low}) / ${bind(width)}::numeric`,
         }),
       },
@@ -173,7 +173,7 @@ class GroupKeyBuilder {
       {
         name,
         sql: () => `${alias}."id"`,
-        orderSql: identity,
+        orderSql: unchangedSql,
         assignValue: (keys, value) => void (keys[idMemberName(name)] = value),
       },
       inputPath,
@@ -189,27 +189,27 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
 const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
 /** Returns SQL of a time key: its sort expression and, if empty groups are requested, the series of its values. */
-function timeSql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'seriesSql' | 'stepCountSql'> {
+function timeSql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
   const step = BUCKET_STEPS[unit];
-  const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : identity;
+  const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : unchangedSql;
   if (!empty) return { orderSql };
   if (isCyclicUnit(unit)) {
     const [low, high] = step.split(' to ');
     return {
       orderSql,
-      seriesSql: (from) => `generate_series(CASE WHEN ${from} IS NOT NULL THEN ${low} END, ${high})`,
+      generateSeriesSql: (from) => `generate_series(CASE WHEN ${from} IS NOT NULL THEN ${low} END, ${high})`,
       stepCountSql: () => high!,
     };
   }
   if (unit === 'HOUR')
     return {
       orderSql,
-      seriesSql: (from, to) => `generate_series(${from}, ${to}, interval '${step}')`,
+      generateSeriesSql: (from, to) => `generate_series(${from}, ${to}, interval '${step}')`,
       stepCountSql: (from, to) => `extract(epoch FROM ${to} - ${from}) / 3600`,
     };
   return {
     orderSql,
-    seriesSql: (from, to) => `generate_series(${from}::timestamp, ${to}::timestamp, interval '${step}')::date`,
+    generateSeriesSql: (from, to) => `generate_series(${from}::timestamp, ${to}::timestamp, interval '${step}')::date`,
     stepCountSql: (from, to) => `(${to} - ${from}) / ${MIN_DAYS_PER_STEP[unit]}`,
   };
 }

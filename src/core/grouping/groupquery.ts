@@ -115,7 +115,7 @@ export class GroupQuery {
     const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
     const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
     let groups = 'g';
-    const seriesKeyIndex = keys.findIndex(({ seriesSql }) => seriesSql);
+    const seriesKeyIndex = keys.findIndex(({ generateSeriesSql: seriesSql }) => seriesSql);
     if (seriesKeyIndex >= 0) {
       parts.push(...this.emptyGroupCtes(keys, seriesKeyIndex, bind));
       groups = 'e';
@@ -135,7 +135,7 @@ export class GroupQuery {
    * apart, the CTEs add no groups and set the column `over` to true.
    */
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: ParameterBinder): string[] {
-    const { seriesSql, stepCountSql } = keys[index]!;
+    const { generateSeriesSql: seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
     const otherColumns = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
     const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));

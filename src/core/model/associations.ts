@@ -120,7 +120,7 @@ function associateLink(
     ...keys,
     // A link table may hold several kinds of links, so its two ids alone are not unique.
     through: { model: () => models.get(table)!, unique: false, ...(Object.keys(scope).length && { scope }) },
-    // Foreign keys exist only where both columns of the link table refer to ids.
+    // The link table has foreign keys only if both of its columns reference id columns.
     ...(keys.sourceKey === 'id' && keys.targetKey === 'id' ? referentialActions({ null: false }) : { constraints: false }),
   })(entity.prototype, as);
 }

@@ -77,7 +77,7 @@ export interface ResourceOptions extends RestViewOptions {
    * delete them.
    */
   pendingValues?: Readonly<Record<string, string>>;
-  /** Name of the reference to the parent row that determines visibility: who can see the parent row can see this row. */
+  /** Name of the reference to the parent row that determines visibility: anyone who can see the parent row can see this row. */
   visibilityParent?: string;
   /** Supported mutations; defaults to all for an owned resource and none for a public one. */
   writeOperations?: readonly WriteOperation[];

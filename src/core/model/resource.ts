@@ -24,8 +24,8 @@ function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
 }
 
 /**
- * Rejects declared comparison filters (such as `date__gte`) that REST cannot parse, and all comparison filters in resources of the reference service
- * (those with a `position` in its API root), because the reference service ignores comparisons.
+ * Validates the comparison filters that resources declare, such as `date__gte`. REST must be able to parse their values. Resources of the reference
+ * service (those with a `position` in its API root) may declare none, because the reference service ignores comparisons.
  */
 function checkFilterDeclarations(entity: Entity, views: readonly RestViewMetadata[]): void {
   for (const { rest, filters, position } of views)

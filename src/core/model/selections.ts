@@ -1,7 +1,7 @@
 /** Traversal of selection sets, as in CollectFields (https://spec.graphql.org/September2025/#CollectFields()): fragments are visited once. */
 import { Kind, valueFromASTUntyped, type FieldNode, type NamedTypeNode, type SelectionNode, type SelectionSetNode } from 'graphql';
 
-export interface FragmentBody {
+export interface FragmentSelection {
   typeCondition?: NamedTypeNode;
   selectionSet: SelectionSetNode;
 }
@@ -9,7 +9,7 @@ export interface FragmentBody {
 /** Callbacks of `visitFields`. `Parent` is how the caller represents the type that the fields belong to. */
 export interface FieldVisitor<Parent> {
   /** Returns the fragment with this name. Undefined means that it is unknown and is to be skipped. */
-  findFragment(name: string): FragmentBody | undefined;
+  findFragment(name: string): FragmentSelection | undefined;
   /** Returns the type to which the fields of a fragment with a type condition (`... on Type`) belong. */
   narrowParent(parent: Parent, typeCondition: NamedTypeNode): Parent;
   isSkipped?(selection: SelectionNode): boolean;
@@ -19,7 +19,7 @@ export interface FieldVisitor<Parent> {
 /** Visits the fields of selection sets, including those of fragments. */
 export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: Parent, visitor: FieldVisitor<Parent>): void {
   const visitedFragments = new Set<string>();
-  const bodyOf = (selection: Exclude<SelectionNode, FieldNode>): FragmentBody | undefined => {
+  const bodyOf = (selection: Exclude<SelectionNode, FieldNode>): FragmentSelection | undefined => {
     if (selection.kind === Kind.INLINE_FRAGMENT) return selection;
     const name = selection.name.value;
     if (visitedFragments.has(name)) return undefined;

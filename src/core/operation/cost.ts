@@ -59,10 +59,10 @@ export interface OperationCost {
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate: string;
   /**
-   * Schema coordinate of the argument to reduce: the innermost page size that multiplies the cost of that field, or its most expensive argument
-   * value.
+   * Schema coordinate of the argument to reduce so that the operation costs less: the innermost page size that multiplies the cost of that field, or
+   * its most expensive argument value.
    */
-  argument?: string;
+  reducibleArgument?: string;
 }
 
 type Variables = Record<string, unknown>;
@@ -131,8 +131,8 @@ class CostEstimator {
       if (cost.total > mostExpensive.total) mostExpensive = cost;
       if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
     }
-    const { coordinate, argument } = mostExpensive;
-    return { total, bytes, coordinate, argument };
+    const { coordinate, reducibleArgument } = mostExpensive;
+    return { total, bytes, coordinate, reducibleArgument };
   }
 
   /** Groups the fields of several selection sets by parent type and response key. */
@@ -181,7 +181,7 @@ class CostEstimator {
     if (!isCompositeType(type)) {
       const size = this.listSize(field, args, parent, scope);
       const total = ownCost + LEAF_COST * size;
-      return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, argument: costliestArgument(total) };
+      return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, reducibleArgument: costliestArgument(total) };
     }
     const isConnection = isPaged(field) && !isList(field);
     const { rows, fixedCost, fixedBytes } = isConnection
@@ -197,14 +197,14 @@ class CostEstimator {
         };
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
     const total = ownCost + fixedCost + size * rows.total;
-    const argument = costliestArgument(total);
+    const reducibleArgument = costliestArgument(total);
     const isMostlyBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
-    const mostExpensive = isMostlyBelow ? rows : { coordinate, argument };
+    const mostExpensive = isMostlyBelow ? rows : { coordinate, reducibleArgument };
     return {
       total,
       bytes: fixedBytes + size * rows.bytes,
       coordinate: mostExpensive.coordinate,
-      argument: mostExpensive.argument ?? argument ?? rows.argument,
+      reducibleArgument: mostExpensive.reducibleArgument ?? reducibleArgument ?? rows.reducibleArgument,
     };
   }
 
@@ -241,8 +241,8 @@ class CostEstimator {
       if (!inner || !isCompositeType(inner)) fixedCost += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
       else if (isList(field)) {
         const cost = this.nestedCost(group, inner);
-        const { coordinate, argument } = cost.total > rows.total ? cost : rows;
-        rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate, argument };
+        const { coordinate, reducibleArgument } = cost.total > rows.total ? cost : rows;
+        rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate, reducibleArgument };
       } else {
         const cost = this.nestedCost(group, inner);
         fixedCost += cost.total;

@@ -2,14 +2,14 @@
 import { ClientError } from '../model/errors';
 import type { OperationCost } from './cost';
 
-type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'argument'>;
+type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'reducibleArgument'>;
 
 /** Returns the estimated cost as clients receive it, in `extensions` of COST_LIMIT and of dry runs. */
-export const costExtensions = ({ total, coordinate, argument }: ReportedCost, limit: number) => ({
+export const costExtensions = ({ total, coordinate, reducibleArgument }: ReportedCost, limit: number) => ({
   cost: Math.ceil(total),
   limit,
   coordinate,
-  ...(argument && { argument }),
+  ...(reducibleArgument && { argument: reducibleArgument }),
 });
 
 export function costLimitError(reported: ReportedCost, limit: number): ClientError {

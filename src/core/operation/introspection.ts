@@ -21,9 +21,9 @@ export type IntrospectionScope = typeof ALL_TYPES | GraphQLNamedType | undefined
 const ALL_TYPES = 'all types';
 
 /** Expected or maximum lengths of introspection lists (`fields`, `args`, …), by field name. */
-type ListSizes = Readonly<Record<string, number>>;
+type ListLengthEstimates = Readonly<Record<string, number>>;
 
-const listSizesBySchema = new WeakMap<GraphQLSchema, Record<'average' | 'max', ListSizes>>();
+const listLengthEstimatesBySchema = new WeakMap<GraphQLSchema, Record<'average' | 'max', ListLengthEstimates>>();
 
 export function containsIntrospection(document: DocumentNode): boolean {
   let hasMetaField = false;
@@ -65,11 +65,11 @@ export function introspectionScopeOfChildren(
 
 /** Returns the length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
 export function introspectionListSize(schema: GraphQLSchema, list: string, scope: IntrospectionScope): number {
-  let sizes = listSizesBySchema.get(schema);
+  let sizes = listLengthEstimatesBySchema.get(schema);
   if (!sizes) {
     const lengths = listLengths(schema, Object.values(schema.getTypeMap()));
     sizes = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (values) => Math.max(...values)) };
-    listSizesBySchema.set(schema, sizes);
+    listLengthEstimatesBySchema.set(schema, sizes);
   }
   if (scope === undefined || list === 'directives' || list === 'locations') return sizes.max[list]!;
   return scope === ALL_TYPES ? sizes.average[list]! : average(listLengths(schema, [scope])[list]!);
@@ -79,7 +79,7 @@ type ListLengths = Readonly<Record<string, readonly number[]>>;
 
 const average = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 
-const summarizeLengths = (lengths: ListLengths, summarize: (values: readonly number[]) => number): ListSizes =>
+const summarizeLengths = (lengths: ListLengths, summarize: (values: readonly number[]) => number): ListLengthEstimates =>
   Object.fromEntries(Object.entries(lengths).map(([list, values]) => [list, summarize(values)]));
 
 function listLengths(schema: GraphQLSchema, types: readonly GraphQLNamedType[]): ListLengths {

@@ -73,17 +73,17 @@ class SliceQueue {
   private readonly runSlice = (): void => {
     this.completed = 0;
     this.valueCount = 0;
-    this.completeNext();
+    this.completeNextObject();
   };
 
-  private readonly completeNext = (): void => {
+  private readonly completeNextObject = (): void => {
     const object = this.pendingObjects[this.completed!];
     if (object && this.valueCount < object.maxSliceValues) {
       this.completed! += 1;
       this.valueCount += object.valueCount;
       object.complete();
       // graphql-js completes the object, and counts the objects nested in it, in a microtask that is already queued.
-      queueMicrotask(this.completeNext);
+      queueMicrotask(this.completeNextObject);
       return;
     }
     this.pendingObjects.splice(0, this.completed);

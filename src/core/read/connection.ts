@@ -127,7 +127,7 @@ function outsideExpressions(
     ...(offset && !backward ? [existsSkipped()] : []),
   ];
   const laterExist = () => [...(before ? existsBeyond(terms(), before) : []), ...(offset && backward ? [existsSkipped()] : [])];
-  const namedExpression = (alternatives: string[], name: keyof ListInfo) =>
+  const namedExpression = (alternatives: string[], name: keyof ListInfoColumns) =>
     alternatives.length ? [`(${alternatives.join(' OR ')}) AS "${name}"`] : [];
   return [
     ...(plan.needsHasPreviousPage ? namedExpression(earlierExist(), '_earlier') : []),
@@ -136,7 +136,7 @@ function outsideExpressions(
 }
 
 /** Columns with information about the whole list, selected in addition to the rows of the page. */
-interface ListInfo {
+interface ListInfoColumns {
   _count?: number;
   _earlier?: boolean;
   _later?: boolean;
@@ -183,7 +183,7 @@ function pageStatement(
   return `SELECT * FROM (${branches}) AS f ORDER BY ${orderByClause(orderByAlias)} LIMIT ${limit}${offsetParameter ? ` OFFSET ${offsetParameter}` : ''}`;
 }
 
-function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], info: ListInfo = {}): Connection {
+function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], info: ListInfoColumns = {}): Connection {
   const hasExtraRow = rows.length > window.limit;
   const nodes = hasExtraRow ? rows.slice(0, window.limit) : rows;
   if (window.backward) nodes.reverse();
@@ -260,6 +260,6 @@ export async function readPagePerParent(
   const [pageRows, infoRows] = await Promise.all([plan.needsRows ? readPages() : [], readInfo()]);
   const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
   for (const row of pageRows) rowsByParent.get(row._parent)!.push(row);
-  const infoByParent = new Map(infoRows.map((row) => [row._parent as number, row as ListInfo]));
+  const infoByParent = new Map(infoRows.map((row) => [row._parent as number, row as ListInfoColumns]));
   return parentIds.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, infoByParent.get(id)));
 }

@@ -9,7 +9,7 @@ import { BatchLoader, type LoaderKey, type EventLoopPacing } from './batchloader
 import { createPlanCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
-import { columnSet, selectRowsStatement, selectStatement, type ColumnSet } from '../sql/select';
+import { columnSet, selectRowsStatement, selectStatement, type SelectedColumns } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
@@ -36,7 +36,7 @@ export class Loaders {
 }
 
 async function readByIds(
-  columns: ColumnSet,
+  columns: SelectedColumns,
   ids: readonly LoaderKey[],
   conditions: readonly SqlCondition[],
   { session }: Context,
@@ -50,7 +50,7 @@ async function readByIds(
 async function readByParents(
   entity: Entity,
   referenceField: string,
-  columns: ColumnSet,
+  columns: SelectedColumns,
   ids: readonly LoaderKey[],
   order: readonly string[],
   context: Context,
@@ -69,7 +69,7 @@ async function readByParents(
 /** Columns that a batch reads, and a name that distinguishes it from batches with other columns. */
 interface BatchColumns {
   name: string;
-  columns: ColumnSet;
+  columns: SelectedColumns;
 }
 
 const LONG_TEXT_CHARACTERS = 500;
@@ -210,7 +210,7 @@ export function loadChildFields<M, F extends keyof RowOf<M> & string>(
 async function readNearest(
   entity: Entity,
   dateField: string,
-  columns: ColumnSet,
+  columns: SelectedColumns,
   days: readonly LoaderKey[],
   context: Context,
 ): Promise<(Row | null)[]> {

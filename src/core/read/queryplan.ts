@@ -5,7 +5,7 @@
 import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Api } from '../model/policies';
-import { columnSet, type ColumnSet } from '../sql/select';
+import { columnSet, type SelectedColumns } from '../sql/select';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, groupedFieldName, type Entity, type RowFields, type RowOf, type Thunk } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
@@ -117,9 +117,9 @@ function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
 export const requiredRowFields = (entity: Entity, info: Info): Set<string> =>
   requiredFields(entity, selectedFields(info.fieldNodes, info.fragments).keys());
 
-const rowPlanCaches = createPlanCachesPerApi<ColumnSet>();
+const rowPlanCaches = createPlanCachesPerApi<SelectedColumns>();
 
-export const requiredRowColumns = (entity: Entity, info: Info, { api, policies }: ApiContext): ColumnSet =>
+export const requiredRowColumns = (entity: Entity, info: Info, { api, policies }: ApiContext): SelectedColumns =>
   rowPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
 
 const fieldPlanCaches = createPlanCachesPerApi<ReadonlySet<string>>();
@@ -132,7 +132,7 @@ export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }:
 
 /** What must be read for the selection set of a connection. */
 export interface ConnectionPlan {
-  columns: ColumnSet;
+  columns: SelectedColumns;
   needsRows: boolean;
   needsEdges: boolean;
   needsTotalCount: boolean;

@@ -20,20 +20,20 @@ import type { FieldValues } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
-interface ListTypes {
+interface ListFieldTypes {
   where: ClassType;
   order: ClassType;
   connection: ClassType;
 }
 
 /** Returns the filter, order and connection types of an entity, which all its lists share. */
-export const listTypesOf = memoizePerEntity((entity): ListTypes => ({
+export const listTypesOf = memoizePerEntity((entity): ListFieldTypes => ({
   where: whereInput(entity),
   order: orderInput(entity),
   connection: createConnectionType(entity),
 }));
 
-export const listParameterDecorators = ({ where, order }: ListTypes): ResolverParameterDecorator[] => [
+export const listParameterDecorators = ({ where, order }: ListFieldTypes): ResolverParameterDecorator[] => [
   Args(() => PageArgs),
   Arg('where', () => where, { nullable: true, description: 'Filters the rows.' }),
   Arg('orderBy', () => [order], {

@@ -58,7 +58,7 @@ type CursorValues = readonly unknown[];
 const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundOrderTerm) => nullable && !nullsFirst;
 
 /** Returns SQL conditions, to be combined with OR, for the values that follow the given value in the order of a sort term; none if no value can follow it. */
-function laterConditions(term: BoundOrderTerm, value: unknown, placeholder: string): string[] {
+function rowsAfterConditions(term: BoundOrderTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
   return [`${sql} ${descending ? '<' : '>'} ${placeholder}`, ...(sortsNullsLast(term) ? [`${sql} IS NULL`] : [])];
@@ -83,7 +83,7 @@ export function afterCursorBranches(terms: readonly BoundOrderTerm[], values: Cu
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
     const equalPrefix = terms.slice(0, index).map((earlier, j) => equalCondition(earlier, values[j], placeholders[j]!));
-    return laterConditions(term, values[index], placeholders[index]!).map((laterCondition) =>
+    return rowsAfterConditions(term, values[index], placeholders[index]!).map((laterCondition) =>
       [...equalPrefix, laterCondition].join(' AND '),
     );
   });

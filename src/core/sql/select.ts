@@ -18,7 +18,7 @@ import { sortDirection, orderByClause, type OrderByTerm } from './ordering';
 /** An SQL expression over the table alias `t`, and the name of its value in the result. */
 export type SelectedExpression = readonly [expression: string, name: string];
 
-export interface ColumnSet {
+export interface SelectedColumns {
   readonly entity: Entity;
   /** Identifies the column set in the keys of the statement cache. */
   readonly cacheKey: number;
@@ -27,7 +27,7 @@ export interface ColumnSet {
 
 /** Describes a SELECT statement, except for its bind parameters. */
 export interface SelectShape {
-  columns: ColumnSet;
+  columns: SelectedColumns;
   /** Additional expressions to select. */
   extraExpressions?: readonly SelectedExpression[];
   joins?: string;
@@ -44,7 +44,7 @@ const MAX_CACHED_COLUMN_SETS = 5_000;
 const MAX_CACHED_STATEMENTS = 5_000;
 const MAX_CACHED_CHARACTERS = 5_000_000;
 
-const columnsCache = new LRUCache<string, ColumnSet>({ max: MAX_CACHED_COLUMN_SETS });
+const columnsCache = new LRUCache<string, SelectedColumns>({ max: MAX_CACHED_COLUMN_SETS });
 const statementCache = new LRUCache<string, string>({
   max: MAX_CACHED_STATEMENTS,
   maxSize: MAX_CACHED_CHARACTERS,
@@ -59,7 +59,7 @@ const fieldExpression = (field: FieldMeta, textOrder: TextOrder) =>
   field.column ? col(`t.${field.column}`) : literal(fieldSqlExpression(field, 't', textOrder));
 
 /** Returns the cached column set for the given fields, to which the id is added. */
-export function columnSet(entity: Entity, names: Iterable<string>, textOrder: TextOrder): ColumnSet {
+export function columnSet(entity: Entity, names: Iterable<string>, textOrder: TextOrder): SelectedColumns {
   const fieldNames = new Set(['id', ...names]);
   const fields = fieldsOf(entity).filter(({ name }) => fieldNames.has(name));
   const key = `${entityKey(entity)} ${textOrder} ${fields.map(({ name }) => name).join()}`;
@@ -83,7 +83,10 @@ export function selectStatement(shape: SelectShape): string {
 }
 
 /** Returns the statement that selects all rows for which the conditions hold, and its parameters. */
-export function selectRowsStatement(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: StatementParameters] {
+export function selectRowsStatement(
+  columns: SelectedColumns,
+  conditions: readonly SqlCondition[],
+): [text: string, values: StatementParameters] {
   const { bind, values } = createParameterBinder();
   return [selectStatement({ columns, where: joinByAnd(conditions, 't', bind) }), values];
 }

@@ -24,7 +24,7 @@ export const foldedExpression = (field: FieldMeta, alias: string): string =>
 function foldedLikeCondition(field: FieldMeta, part: MatchPosition, text: string): SqlCondition {
   const like: SqlCondition = (alias, bind) => `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
   if (part !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return like;
-  // A text without a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
+  // A text too short to contain a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
   // whole index. It also makes the planner expect many rows, because short texts match often.
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }

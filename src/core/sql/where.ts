@@ -23,7 +23,7 @@ export interface CompiledWhere {
   conditions: SqlCondition[];
   /** JOIN clauses of `each` filters, which repeat a row for each matching id. */
   joins: SqlCondition[];
-  /** Searches by which the relevance of rows is computed. */
+  /** Text searches in the filter, from which the relevance of a row is computed. */
   searches: Search[];
 }
 
@@ -47,7 +47,7 @@ function toParameter(field: FieldMeta, value: unknown): unknown {
   return value;
 }
 
-const validParameters = (field: FieldMeta, values: readonly unknown[]) =>
+const toValidParameters = (field: FieldMeta, values: readonly unknown[]) =>
   values.map((value) => toParameter(field, value)).filter((value) => value !== undefined);
 
 function fieldCondition(field: FieldMeta, comparison: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
@@ -62,7 +62,7 @@ const nullCondition = (field: FieldMeta): SqlCondition => fieldCondition(field, 
 
 function equalCondition(field: FieldMeta, value: unknown, insensitive: boolean): SqlCondition {
   if (value === null) return nullCondition(field);
-  const [parameter] = validParameters(field, [value]);
+  const [parameter] = toValidParameters(field, [value]);
   if (parameter === undefined) return MATCHES_NO_ROW;
   return insensitive
     ? equalsAnyFoldedCondition(field, [parameter as string])
@@ -70,7 +70,7 @@ function equalCondition(field: FieldMeta, value: unknown, insensitive: boolean):
 }
 
 function inCondition(field: FieldMeta, values: readonly unknown[], insensitive: boolean): SqlCondition {
-  const parameters = validParameters(field, values);
+  const parameters = toValidParameters(field, values);
   if (!parameters.length) return MATCHES_NO_ROW;
   return insensitive
     ? equalsAnyFoldedCondition(field, parameters as string[])
@@ -121,7 +121,7 @@ function linkedToAnyCondition(field: FieldMeta, ids: readonly unknown[]): SqlCon
     `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition})`;
 }
 
-function joinOfEachFilter(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
+function eachFilterJoin(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const kindCondition = linkDiscriminatorCondition(field.link!, name);
   return (alias, bind) =>
@@ -193,12 +193,12 @@ class WhereCompiler {
 
   private idSetConditions(field: FieldMeta, filter: Where, path: string, nesting: number): SqlCondition[] {
     const conditions: SqlCondition[] = [];
-    if (filter.in != null) conditions.push(this.countCondition(linkedToAnyCondition(field, validParameters(field, filter.in))));
+    if (filter.in != null) conditions.push(this.countCondition(linkedToAnyCondition(field, toValidParameters(field, filter.in))));
     if (filter.notIn != null)
-      conditions.push(this.countCondition(negation(linkedToAnyCondition(field, validParameters(field, filter.notIn)))));
+      conditions.push(this.countCondition(negation(linkedToAnyCondition(field, toValidParameters(field, filter.notIn)))));
     if (filter.each != null) {
       if (nesting > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
-      this.joins.push(this.countCondition(joinOfEachFilter(field, validParameters(field, filter.each), `j${this.joins.length}`)));
+      this.joins.push(this.countCondition(eachFilterJoin(field, toValidParameters(field, filter.each), `j${this.joins.length}`)));
     }
     return conditions;
   }

@@ -23,7 +23,7 @@ export async function errorWithAllInputIssues(
   const missingRowIssues = (await findMissingRowIssues()).filter(({ path }) => !paths.has(path.join()));
   // Rows to be updated get a placeholder if they have no valid id: without an id, validation would report absent values of required fields.
   for (const draft of drafts) if (!draft.parent || draft.fullInput?.id != null) draft.id ??= MISSING_ROW_ID;
-  // Issues of uniqueness are omitted, because they cannot be determined without the current values of the missing rows.
+  // Uniqueness violations are omitted: detecting them requires the current values of the rows, some of which do not exist.
   const invalidValueIssues = (await findInvalidValueIssues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
   return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);
 }

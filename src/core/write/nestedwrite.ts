@@ -108,7 +108,7 @@ async function lockPartsBelow(
   return parts;
 }
 
-/** Assigns stored parts to the drafts that reference them by id. Throws for ids of rows that do not belong to the saved tree. */
+/** Finds the stored rows to which drafts refer by id. Throws if an id belongs to a row outside of the tree that is being saved. */
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {

@@ -6,7 +6,7 @@ import type { Entity } from '../model/fields';
 import { resourceOf, type CrossFieldRule } from '../model/registry';
 import type { FieldValues } from '../model/hooks';
 
-/** A violation of a rule, reported at the last field of the rule that the write sets. */
+/** A violation of a rule, reported at the last of the rule's fields that the write sets. */
 export interface RuleViolation {
   draft: RowDraft;
   field: string;

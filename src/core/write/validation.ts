@@ -19,7 +19,7 @@ import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 /** Returns which of the ids the viewer may reference: the ids of own rows of an owned resource, or of visible rows of a public resource. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
   const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
-  // Without ids, no rows are read, so the access token needs no read scope. For anonymous clients, `referenceableRowConditions` throws.
+  // Without ids, no rows are read, so the access token needs no read scope. Anonymous clients are rejected by `referenceableRowConditions`.
   if (rowIds.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
   if (rowIds.length === 0) return [];

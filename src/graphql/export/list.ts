@@ -207,7 +207,7 @@ function pageOperation(
   });
   const rowsField = fieldNode(rows.name, childSelections(rows), { alias: nameNode(rows.key) });
   const listSelections = rows === fieldPath.at(-1) ? childSelections(rows) : [rowsField, pageInfoField];
-  // Builds the field nodes from the list up to the root field.
+  // Wraps the field node of the list in those of its ancestors, up to the root field.
   const field = fieldPath.reduceRight<FieldNode | undefined>((childField, { key, name, nodes }) => {
     const selections = childField ? [childField] : listSelections;
     return fieldNode(name, selections, {

@@ -11,7 +11,7 @@ import { ExportError, exportError } from './errors';
 const PAGE_SIZE = 250;
 /** Rows of the smallest page. If even a page of this size exceeds the cost limit, the export fails. */
 const MIN_PAGE_SIZE = 10;
-const PAGE_SIZE_DIVISOR = 10;
+const PAGE_SIZE_REDUCTION_FACTOR = 10;
 const MS_PER_SECOND = 1000;
 
 interface PageInfo {
@@ -75,7 +75,7 @@ export class PageReader {
       if (!errors?.length) return data;
       const { code, retryAfter } = errors[0]!.extensions;
       if (code === 'COST_LIMIT' && this.list.pages && this.pageSize > MIN_PAGE_SIZE)
-        this.pageSize = Math.max(MIN_PAGE_SIZE, Math.floor(this.pageSize / PAGE_SIZE_DIVISOR));
+        this.pageSize = Math.max(MIN_PAGE_SIZE, Math.floor(this.pageSize / PAGE_SIZE_REDUCTION_FACTOR));
       else if (code === 'RATE_LIMITED' && this.hasFirstPage) await this.waitForBudget(Number(retryAfter));
       else throw new ExportError(errors);
     }

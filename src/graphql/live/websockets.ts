@@ -30,10 +30,10 @@ const LOG_INTERVAL_MS = 1_000;
 
 export interface SocketOptions {
   /** Maximum size of one message in bytes; clients may be anonymous. */
-  maxMessage: number;
+  maxMessageBytes: number;
   createContext(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
-  /** Whether new subscriptions are rejected to shed load, either for anonymous or for signed-in clients. */
+  /** Whether new subscriptions of anonymous, or of signed-in, clients are rejected to shed load. */
   rejectsSubscriptions(isAnonymous: boolean): boolean;
   log: Logger;
 }
@@ -67,7 +67,7 @@ export class WebSocketTransport {
   ) {
     this.server = new WebSocketServer({
       noServer: true,
-      maxPayload: options.maxMessage,
+      maxPayload: options.maxMessageBytes,
       handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
     });
     this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));

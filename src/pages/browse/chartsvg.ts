@@ -43,14 +43,14 @@ const LOCAL_DATETIME_LENGTH = 19;
 const DATE_LENGTH = 10;
 const FONT = 'system-ui, sans-serif';
 
-type Row = Readonly<Record<string, unknown>>;
+type ChartRow = Readonly<Record<string, unknown>>;
 
 const numberOf = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
 
-const pointsOf = (rows: readonly Row[], dayKey: string, valueKey: string): Point[] =>
+const pointsOf = (rows: readonly ChartRow[], dayKey: string, valueKey: string): Point[] =>
   rows
     .flatMap((row): Point[] => {
       const [moment, number] = [row[dayKey], numberOf(row[valueKey])];
@@ -59,7 +59,8 @@ const pointsOf = (rows: readonly Row[], dayKey: string, valueKey: string): Point
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 
 const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
-const isRowList = (value: unknown): value is Row[] => Array.isArray(value) && value.every((row) => row !== null && typeof row === 'object');
+const isRowList = (value: unknown): value is ChartRow[] =>
+  Array.isArray(value) && value.every((row) => row !== null && typeof row === 'object');
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 
 /**
@@ -68,7 +69,9 @@ const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
  * all rows of a list, names the line.
  */
 function seriesInBody({ body }: HtmlView): TimeChart | undefined {
-  const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isRowList));
+  const lines = Object.values((body ?? {}) as ChartRow).find(
+    (value): value is ChartRow[][] => Array.isArray(value) && value.every(isRowList),
+  );
   const sampleEntries = Object.entries(lines?.[0]?.[0] ?? {});
   const dayKey = sampleEntries.find(([, value]) => DATE_PATTERN.test(String(value)))?.[0];
   const valueKey = sampleEntries.find(
@@ -76,7 +79,7 @@ function seriesInBody({ body }: HtmlView): TimeChart | undefined {
   )?.[0];
   const name = sampleEntries.find(([, value]) => typeof value === 'number')?.[0];
   if (!lines || !dayKey || !valueKey) return undefined;
-  const nameOf = ([row]: readonly Row[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
+  const nameOf = ([row]: readonly ChartRow[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
   return {
     label: upperFirst(valueKey),
     omittedCount: 0,

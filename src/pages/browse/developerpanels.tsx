@@ -36,8 +36,8 @@ export function csvUrlOf(view: HtmlView): string | undefined {
 const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
 /** Links to the other REST endpoints that return the same rows, in a different representation. */
-function AlternativeEndpoints({ view: { alternativeEndpoints, action, basePath, id } }: { view: HtmlView }) {
-  if (alternativeEndpoints.length === 0 || action !== undefined) return null;
+function AlternativeEndpoints({ view: { alternativeEndpoints, extraAction, basePath, id } }: { view: HtmlView }) {
+  if (alternativeEndpoints.length === 0 || extraAction !== undefined) return null;
   const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
   return (
     <p class="help">

@@ -15,7 +15,7 @@ const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' 
 const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
 /** Hidden fields: CSRF token, single-use key, and version of the row to change. Without `autocomplete="off"`, some browsers restore old values. */
-const ProtectionFields = ({ view, version }: { view: HtmlView; version?: string }) => (
+const HiddenFields = ({ view, version }: { view: HtmlView; version?: string }) => (
   <>
     <input type="hidden" name="csrfToken" value={view.visitor.csrfToken ?? ''} autocomplete="off" />
     {view.kind !== 'login' && <input type="hidden" name={IDEMPOTENCY_KEY_FIELD} value={randomUUID()} autocomplete="off" />}
@@ -48,7 +48,7 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
     // The server validates forms, because its messages say more than those of browsers. Browsers validate only forms with files, which users would
     // have to choose again after a rejection.
     <form class="fields" method="post" action={form.action} noValidate={!hasFiles} encType={hasFiles ? 'multipart/form-data' : undefined}>
-      <ProtectionFields view={view} version={versionFor(form, view)} />
+      <HiddenFields view={view} version={versionFor(form, view)} />
       {form.controls.map((control) => (
         <FormField
           key={control.key}
@@ -77,7 +77,7 @@ function JsonForm({ view, form }: { view: HtmlView; form: WriteForm }) {
     <details open={isRejected}>
       <summary>As JSON</summary>
       <form class="fields" method="post" action={form.action}>
-        <ProtectionFields view={view} version={versionFor(form, view)} />
+        <HiddenFields view={view} version={versionFor(form, view)} />
         <input type="hidden" name="_content_type" value="application/json" />
         <div class={isRejected ? 'field wrong' : 'field'}>
           <label for={id}>Body</label>
@@ -102,7 +102,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
     <details class="deletion">
       <summary>Delete</summary>
       <form method="post" action={view.path}>
-        <ProtectionFields view={view} version={view.version} />
+        <HiddenFields view={view} version={view.version} />
         <p>This can’t be undone. All data that belongs to it is deleted as well.</p>
         <button class="danger" name="_method" value="DELETE">
           Delete permanently

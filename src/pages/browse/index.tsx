@@ -177,10 +177,10 @@ const headersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
 
 /** Returns the document title; for a row its name and its type. */
 function titleOf(view: HtmlView): string {
-  const { kind, resource, detailRow, action, status } = view;
+  const { kind, resource, detailRow, extraAction, status } = view;
   const headline = headlineOf(view);
   if (status >= 400 || !detailRow || !resource) return headline;
-  if (kind !== 'detail' || action !== undefined) return `${headline} – ${detailRow.name}`;
+  if (kind !== 'detail' || extraAction !== undefined) return `${headline} – ${detailRow.name}`;
   return headline.startsWith(resource.singular) ? headline : `${headline} – ${resource.singular}`;
 }
 

@@ -6,7 +6,7 @@ import type { HtmlView } from './view/viewmodel';
 import { endpointTitle } from './view/labels';
 import { CodeText } from './richtext';
 
-export function crumbsOf({ kind, basePath, resource, id, action, name, detailRow }: HtmlView): Crumb[] {
+export function crumbsOf({ kind, basePath, resource, id, extraAction, name, detailRow }: HtmlView): Crumb[] {
   const home = { label: 'Fitgraph', href: '/' };
   if (kind === 'root') return [home, { label: 'API' }];
   const root = [home, { label: 'API', href: `${basePath}/` }];
@@ -15,7 +15,7 @@ export function crumbsOf({ kind, basePath, resource, id, action, name, detailRow
   if (id === undefined) return [...root, { label: resource.plural }];
   const listCrumbs = [...root, { label: resource.plural, href: list }];
   const rowLabel = detailRow?.name ?? `${resource.singular} ${id}`;
-  if (action === undefined) return [...listCrumbs, { label: rowLabel }];
+  if (extraAction === undefined) return [...listCrumbs, { label: rowLabel }];
   return [...listCrumbs, { label: rowLabel, href: `${list}${encodeURIComponent(id)}/` }, { label: name }];
 }
 
@@ -48,10 +48,10 @@ export function ResourceList({ view }: { view: HtmlView }) {
 
 /** Links to the other actions of a row. */
 export function ActionLinks({ view }: { view: HtmlView }) {
-  const { kind, actions, resource, basePath, id, action, status } = view;
+  const { kind, actions, resource, basePath, id, extraAction, status } = view;
   if (!resource || status >= 400 || id === undefined || kind === 'list') return null;
   const links = actions
-    .filter(({ name }) => name !== action)
+    .filter(({ name }) => name !== extraAction)
     .map(({ name, description }) => ({
       href: `${basePath}/${resource.name}/${encodeURIComponent(id)}/${name}/`,
       label: endpointTitle(humanize(toCamelCase(name))),

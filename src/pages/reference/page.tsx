@@ -2,7 +2,7 @@
 import { renderPage, type Visitor } from '../layout';
 import { LAYOUT_STYLE } from '../style';
 
-interface ReferencePaths {
+interface ApiReferencePaths {
   /** Path of the OpenAPI document without a file extension. */
   document: string;
   assets: string;
@@ -14,7 +14,7 @@ const DocumentLinks = ({ document }: { document: string }) => (
   </>
 );
 
-export function renderApiDocsPage({ document, assets }: ReferencePaths, visitor: Visitor): string {
+export function renderApiDocsPage({ document, assets }: ApiReferencePaths, visitor: Visitor): string {
   return renderPage({
     title: 'REST API reference',
     visitor,

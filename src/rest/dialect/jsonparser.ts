@@ -67,7 +67,7 @@ export function parseJson(readText: () => string): unknown {
     const json = readText();
     const excess = findExceededLimit(json);
     if (excess !== undefined) throw new Error(excess);
-    // Throws an error for invalid JSON. The parser in the next line does not detect it.
+    // JSON.parse rejects invalid JSON; the parser below assumes that its input is valid.
     JSON.parse(json);
     return new SpellingPreservingParser(json).parseValue();
   } catch (error) {

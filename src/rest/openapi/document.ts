@@ -57,7 +57,7 @@ const sessionSchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
   },
 });
 
-/** Prepares operations for the document, which needs their texts but never executes them. */
+/** Executor for an OpenAPI document, which is derived from the texts of the GraphQL operations. None of them is executed. */
 const rejectExecution: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
 
 export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): Omit<OpenApiDocument, 'servers'> {
@@ -89,8 +89,8 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
 
 /** Sorts resources in the order of the API root; unlisted ones come last. */
 function sortListedFirst(endpoints: Endpoints): Endpoints {
-  const { resources, listedNames } = endpoints;
-  const names = [...new Set([...listedNames, ...resources.keys()])];
+  const { resources, apiRootNames } = endpoints;
+  const names = [...new Set([...apiRootNames, ...resources.keys()])];
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 

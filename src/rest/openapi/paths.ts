@@ -58,8 +58,8 @@ export class PathItemsBuilder {
   }
 
   private rootItem(): PathItem {
-    const links = Object.fromEntries(this.endpoints.listedNames.map((name) => [name, { type: 'string', format: 'uri' }]));
-    const schema = { type: 'object', properties: links, required: this.endpoints.listedNames };
+    const links = Object.fromEntries(this.endpoints.apiRootNames.map((name) => [name, { type: 'string', format: 'uri' }]));
+    const schema = { type: 'object', properties: links, required: this.endpoints.apiRootNames };
     return {
       get: {
         operationId: operationId('root'),

@@ -15,7 +15,7 @@ import { schemaReference, type JsonSchema } from './schemas';
 
 type Response = Readonly<Record<string, unknown>>;
 
-const DETAIL_SCHEMA: JsonSchema = {
+const ERROR_DETAIL_SCHEMA: JsonSchema = {
   type: 'object',
   description: 'Error message.',
   properties: { detail: { type: 'string' } },
@@ -76,7 +76,7 @@ const FIELD_METADATA_SCHEMA: JsonSchema = {
 };
 
 export const METADATA_AND_ERROR_SCHEMAS = {
-  detail: DETAIL_SCHEMA,
+  detail: ERROR_DETAIL_SCHEMA,
   field_errors: FIELD_ERRORS_SCHEMA,
   metadata: METADATA_SCHEMA,
   field: FIELD_METADATA_SCHEMA,

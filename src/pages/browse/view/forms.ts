@@ -14,7 +14,7 @@ import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
 const MAX_CHOICES = 60;
-const ID = /^\d+$/;
+const NUMERIC_ID = /^\d+$/;
 const LOGIN_CONTROLS: readonly FormControl[] = [
   { key: 'username', label: 'User name', kind: 'string', singleLine: true, required: true },
   { key: 'password', label: 'Password', kind: 'password', required: true },
@@ -58,7 +58,7 @@ export class FormBuilder {
         const text = textOf(control.key)?.trim();
         if (!control.searchType || !text) return control;
         const { findByName, firstRows } = this.rowSearchOf(control.searchType)!;
-        if (!ID.test(text)) return { ...control, matches: await findByName!(context.resolverContext, text) };
+        if (!NUMERIC_ID.test(text)) return { ...control, matches: await findByName!(context.resolverContext, text) };
         const [row] = (await firstRows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
         return { ...control, ...(row && { chosenName: String(row.label) }) };
       }),

@@ -8,7 +8,7 @@ import { createRowNameSearchLookup, type RowNameSearch } from './rownames';
 /** Prefix of the hidden form field with the id of the row whose name the visible field shows. */
 export const CHOSEN_ID_PREFIX = '_chosen_';
 
-const ID = /^\d+$/;
+const NUMERIC_ID = /^\d+$/;
 /** Prefix of the labels of a user's own rows: the id, because these rows may have equal names. */
 const ID_PREFIX = /^(\d+)(?:: |$)/;
 
@@ -22,7 +22,7 @@ async function resolveName(
   context: object,
 ): Promise<string | undefined> {
   if (owned && ID_PREFIX.test(text)) return ID_PREFIX.exec(text)![1];
-  if (chosenId !== undefined && ID.test(chosenId)) {
+  if (chosenId !== undefined && NUMERIC_ID.test(chosenId)) {
     const [row] = (await firstRows(context, { id: { eq: chosenId } }, 1)) ?? [];
     if (row && isSameName(String(row.label), text)) return chosenId;
   }
@@ -42,7 +42,7 @@ export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schem
 
   const resolveId = async (type: string, text: string | undefined, chosenId: string | undefined, context: object) => {
     const name = text?.trim();
-    if (!name || ID.test(name)) return undefined;
+    if (!name || NUMERIC_ID.test(name)) return undefined;
     const rowSearch = rowSearchOf(type);
     return rowSearch && resolveName(rowSearch, name, chosenId, context);
   };

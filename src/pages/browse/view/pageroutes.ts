@@ -27,7 +27,7 @@ export class PageRoutes {
   }
 
   listedResources(): PageResource[] {
-    return this.endpoints.listedNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(pageResourceOf));
+    return this.endpoints.apiRootNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(pageResourceOf));
   }
 
   /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */

@@ -7,7 +7,7 @@ const MAX_LABEL_LENGTH = 60;
 const MAX_MATCHES = 20;
 const MAX_ROWS_IN_NAME = 3;
 /** Marks a list in the path of a name: the name is joined from several rows of the list instead of only the first one. */
-const ALL_ROWS_SUFFIX = '[]';
+const JOINED_LIST_SUFFIX = '[]';
 /** Kinds of fields that serve as the name of a row if its type has no text field. */
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 
@@ -48,7 +48,7 @@ function namingField(fields: readonly FieldMetadata[], ordering: readonly string
 /** Converts a path to a selection: `a.b` → `a { b }`. */
 const selectionOfPath = (path: FieldPath): string => path.reduceRight((inner, name) => (inner ? `${name} { ${inner} }` : name), '');
 
-const pathOf = (text: string): FieldPath => text.replaceAll(ALL_ROWS_SUFFIX, '').split('.');
+const pathOf = (text: string): FieldPath => text.replaceAll(JOINED_LIST_SUFFIX, '').split('.');
 
 function textsAt(value: unknown, [name, ...rest]: FieldPath): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, name === undefined ? [] : [name, ...rest]));
@@ -59,7 +59,7 @@ function textsAt(value: unknown, [name, ...rest]: FieldPath): string[] {
 /** Returns the text at the end of the path. Texts of several rows are joined: `Back Squat + Deadlift`. */
 function textAt(row: Row, path: string): string {
   const texts = [...new Set(textsAt(row, pathOf(path)).filter(Boolean))];
-  if (!path.includes(ALL_ROWS_SUFFIX)) return texts[0] ?? '';
+  if (!path.includes(JOINED_LIST_SUFFIX)) return texts[0] ?? '';
   const remainingCount = texts.length - MAX_ROWS_IN_NAME;
   return remainingCount > 0 ? [...texts.slice(0, MAX_ROWS_IN_NAME), `${remainingCount} more`].join(' + ') : texts.join(' + ');
 }

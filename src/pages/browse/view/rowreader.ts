@@ -41,7 +41,7 @@ export class RowReader {
   /** Returns the rows with these ids as a table, in this order; undefined if they cannot be read. */
   async readTable(endpoint: Endpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
     const { type, resource } = endpoint;
-    const { tablePlan } = this.planOf(endpoint);
+    const { tablePlan } = this.endpointPlanOf(endpoint);
     const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${tablePlan.selection} } } }`;
     const { data } = ids.length
       ? await this.prepareOnce(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length })
@@ -53,8 +53,8 @@ export class RowReader {
 
   async readDetailRow(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
     const { type, resource } = endpoint;
-    // A list that requires sign-in would fail, and with it the whole row, because it is not nullable.
-    const childListPlans = this.planOf(endpoint).childListPlans.filter(({ isOwned }) => signedIn || !isOwned);
+    // Anonymous visitors do not get lists that require sign-in: such a list is not nullable, so its error would make the whole row null.
+    const childListPlans = this.endpointPlanOf(endpoint).childListPlans.filter(({ isOwned }) => signedIn || !isOwned);
     const fields = visibleFieldsOf(type).filter(({ name }) => name !== 'id');
     const { unitSystem, hasGoalCalories } = type.getFields();
     const selections = [
@@ -94,7 +94,7 @@ export class RowReader {
     return run;
   }
 
-  private planOf({ view, type }: Endpoint): EndpointPlan {
+  private endpointPlanOf({ view, type }: Endpoint): EndpointPlan {
     let endpointPlan = this.planByEndpoint.get(view.rest);
     if (!endpointPlan) {
       const childListPlans = childFieldsOf(type).flatMap((childField) => this.childListPlanOf(type, childField) ?? []);

@@ -86,7 +86,7 @@ export class ViewBuilder {
       };
     }
     if (pageRoute.kind === 'action')
-      return { filters: argumentControlsOf(pageRoute.computedEndpoint.field.args), action: pageRoute.computedEndpoint.metadata.name };
+      return { filters: argumentControlsOf(pageRoute.computedEndpoint.field.args), extraAction: pageRoute.computedEndpoint.metadata.name };
     return {};
   }
 

@@ -179,7 +179,8 @@ export interface HtmlView {
   errors: FieldErrors;
   resource?: PageResource;
   id?: string;
-  action?: string;
+  /** Name of the computed endpoint below a row that the page shows, such as `nutritional_values`. */
+  extraAction?: string;
   /** Kinds of the visible fields by REST key. */
   fieldKinds: Readonly<Record<string, FieldKind>>;
   /** REST keys of the visible fields that can be written. */

@@ -41,7 +41,7 @@ export interface CostEstimate {
   limit: number;
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate?: string;
-  /** Schema coordinate of the argument that can be changed to reduce the cost of that field. */
+  /** Schema coordinate of the argument to reduce so that the most expensive field costs less. */
   argument?: string;
 }
 
