@@ -63,7 +63,7 @@ registerEnumType(OneRepMaxFormula, {
 });
 
 /** SQL of the formulas. They divide last, so that results that are exact as decimals remain exact. */
-const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
+const ESTIMATE_SQL: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
   EPLEY: (w, r) => `${w} * (30 + ${r}) / 30`,
   BRZYCKI: (w, r) => `${w} * 36 / (37 - ${r})`,
   WATHAN: (w, r) => `${w} * 100 / (48.8 + 53.8 * exp(-0.075 * ${r}))`,
@@ -77,7 +77,7 @@ const ESTIMATE_PLACES = 10;
 export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN
-    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS} THEN round(${ESTIMATES[formula](w, r)}, ${ESTIMATE_PLACES}) END END`;
+    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS} THEN round(${ESTIMATE_SQL[formula](w, r)}, ${ESTIMATE_PLACES}) END END`;
 }
 
 export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, description: 'Formula of the estimate.' };

@@ -90,7 +90,7 @@ export class MuscleVolumeResolver {
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    // Secondary muscles count half. Their sums are halved instead of each row, because thousands of decimal multiplications would be slow.
+    // Secondary muscles count half. The sums are halved rather than the rows, because thousands of decimal multiplications would be slow.
     const fractionalSum = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(

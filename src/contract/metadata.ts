@@ -117,7 +117,7 @@ export const filterParameterName = ({ key, operator }: FilterMetadata, { rest }:
 /** A REST resource that serves rows of a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
 export interface RestViewMetadata {
   rest: string;
-  /** Name in OPTIONS, e.g. `Weight Entry`. */
+  /** Name in the response to OPTIONS, such as `Weight Entry`. */
   title: string;
   description: string;
   /** GraphQL selection set of the response body; by default derived from the fields. */
@@ -161,7 +161,7 @@ export interface ResourceMetadata {
    * ends in `[]`.
    */
   readonly labelPaths?: readonly string[];
-  /** Field path that distinguishes rows with the same display name. */
+  /** Path of the field that distinguishes rows with the same display name. */
   readonly distinguishingPath?: string;
 }
 
@@ -182,7 +182,7 @@ export interface BodyMetadata {
 /** `extensions.action` of a resource's field: `GET /<resource>/<id>/<name>/`, with the field's arguments as query parameters. */
 export interface ActionMetadata extends BodyMetadata {
   readonly name: string;
-  /** Name in OPTIONS; defaults to the words of `name`. */
+  /** Name in the response to OPTIONS; defaults to the words of `name`. */
   readonly title?: string;
 }
 

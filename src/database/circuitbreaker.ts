@@ -18,7 +18,7 @@ const TICK_MS = 250;
 /** Number of timer ticks without received data after which a running statement is checked. */
 const TICKS_UNTIL_CHECK = 5;
 /** Number of timer ticks within which PostgreSQL must respond to a health check. */
-const MAX_RESPONSE_TICKS = 6;
+const MAX_HEALTH_CHECK_TICKS = 6;
 /** Number of timer ticks after which a statement is checked again, if the last check found its backend working. */
 const TICKS_UNTIL_RECHECK = 8;
 /** Number of timer ticks after the timeout of a statement (`statement_timeout`) until its connection is closed. */
@@ -129,7 +129,7 @@ export class CircuitBreaker {
 
   private async check(suspectConnections: readonly WatchedConnection[]): Promise<void> {
     this.isChecking = true;
-    this.ticksLeft = MAX_RESPONSE_TICKS;
+    this.ticksLeft = MAX_HEALTH_CHECK_TICKS;
     let deadConnections: WatchedConnection[] = [];
     try {
       const idlePids = await this.findIdleBackends(suspectConnections.map(pidOf));

@@ -6,7 +6,7 @@ import type { ClientBase } from 'pg';
 import { ConfigError } from '../platform/settingparsers';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
-import { findMaintenanceMigration, migrationNames } from './migrationmodules';
+import { findMigrationWithMaintenanceWindow, migrationNames } from './migrationmodules';
 import { findMissingReplacedMigration, replaceSquashedNames } from './squashedmigrations';
 
 /** `outdated`: migrations of this version are pending. `incompatible`: a newer version has applied a migration that this version does not support. */
@@ -77,5 +77,5 @@ export async function schemaState(database: Database): Promise<SchemaState> {
 /** Returns the first pending migration that needs a maintenance window. A new database needs none, because it serves no requests yet. */
 export async function findPendingMaintenanceMigration(database: Database): Promise<string | undefined> {
   const rows = await readAppliedMigrations(database);
-  return rows.length > 0 ? findMaintenanceMigration(pendingMigrations(rows)) : undefined;
+  return rows.length > 0 ? findMigrationWithMaintenanceWindow(pendingMigrations(rows)) : undefined;
 }

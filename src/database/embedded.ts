@@ -106,7 +106,7 @@ async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): 
             cause: error,
           });
         }
-        // A server in another container is noticed only by its socket, because its process is invisible.
+        // A server in another container can be detected only by its socket, because its process is not visible here.
         // Starting a second server on the same data fails while the first one is running.
         if (!running && isNotListening(error)) ownProcess = (await startOwnServer(place, log)) ?? ownProcess;
         await sleep(10);

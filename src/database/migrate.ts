@@ -7,7 +7,7 @@ import { requireSupportedSchema } from './compatibility';
 import type { Database } from './connection';
 import { retryLockConflicts, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
 import { ADVISORY_LOCK_KEYS } from './advisorylocks';
-import { findMaintenanceMigration, loadMigration, migrationNames, type Direction } from './migrationmodules';
+import { findMigrationWithMaintenanceWindow, loadMigration, migrationNames, type Direction } from './migrationmodules';
 import { OnlineSchemaChange } from './onlineschemachange';
 import { deleteReplacedRecords, replaceSquashedNames, recordReplacements } from './squashedmigrations';
 import { inTransaction } from './transaction';
@@ -122,7 +122,7 @@ export interface MigrateUpOptions {
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
 function rejectMaintenanceMigrations(pending: readonly string[], applied: ReadonlySet<string>): void {
-  const name = applied.size > 0 && findMaintenanceMigration(pending);
+  const name = applied.size > 0 && findMigrationWithMaintenanceWindow(pending);
   if (name)
     throw new ConfigError(
       `The migration ${name} needs a maintenance window (${loadMigration(name).maintenance}): stop all servers, ` +

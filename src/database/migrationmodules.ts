@@ -31,5 +31,5 @@ export const migrationNames = (): string[] =>
 export const loadMigration = (name: string) => require(join(folder, name)) as MigrationModule;
 
 /** Returns the first of the given migrations that needs a maintenance window. */
-export const findMaintenanceMigration = (names: readonly string[]): string | undefined =>
+export const findMigrationWithMaintenanceWindow = (names: readonly string[]): string | undefined =>
   names.find((name) => loadMigration(name).maintenance !== undefined);

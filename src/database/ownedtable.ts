@@ -46,7 +46,7 @@ export const createOwnedTableMigration = (table: string, columns: OwnedTableColu
         createTable(table, columns),
         rowVersionTrigger(table),
         changeLogTriggers(table),
-        wholeVersionTriggers(table, columns),
+        parentVersionTriggers(table, columns),
         rowSecurity(table),
       ].join('\n'),
     )),
@@ -102,8 +102,8 @@ const changeLogTriggers = (table: string): string =>
     `CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`,
   ].join('\n');
 
-/** SQL: triggers that change the version of the whole when a part changes. */
-const wholeVersionTriggers = (table: string, { whole, parents }: OwnedTableColumns): string =>
+/** SQL: triggers that change the version of the parent row when one of the child rows that belong to it changes. */
+const parentVersionTriggers = (table: string, { whole, parents }: OwnedTableColumns): string =>
   whole
     ? Object.entries(TRANSITION_TABLES)
         .map(

@@ -26,26 +26,26 @@ interface ObjectRow {
   defect: string | null;
 }
 
-const VIEWER = '(viewer role)';
+const VIEWER_ROLE_PLACEHOLDER = '(viewer role)';
 
 const inSchema = (column: string) => `${column} = quote_ident(current_schema())::regnamespace`;
 const isNotOfExtension = (catalogue: string, oid: string) =>
   `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`;
 
-const TABLES = `
+const TABLES_SQL = `
   SELECT 'table ' || c.relname, concat_ws(' ', CASE c.relkind WHEN 'p' THEN 'partitioned' END, CASE c.relpersistence WHEN 'u' THEN 'unlogged' END),
     CASE WHEN c.relowner <> (SELECT relowner FROM pg_class WHERE oid = to_regclass('migration')) THEN 'owned by another role' END
   FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isNotOfExtension('pg_class', 'c.oid')}`;
 
-const VIEWS = `
+const VIEWS_SQL = `
   SELECT 'view ' || c.relname, CASE c.relkind WHEN 'm' THEN 'materialized' ELSE '' END, NULL
   FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('v', 'm') AND ${isNotOfExtension('pg_class', 'c.oid')}`;
 
-const ROW_SECURITY = `
+const ROW_SECURITY_SQL = `
   SELECT 'row security ' || c.relname, CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE '' END, NULL
   FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relrowsecurity`;
 
-const COLUMNS = `
+const COLUMNS_SQL = `
   SELECT format('column %s.%s', c.relname, a.attname), concat_ws(' ', format_type(a.atttypid, a.atttypmod),
     'COLLATE ' || CASE WHEN a.attcollation <> t.typcollation THEN l.collname END, CASE WHEN a.attnotnull THEN 'NOT NULL' END,
     'IDENTITY ' || nullif(a.attidentity::text, ''), 'GENERATED ' || nullif(a.attgenerated::text, ''),
@@ -58,38 +58,49 @@ const COLUMNS = `
  * SQL: constraints, except NOT NULL, which only PostgreSQL 18 and later list as constraints. A foreign key whose triggers are disabled counts as
  * disabled.
  */
-const CONSTRAINTS = `
+const CONSTRAINTS_SQL = `
   SELECT format('constraint %s.%s', r.relname, c.conname), replace(pg_get_constraintdef(c.oid, true), ' NOT VALID', ''),
     CASE WHEN NOT c.convalidated THEN 'not validated'
       WHEN EXISTS (SELECT FROM pg_trigger t WHERE t.tgconstraint = c.oid AND t.tgenabled IN ('D', 'R')) THEN 'disabled' END
   FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid WHERE ${inSchema('c.connamespace')} AND c.contype NOT IN ('n', 't')`;
 
-const INDEXES = `
+const INDEXES_SQL = `
   SELECT format('index %s.%s', t.relname, c.relname),
     replace(pg_get_indexdef(i.indexrelid), format(' ON %I.', current_schema()), ' ON '),
     CASE WHEN NOT (i.indisvalid AND i.indisready) THEN 'invalid' END
   FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid WHERE ${inSchema('t.relnamespace')} AND t.relkind <> 't'`;
 
-const TRIGGERS = `
+const TRIGGERS_SQL = `
   SELECT format('trigger %s.%s', c.relname, t.tgname), pg_get_triggerdef(t.oid, true), CASE WHEN t.tgenabled IN ('D', 'R') THEN 'disabled' END
   FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE ${inSchema('c.relnamespace')} AND NOT t.tgisinternal`;
 
-const POLICIES = `
+const POLICIES_SQL = `
   SELECT format('policy %s.%s', tablename, policyname), concat_ws(' ', permissive, 'FOR ' || cmd,
-    'TO ' || (SELECT string_agg(CASE WHEN r = $1 THEN '${VIEWER}' ELSE r END, ', ' ORDER BY r) FROM unnest(roles::text[]) r),
+    'TO ' || (SELECT string_agg(CASE WHEN r = $1 THEN '${VIEWER_ROLE_PLACEHOLDER}' ELSE r END, ', ' ORDER BY r) FROM unnest(roles::text[]) r),
     'USING ' || qual, 'CHECK ' || with_check), NULL
   FROM pg_policies WHERE schemaname = current_schema()`;
 
 /** Ignores collations in the bodies of functions, because migrations choose one that the server supports. */
-const ROUTINES = `
+const ROUTINES_SQL = `
   SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
     concat_ws(' ', l.lanname, p.provolatile, CASE WHEN p.prosecdef THEN 'SECURITY DEFINER' END, 
       'body ' || md5(regexp_replace(p.prosrc, 'COLLATE [^ )]+', 'COLLATE', 'g'))), NULL
   FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${inSchema('p.pronamespace')} AND ${isNotOfExtension('pg_proc', 'p.oid')}`;
 
-const EXTENSIONS = `SELECT 'extension ' || extname, '', NULL FROM pg_extension WHERE extname <> 'plpgsql'`;
+const EXTENSIONS_SQL = `SELECT 'extension ' || extname, '', NULL FROM pg_extension WHERE extname <> 'plpgsql'`;
 
-const KINDS = [TABLES, VIEWS, ROW_SECURITY, COLUMNS, CONSTRAINTS, INDEXES, TRIGGERS, POLICIES, ROUTINES, EXTENSIONS];
+const KINDS = [
+  TABLES_SQL,
+  VIEWS_SQL,
+  ROW_SECURITY_SQL,
+  COLUMNS_SQL,
+  CONSTRAINTS_SQL,
+  INDEXES_SQL,
+  TRIGGERS_SQL,
+  POLICIES_SQL,
+  ROUTINES_SQL,
+  EXTENSIONS_SQL,
+];
 const OBJECTS_SQL = KINDS.map(
   (query) => `SELECT "name", "definition", "defect"::text FROM (${query}) AS t("name", "definition", "defect")`,
 ).join('\nUNION ALL ');
@@ -106,7 +117,7 @@ export async function describeSchema(client: Pick<ClientBase, 'query'>): Promise
   return Object.fromEntries((await queryObjects(client)).map(({ name, definition }) => [name, definition]));
 }
 
-/** Compares a database to which all migrations are applied with the objects that the migrations create. */
+/** Compares the schema of a fully migrated database with the objects that the migrations create. */
 export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<SchemaDifferences> {
   const objects = new Map((await queryObjects(client)).map((row) => [row.name, row]));
   const expectedObjects = new Map(Object.entries<string>(expected));
@@ -137,7 +148,7 @@ const appliesToRequests = (name: string, definition: string): boolean =>
   / TO (.*?)(?: USING | CHECK |$)/
     .exec(definition)![1]!
     .split(', ')
-    .some((role) => role === VIEWER || role === 'public');
+    .some((role) => role === VIEWER_ROLE_PLACEHOLDER || role === 'public');
 
 /** Returns the name of the table to which an object belongs. */
 const tableOf = (name: string): string => /^(?:row security |[a-z]+ (?=\S+\.))([^.]+)/.exec(name)?.[1] ?? '';

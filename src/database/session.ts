@@ -21,7 +21,7 @@ interface OpenTransaction {
 }
 
 /** Thrown to make Sequelize roll back a transaction whose result is discarded. */
-class RolledBack extends Error {}
+class RolledBackError extends Error {}
 
 export class DatabaseSession implements StatementContext {
   statements = 0;
@@ -190,13 +190,13 @@ export class DatabaseSession implements StatementContext {
         } finally {
           this.openTransaction = outer;
         }
-        if (!outcome.shouldCommit) throw new RolledBack();
+        if (!outcome.shouldCommit) throw new RolledBackError();
         outer?.compensations.push(...compensations);
         return outcome.result;
       });
     } catch (error) {
       for (const undo of compensations) await undo();
-      if (error instanceof RolledBack) return outcome!.result;
+      if (error instanceof RolledBackError) return outcome!.result;
       throw error;
     }
   }

@@ -18,8 +18,8 @@ const cpuMsSince = (since: NodeJS.CpuUsage) => {
 };
 
 /**
- * Runs a task with a limit on its CPU time. Decoding runs on other threads, so it does not block the timer. It cannot be cancelled: when the server
- * receives the reply `slow`, it kills this process.
+ * Runs a task with a limit on its CPU time. Decoding runs on other threads, so it does not block the timer. Decoding cannot be cancelled, so the
+ * server kills this process when it receives the reply `slow`.
  */
 process.on('message', (task: LimitedImageTask) => {
   const startUsage = process.cpuUsage();

@@ -66,7 +66,7 @@ async function validate({ filename, path, sender }: UploadedFile): Promise<strin
   try {
     result = await imageWorkerPool.reencode(`of ${sender}`, path, format && storedFormatFor(format));
   } catch (error) {
-    // If the client has disconnected, the temporary file was deleted, which made the task fail.
+    // If the client has disconnected, its temporary file was deleted, and that is why the task failed.
     if (!(error instanceof ImageFailure)) throw existsSync(path) ? error : new ClientGone();
     return [error.reason === 'slow' ? SLOW_IMAGE_MESSAGE : INVALID_IMAGE_MESSAGE];
   }

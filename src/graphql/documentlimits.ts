@@ -109,7 +109,7 @@ function countAliases(set: SelectionSetNode, context: ValidationContext): number
   const aliasesByType = new Map<string, Set<string>>();
   visitFields([set], '', {
     findFragment: (name) => context.getFragment(name) ?? undefined,
-    narrowParent: (_type, typeCondition) => typeCondition.name.value,
+    narrowToTypeCondition: (_type, typeCondition) => typeCondition.name.value,
     visitField({ alias }, type) {
       if (alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(alias.value));
     },

@@ -48,7 +48,7 @@ export const responsePolicyPlugin = (executor: Executor, maxResponse: number): A
         if (!attempt || 'storedResponse' in attempt) return;
         const { claim } = attempt;
         resolverContext.storeResponse = async (result) => {
-          if (!resolverContext.responseSize?.exceedsLimit) await claim.storeInTransaction({ status: 200, body: result });
+          if (!resolverContext.responseSize?.exceedsLimit) await claim.storeResponseInTransaction({ status: 200, body: result });
         };
       },
       async responseForOperation(resolved) {

@@ -131,7 +131,7 @@ export class NamedQuery implements Submittable {
     const wire = connection as Wire;
     const { name, text } = this;
     wire.stream.cork();
-    if (this.preceding) this.sendPreceding(wire, this.preceding);
+    if (this.preceding) this.sendPrecedingStatement(wire, this.preceding);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
       // Closes the prepared statement of this name first: PostgreSQL may have one that pg does not know (see `sendPreceding`). If it has none, Close is no error.
       if (name) wire.close({ type: 'S', name });
@@ -149,7 +149,7 @@ export class NamedQuery implements Submittable {
    * Sends the preceding statement. pg takes its ParseComplete for that of the query, and so records the query as prepared too early. `handleError` deletes
    * that record.
    */
-  private sendPreceding(wire: Wire, { text, values }: PrecedingStatement): void {
+  private sendPrecedingStatement(wire: Wire, { text, values }: PrecedingStatement): void {
     this.wire = wire;
     if (!(PRECEDING_NAME in wire.parsedStatements)) {
       wire.close({ type: 'S', name: PRECEDING_NAME });

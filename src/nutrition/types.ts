@@ -39,7 +39,7 @@ export class NutritionalValues {}
 
 @ObjectType({ description: 'Energy and nutrients as REST shows them for a form: texts with two places.', simpleResolvers: true })
 @DecimalFields(ALL_VALUES, nutrientDescription)
-export class FormValues {}
+export class FormNutritionalValues {}
 
 @ObjectType({ description: 'One number for each macronutrient, rounded to two places.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)

@@ -4,6 +4,6 @@ export interface RequestTrace {
   traceOperation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T>;
   /** Starts a span of an SQL statement. The returned function ends it; pass the number of rows, or nothing if the statement failed. */
   beginStatement(text: string): (rows?: number) => void;
-  /** Records a span of an SQL statement that has just ended and took `ms` milliseconds. */
+  /** Records a span for an SQL statement that has just ended and took `ms` milliseconds. */
   recordStatement(text: string, ms: number): void;
 }

@@ -9,7 +9,7 @@ const INTERVAL_MS = 1_000;
 
 interface CpuTimes {
   stolen: number;
-  /** CPU time that this machine needed: the time that it used and the time that was stolen from it. */
+  /** CPU time that this machine demanded: the time that it used and the time that other machines of the host took from it (steal time). */
   demanded: number;
 }
 

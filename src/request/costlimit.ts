@@ -59,7 +59,7 @@ class Bucket {
     return this.rate * CAPACITY_SECONDS;
   }
 
-  /** Updates and returns the level: the cost spent and reserved, less what has leaked since. */
+  /** Updates and returns the level of the bucket: the cost spent and reserved, less what has leaked since the last update. */
   currentLevel(): number {
     const now = performance.now();
     this.level = Math.max(0, this.level - ((now - this.updatedAt) / 1000) * this.rate);
@@ -280,7 +280,7 @@ export class CostLimiter {
     return bucket;
   }
 
-  /** Exchanges spent cost with the other instances. If that fails, the cost stays unreported and is shared at the next attempt. */
+  /** Exchanges the spent cost with the other instances. If that fails, it is shared at the next attempt. */
   async share(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
       ([, { unsharedCost: unreportedCost, capacity }]) => Math.abs(unreportedCost) > capacity * MIN_SHARED_FRACTION,

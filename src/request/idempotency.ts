@@ -142,7 +142,7 @@ export class IdempotencyClaim {
     const response = await this.session.atomically(async () => {
       const result = await run();
       const shouldCommit = result.status < 400;
-      if (shouldCommit) await this.storeInTransaction(result);
+      if (shouldCommit) await this.storeResponseInTransaction(result);
       return { shouldCommit, result };
     });
     if (!this.isStored) await this.storeResponse(response);
@@ -150,7 +150,7 @@ export class IdempotencyClaim {
   }
 
   /** Stores the response in the current transaction of the session, unless it is too large. Throws if another request has taken over the claim. */
-  async storeInTransaction(response: StoredResponse): Promise<void> {
+  async storeResponseInTransaction(response: StoredResponse): Promise<void> {
     const values = this.storageParameters(response);
     if (!values) return;
     const rows = await this.session.query(STORE_RESPONSE_SQL, [...values, true]);

@@ -30,7 +30,7 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
 import { amountError, parseFormInteger } from '../nutrition/form';
-import { FormValues, NutritionalValues } from '../nutrition/types';
+import { FormNutritionalValues, NutritionalValues } from '../nutrition/types';
 import { formatValues, gramsOfAmount, NUTRIENTS, valuesOfPortion, type HouseholdMeasure } from '../nutrition/values';
 import { parseInteger } from '../platform/pythonscalars';
 import { DiaryEntry } from './diaryentry';
@@ -189,7 +189,11 @@ export class Ingredient extends Model<Ingredient> {
 type NutrientRow = RowFields<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
 
 /** Loads the household unit with this id; undefined if the ingredient has no such unit. */
-async function loadMeasure(ingredientId: number, unit: number | undefined, context: Context): Promise<HouseholdMeasure | undefined> {
+async function loadHouseholdMeasure(
+  ingredientId: number,
+  unit: number | undefined,
+  context: Context,
+): Promise<HouseholdMeasure | undefined> {
   const row = unit === undefined ? null : await loadRowFields(IngredientUnit, HOUSEHOLD_MEASURE_FIELDS, unit, context);
   return row?.ingredientId === ingredientId ? row : undefined;
 }
@@ -252,12 +256,12 @@ export default class IngredientResolver extends crud(Ingredient) {
     if (unit != null) rejectOtherNodeType(IngredientUnit.name, unit, 'unit');
     return valuesOfAmount(
       amount,
-      unit == null ? null : await loadMeasure(row.id, resolveRowId(IngredientUnit.name, unit.trim()), context),
+      unit == null ? null : await loadHouseholdMeasure(row.id, resolveRowId(IngredientUnit.name, unit.trim()), context),
       row,
     );
   }
 
-  @FieldResolver(() => FormValues, {
+  @FieldResolver(() => FormNutritionalValues, {
     description:
       'Nutritional values of an amount of the ingredient, for the values of a form. The unit must belong to the ingredient named in the form.',
   })
@@ -277,7 +281,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     const formIngredientId = parseFormInteger(ingredient);
     // Like the reference service, validates the ingredient before the other arguments and reports only its error.
     if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE] });
-    const measure = unit ? await loadMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
+    const measure = unit ? await loadHouseholdMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
     return valuesOfAmount(amount ?? '', measure, row);
   }
 }

@@ -96,10 +96,10 @@ type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
 type PlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
 
 /** Returns ounces if the owner of the plan prefers imperial units and the API is REST, which assumes the units of the profile; otherwise grams. */
-const massUnitOf = (plan: RowFields<NutritionPlan, 'unitSystem'>, { policies }: Context): MassUnit =>
+const massUnitOfPlan = (plan: RowFields<NutritionPlan, 'unitSystem'>, { policies }: Context): MassUnit =>
   policies.assumesProfileUnits && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
-const diaryDay = (date: string, entries: readonly ExactValues[]) => ({ ...formatValues(sumValues(entries)), date });
+const toDiaryDay = (date: string, entries: readonly ExactValues[]) => ({ ...formatValues(sumValues(entries)), date });
 
 /** Computes the nutritional values of the diary entries of a plan, grouped by date. */
 async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedCondition): Promise<Map<string, ExactValues[]>> {
@@ -111,7 +111,7 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
     context,
     where,
   );
-  const values = await Promise.all(entries.map((entry) => portionNutritionalValues(entry, context, massUnitOf(plan, context))));
+  const values = await Promise.all(entries.map((entry) => portionNutritionalValues(entry, context, massUnitOfPlan(plan, context))));
   const days = new Map<string, ExactValues[]>();
   // Timestamps are returned in the time zone of the server, so their prefix is the date in that zone.
   entries.forEach(({ eatenAt }, index) => {
@@ -130,10 +130,10 @@ const dateCondition = (date: string): NamedCondition => ({
 });
 
 /** Sums of a day without entries. They are integers, because the reference service starts each sum with the integer 0, to which it adds floats. */
-const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
+const EMPTY_DAY_VALUES = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
-  const unit = massUnitOf(plan, context);
+  const unit = massUnitOfPlan(plan, context);
   // REST divides by the number of the logged body weight, whatever its unit, like the reference service.
   const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
@@ -169,7 +169,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: DiaryPlanRow, @Ctx() context: Context) {
     const days = await valuesByDate(plan, context);
-    return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => diaryDay(date, entries));
+    return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => toDiaryDay(date, entries));
   }
 
   @FieldResolver(() => DiaryDay, {
@@ -187,6 +187,6 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
     if (date === undefined) throw invalidFieldsError({ date: ['Enter a valid date.'] });
     const entries = [...(await valuesByDate(plan, context, dateCondition(date))).values()].flat();
-    return entries.length > 0 ? diaryDay(date, entries) : INTEGER_ZEROS;
+    return entries.length > 0 ? toDiaryDay(date, entries) : EMPTY_DAY_VALUES;
   }
 }

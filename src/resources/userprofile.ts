@@ -27,7 +27,7 @@ const AGE_RANGE = { min: 10, max: 100 } as const;
 
 const fullYearsBetween = (birth: string, day: string) => Math.floor(DateTime.fromISO(day).diff(DateTime.fromISO(birth), 'years').years);
 
-/** Rejects a birthdate if the user is below the minimum age, or if the birthday on which the user reached the maximum age has passed. */
+/** Rejects a birthdate if the user is younger than the minimum age, or older than the maximum age by at least one day. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
   const day = DateTime.fromISO(todayIn(timeZone));
   const birth = DateTime.fromISO(String(value));

@@ -73,8 +73,8 @@ export async function createApp(processServices: Services): Promise<App> {
     queueingDelay: () => admissionControl.queueingDelay,
     stolenShare: () => stealTime.share,
     subscriptions: () => ({
-      running: executor.openSubscriptions,
-      deliveredEvents: executor.deliveredEvents,
+      running: executor.openSubscriptionCount,
+      deliveredEvents: executor.deliveredEventCount,
       eventStreams: eventStreams.size,
       webSockets: webSockets.size,
     }),
@@ -130,7 +130,7 @@ export async function createApp(processServices: Services): Promise<App> {
   };
 }
 
-/** Returns 1 for each present degradation and 0 for all others, so that the time series exist before a fault. */
+/** Returns 1 for each active degradation and 0 for all others, so that every time series exists before the first fault. */
 const countDegradations = (present: readonly Degradation[]): Record<string, number> =>
   Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(present.includes(name))]));
 

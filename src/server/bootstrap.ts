@@ -16,7 +16,7 @@ import { seedDemo, seedReferenceData, type DemoAccount } from '../transfer/seed'
 export interface RunningApp {
   app: App;
   /** The demo account, if this start has created it. */
-  demo?: DemoAccount;
+  demoAccount?: DemoAccount;
   /** Whether there is no user account. Checked only in production. */
   hasNoAccounts: boolean;
   /** Whether the catalogue is empty. The operator fills it in an external database by `fitgraph seed` or `fitgraph import`. */
@@ -38,12 +38,12 @@ export async function bootstrap(
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     await recordKeyFingerprint(database, opened.secretKey);
     const vault = new TokenVault(opened.secretKey);
-    const demo = opened.embedded ? await seedFirstData() : undefined;
+    const demoAccount = opened.embedded ? await seedFirstData() : undefined;
     const { services, stop } = await startServices(config, database, vault, clientOrigin, log);
     const app = await createApp(services);
     return {
       app,
-      demo,
+      demoAccount,
       hasNoAccounts: config.production && !(await database.queryAsServer('SELECT FROM "user_account" LIMIT 1')).length,
       hasEmptyCatalogue: !(await database.queryAsServer('SELECT FROM "language" LIMIT 1')).length,
       async close() {

@@ -96,11 +96,15 @@ function logHints({ hasNoAccounts, hasEmptyCatalogue }: RunningApp, log: Logger)
   if (hasNoAccounts) log.warn(NO_ACCOUNTS);
 }
 
-function printBanner(config: Config, port: number, { demo, hasNoAccounts, hasEmptyCatalogue }: RunningApp): void {
+function printBanner(config: Config, port: number, { demoAccount, hasNoAccounts, hasEmptyCatalogue }: RunningApp): void {
   const base = baseUrl(config, port);
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
-  if (demo)
-    lines.push('', `Created a demo account. User ${demo.username}, password ${demo.password}`, `Authorization: Token ${demo.token}`);
+  if (demoAccount)
+    lines.push(
+      '',
+      `Created a demo account. User ${demoAccount.username}, password ${demoAccount.password}`,
+      `Authorization: Token ${demoAccount.token}`,
+    );
   if (hasEmptyCatalogue) lines.push('', EMPTY_CATALOGUE);
   if (hasNoAccounts) lines.push('', NO_ACCOUNTS);
   process.stdout.write(`\n${lines.map((line) => line && `  ${line}`).join('\n')}\n\n`);

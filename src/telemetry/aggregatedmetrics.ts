@@ -7,7 +7,7 @@ import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { CollectMetrics } from './metricsendpoint';
 import type { MetricsMessage, Metric } from './workermetrics';
 
-/** Time for a worker to send its metrics. After that, its last known counters are used. */
+/** Maximum waiting time for the metrics of a worker. After that, its last known counters are used. */
 const COLLECT_TIMEOUT_MS = 1_000;
 
 const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));

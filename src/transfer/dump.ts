@@ -27,8 +27,8 @@ export const entitiesByDumpModel = () =>
 const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.unique?.join() === OWNER_FIELD.field;
 
 /**
- * Sorts entities topologically: referenced tables before those that refer to them, and preferences before other rows of users, whatever the order of
- * the dump and of the entities.
+ * Sorts entities topologically: referenced tables before those that refer to them. The preferences of users come before their other rows. The result
+ * does not depend on the order of the dump or of the entities.
  */
 export function sortByDependency(models: Map<string, Entity>): Entity[] {
   const sorted: Entity[] = [];

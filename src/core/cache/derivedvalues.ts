@@ -18,7 +18,7 @@ interface DataVersion {
   snapshot: string;
   /** Version of the catalogue cache. */
   generation: number;
-  /** Number that identifies the version in keys of `values`. */
+  /** Identifies the version in the keys of the `values` cache. */
   number: number;
 }
 
@@ -133,7 +133,7 @@ export abstract class LazyDerivedValue {
     });
   }
 
-  /** Counts objects that belong to this value. */
+  /** Adds to the number of objects that this value consists of, which the size limit of the cache counts. */
   protected countObjects(count: number): void {
     if (this.whole) return this.whole.countObjects(count);
     this.objectCount += count;

@@ -134,7 +134,7 @@ function changesQuery(
 }
 
 /** Whether the payload of a notification is a user id. Otherwise it is the name of a public table, or empty if all data may have changed. */
-const isOwnerId = (payload: string): boolean => /^\d+$/.test(payload);
+const isUserIdPayload = (payload: string): boolean => /^\d+$/.test(payload);
 
 export interface ChangePage {
   cursor: string;
@@ -156,7 +156,7 @@ export class ChangeLog {
   ) {
     listener.on(CHANNEL, {
       onNotification: (payload) => {
-        if (!isOwnerId(payload)) database.replica?.recordChange();
+        if (!isUserIdPayload(payload)) database.replica?.recordChange();
         if (payload === '') this.wakeAll();
         else this.wake(payload);
       },

@@ -21,7 +21,7 @@ import {
 } from './groupkeys';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupingValueSql } from './joins';
-import { binMemberName, bucketsProperty, idMemberName } from './types';
+import { binMemberName, timeBucketsProperty, idMemberName } from './types';
 import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_STEPS, timeBucket, type BucketUnit } from './timebuckets';
 
 const MAX_KEYS = 6;
@@ -36,7 +36,7 @@ export interface GroupKey {
   orderSql(value: string): string;
   /** Adds a selected key value to the `keys` object of a group. */
   assignValue(keys: Row, value: Row[string]): void;
-  /** Returns SQL that generates all key values from `from` to `to`. Absent unless empty groups are requested. */
+  /** Returns SQL that generates every key value from `from` to `to`. Present only if empty groups are requested. */
   generateSeriesSql?(from: string, to: string, bind: ParameterBinder): string;
   /** Returns SQL of the number of steps from `from` to `to`. Absent unless empty groups are requested. */
   stepCountSql?(from: string, to: string, bind: ParameterBinder): string;
@@ -53,7 +53,7 @@ const unchangedSql = (value: string) => value;
 /** Builds the keys by which one query groups rows, with the joins that these keys need and the weights of the rows. */
 class GroupKeyBuilder {
   readonly keys: GroupKey[] = [];
-  readonly rowWeights: string[] = [];
+  readonly rowWeightsSql: string[] = [];
 
   constructor(
     private readonly entity: Entity,
@@ -97,7 +97,7 @@ class GroupKeyBuilder {
   private addDayKey(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, inputPath: string): void {
     const sql = bucketSql(by, firstDay, fieldSqlExpression(field, 't'), '');
     const assign = (keys: Row, value: string | null) =>
-      appendBucket(keys, bucketsProperty(field), value === null ? null : dayBucket(by, value));
+      appendBucket(keys, timeBucketsProperty(field), value === null ? null : dayBucket(by, value));
     this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue: assign, ...timeSql(by, firstDay, empty) }, inputPath);
   }
 
@@ -112,7 +112,7 @@ class GroupKeyBuilder {
       return bucketSql(by, firstDay, `(${moment} AT TIME ZONE ${zoneSql}::text)`, `date_trunc('hour', ${moment}, ${zoneSql}::text)`);
     };
     const assign = (keys: Row, value: string | null) =>
-      appendBucket(keys, bucketsProperty(field), value === null ? null : timeBucket(by, value, timeZone));
+      appendBucket(keys, timeBucketsProperty(field), value === null ? null : timeBucket(by, value, timeZone));
     this.addKey({ name: `${field.name} ${by}`, sql, assignValue: assign, ...timeSql(by, firstDay, empty) }, inputPath);
   }
 
@@ -150,7 +150,7 @@ class GroupKeyBuilder {
       return [{ ...field.link!, weight }];
     });
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
-    const alias = `m${this.rowWeights.length}`;
+    const alias = `m${this.rowWeightsSql.length}`;
     const visibilityConditions = referenceableRowConditions(target, this.context);
     const outerAlias = this.referenceJoins.aliasOf(path);
     const ownColumn = linkedFields[0]!.keyColumn ?? 'id';
@@ -168,7 +168,7 @@ class GroupKeyBuilder {
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
       return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });
-    this.rowWeights.push(`coalesce(${alias}."weight", 1)`);
+    this.rowWeightsSql.push(`coalesce(${alias}."weight", 1)`);
     this.addKey(
       {
         name,
@@ -225,6 +225,6 @@ export function translateGroupBy(
   if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);
   groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
-  const { keys, rowWeights } = builder;
+  const { keys, rowWeightsSql: rowWeights } = builder;
   return { keys, ...(rowWeights.length && { rowWeightSql: rowWeights.join(' * ') }) };
 }

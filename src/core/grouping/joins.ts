@@ -32,7 +32,7 @@ export class ReferenceJoins {
   }
 }
 
-/** Returns SQL of a field's value for grouping: null for an omitted choice, which REST stores as an empty string. */
+/** Returns the SQL expression of the value by which a field is grouped: null for an omitted choice, which REST stores as an empty string. */
 export function groupingValueSql(field: FieldMeta, alias: string): string {
   const value = fieldSqlExpression(field, alias);
   return field.enum && field.null && field.blank ? `NULLIF(${value}, '')` : value;

@@ -13,14 +13,14 @@ export interface RequestedStatistics {
 }
 
 /** Fields of a group that `statistics` does not contain: the keys, and statistics with arguments. */
-const OTHER_FIELDS = ['keys', 'percentile', 'countDistinct'];
+const NON_STATISTIC_FIELDS = ['keys', 'percentile', 'countDistinct'];
 
 const MAX_PERCENTILES = 20;
 
 export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, returnType }: Info): RequestedStatistics {
   const fields = selectedFields(fieldNodes, fragments);
   const statistics = new Map<string, string[]>();
-  for (const [name, nodes] of fields) if (!OTHER_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(nodes, fragments));
+  for (const [name, nodes] of fields) if (!NON_STATISTIC_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(nodes, fragments));
   const group = getNamedType(returnType) as GraphQLObjectType;
   const argumentsOf = (node: FieldNode) => getArgumentValues(group.getFields()[node.name.value]!, node, variableValues);
   const distinctFields = (fields.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);

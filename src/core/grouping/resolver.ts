@@ -1,4 +1,4 @@
-/** GROUP BY in the GraphQL schema: the queries and child fields `…Grouped` next to the lists of resources that declare `groupPaths`. */
+/** GROUP BY in the GraphQL schema: resources that declare `groupPaths` have a `…Grouped` field next to each of their list fields. */
 import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';

@@ -62,7 +62,7 @@ function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string,
   return new Map(numberFieldsOf(entity).map((field) => [groupFieldName(field), 'decimal']));
 }
 
-/** Returns the kind of a statistic's value. Throws BAD_USER_INPUT if the field does not support the statistic. */
+/** Returns the kind of the values of a statistic (such as decimal or date). Throws BAD_USER_INPUT if the field does not support the statistic. */
 export function statisticKind(entity: Entity, { statistic, of }: StatisticReference, inputPath: string): FieldMeta['kind'] {
   if (isRowStatistic(statistic)) {
     if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'This statistic counts rows and takes no field.');

@@ -57,7 +57,7 @@ export const idMemberName = (name: string) => `${name}Id`;
 const bucketsName = (field: FieldMeta) => `${groupFieldName(field)}Bucket`;
 export const binMemberName = (field: FieldMeta) => `${groupFieldName(field)}Bin`;
 /** Returns the name of the property in which the resolver of a `keys` object finds all time buckets of a field. */
-export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} buckets`;
+export const timeBucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} buckets`;
 
 const nullable = true;
 
@@ -106,7 +106,7 @@ function addBucketField(Keys: ClassType, field: FieldMeta, bucketType: object, u
     Keys,
     bucketsName(field),
     (keys: Row, requestedUnit: string | null) => {
-      const bucketsOfField = (keys[bucketsProperty(field)] ?? []) as (DayOrTimeBucket | null)[];
+      const bucketsOfField = (keys[timeBucketsProperty(field)] ?? []) as (DayOrTimeBucket | null)[];
       return (requestedUnit ? bucketsOfField.find((one) => one?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
     },
     [Root(), Arg('by', () => unit, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],

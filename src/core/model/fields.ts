@@ -127,7 +127,7 @@ export interface ChildMeta {
   description: string;
 }
 
-/** Returns the fields for child rows that are saved together with their parent row. */
+/** Returns the fields that contain child rows which are saved together with their parent row. */
 export const nestedChildrenOf = (entity: Entity): readonly ChildMeta[] => childrenOf(entity).filter(({ part }) => part);
 
 export const groupedFieldName = ({ name }: ChildMeta): string => `${name}Grouped`;

@@ -88,8 +88,8 @@ export interface ResourceOptions extends RestViewOptions {
   /** Whether the rows of a small public table are kept in memory. When they change, a database notification makes the server read them again. */
   inMemory?: boolean;
   /**
-   * Keeps the names of a large public table in memory for search: the values of `searchField`, with those of `filterField` (such as the language), by
-   * which searches are restricted.
+   * If present, the names of this large public table are kept in memory for searching: the values of `searchField`, together with those of
+   * `filterField` (such as the language), by which clients restrict a search.
    */
   namesInMemory?: { searchField: string; filterField: string };
   /**

@@ -11,7 +11,7 @@ export interface FieldVisitor<Parent> {
   /** Returns the fragment with this name. Undefined means that it is unknown and is to be skipped. */
   findFragment(name: string): FragmentSelection | undefined;
   /** Returns the type to which the fields of a fragment with a type condition (`... on Type`) belong. */
-  narrowParent(parent: Parent, typeCondition: NamedTypeNode): Parent;
+  narrowToTypeCondition(parent: Parent, typeCondition: NamedTypeNode): Parent;
   isSkipped?(selection: SelectionNode): boolean;
   visitField(field: FieldNode, parent: Parent): void;
 }
@@ -34,7 +34,7 @@ export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: P
         continue;
       }
       const body = bodyOf(selection);
-      if (body) visit(body.selectionSet, body.typeCondition ? visitor.narrowParent(type, body.typeCondition) : type);
+      if (body) visit(body.selectionSet, body.typeCondition ? visitor.narrowToTypeCondition(type, body.typeCondition) : type);
     }
   };
   for (const set of sets) visit(set, parent);

@@ -1,8 +1,8 @@
 /**
  * Static query cost analysis: estimates the cost of an operation before it runs. The estimate counts the objects that the operation may return (page
  * sizes multiply along the path) and adds the costs of fields, filters and searches. An object with ten scalar fields costs 2. Annotations of fields
- * follow IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html). Most costs need none: that of a connection follows from the
- * requested page size.
+ * follow IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html). Most fields need no annotation: the cost of a connection
+ * follows from the requested page size.
  */
 import {
   getNamedType,
@@ -140,7 +140,7 @@ class CostEstimator {
     const groups = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
     visitFields(sets, type, {
       findFragment: (name) => this.fragments.get(name),
-      narrowParent: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcluded(selection, this.variables),
       visitField(node, parent) {
         const key = `${parent.name} ${responseKeyOf(node)}`;

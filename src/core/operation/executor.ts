@@ -58,8 +58,8 @@ const MAX_READ_PER_RESPONSE_BYTE = 2;
 const LARGE_PAGE = 1_000;
 
 export class Executor {
-  openSubscriptions = 0;
-  deliveredEvents = 0;
+  openSubscriptionCount = 0;
+  deliveredEventCount = 0;
   /**
    * Limits each caller to one running event at a time, so that many subscriptions of a caller cause no more concurrent load than one subscription.
    */
@@ -169,18 +169,18 @@ export class Executor {
     { session }: Context,
     { runEvent, toFailureResult, present }: EventFunctions,
   ): AsyncGenerator<ExecutionResult, void, void> {
-    this.openSubscriptions += 1;
+    this.openSubscriptionCount += 1;
     try {
       session.beginEvent();
       for await (const event of source) {
-        this.deliveredEvents += 1;
+        this.deliveredEventCount += 1;
         yield present(await this.eventTurns.run(session.caller, () => runEvent(event)));
         session.beginEvent();
       }
     } catch (error) {
       yield present(toFailureResult(error));
     } finally {
-      this.openSubscriptions -= 1;
+      this.openSubscriptionCount -= 1;
     }
   }
 

@@ -63,7 +63,7 @@ class SliceQueue {
     if (this.pendingObjects.length === 1) setImmediate(this.runSlice);
   }
 
-  /** Adds an object to the current slice. Returns false if there is none or it is full. */
+  /** Adds an object to the current slice. Returns false if no slice is running or if it is full. */
   addToCurrent(valueCount: number, maxSliceValues: number): boolean {
     if (this.completed === undefined || this.valueCount >= maxSliceValues) return false;
     this.valueCount += valueCount;
@@ -128,15 +128,15 @@ export class ResponseSizeCounter implements EventLoopPacing {
       this.characters += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
     }
     if (this.exceedsLimit) throw resultTooLargeError(this.limit);
-    return this.fitsTurn(fields.length) || new Promise((resolve) => this.addToSlices(fields.length, () => resolve(true)));
+    return this.fitsTurn(fields.length) || new Promise((resolve) => this.waitForSlice(fields.length, () => resolve(true)));
   }
 
   readonly resume = (field: () => void): void => {
     if (this.fitsTurn(1)) field();
-    else this.addToSlices(1, field);
+    else this.waitForSlice(1, field);
   };
 
-  /** Returns a promise that resolves when no object is waiting for a slice; undefined if none is waiting now. */
+  /** Returns a promise that resolves when all waiting objects have been completed; undefined if none is waiting now. */
   readonly whenObjectsComplete = (): Promise<void> | undefined => {
     if (!this.pendingCount) return undefined;
     if (!this.allCompleted) {
@@ -153,7 +153,7 @@ export class ResponseSizeCounter implements EventLoopPacing {
     return this.valueCount <= this.valuesPerTurn || slices.addToCurrent(valueCount, this.valuesPerTurn / LATER_SLICE_DIVISOR);
   }
 
-  private addToSlices(valueCount: number, complete: () => void): void {
+  private waitForSlice(valueCount: number, complete: () => void): void {
     this.pendingCount += 1;
     slices.add({
       valueCount,

@@ -130,16 +130,16 @@ function outsideExpressions(
   const namedExpression = (alternatives: string[], name: keyof ListInfoColumns) =>
     alternatives.length ? [`(${alternatives.join(' OR ')}) AS "${name}"`] : [];
   return [
-    ...(plan.needsHasPreviousPage ? namedExpression(earlierExist(), '_earlier') : []),
-    ...(plan.needsHasNextPage ? namedExpression(laterExist(), '_later') : []),
+    ...(plan.needsHasPreviousPage ? namedExpression(earlierExist(), '_existBefore') : []),
+    ...(plan.needsHasNextPage ? namedExpression(laterExist(), '_existAfter') : []),
   ];
 }
 
 /** Columns with information about the whole list, selected in addition to the rows of the page. */
 interface ListInfoColumns {
   _count?: number;
-  _earlier?: boolean;
-  _later?: boolean;
+  _existBefore?: boolean;
+  _existAfter?: boolean;
 }
 
 function pageStatement(
@@ -193,8 +193,8 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
     nodes,
     edges: plan.needsEdges ? nodes.map((node) => ({ cursor: cursor(node) ?? '', node })) : [],
     pageInfo: {
-      hasNextPage: (!window.backward && hasExtraRow) || (info._later ?? false),
-      hasPreviousPage: (window.backward && hasExtraRow) || (info._earlier ?? false),
+      hasNextPage: (!window.backward && hasExtraRow) || (info._existAfter ?? false),
+      hasPreviousPage: (window.backward && hasExtraRow) || (info._existBefore ?? false),
       startCursor: cursor(nodes[0]),
       endCursor: cursor(nodes.at(-1)),
     },

@@ -66,9 +66,9 @@ async function readByParents(
   return ids.map((id) => rowsByParent.get(id)!);
 }
 
-/** Columns that a batch reads, and a name that distinguishes it from batches with other columns. */
+/** Columns that a batch reads, and the name of its loader, which differs from that of loaders with other columns. */
 interface BatchColumns {
-  name: string;
+  loaderName: string;
   columns: SelectedColumns;
 }
 
@@ -78,7 +78,7 @@ const batchColumnsByName = new Map<string, BatchColumns>();
 const batchColumnsBySelection = createPlanCachesPerApi<BatchColumns>();
 
 /** Computed fields and long texts are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
-const isCostly = (field: FieldMeta) =>
+const isReadOnlyIfSelected = (field: FieldMeta) =>
   !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= LONG_TEXT_CHARACTERS));
 
 function batchColumnsFor(
@@ -86,18 +86,18 @@ function batchColumnsFor(
   fieldNames: ReadonlySet<string>,
   { policies: { textOrder } }: Pick<Context, 'policies'>,
 ): BatchColumns {
-  const costlyFields = fieldsOf(entity).filter((field) => isCostly(field) && fieldNames.has(field.name));
-  const name = `${entity.name}(${costlyFields.map((field) => field.name).join()}) ${textOrder}`;
-  let batchColumns = batchColumnsByName.get(name);
+  const fieldsReadIfSelected = fieldsOf(entity).filter((field) => isReadOnlyIfSelected(field) && fieldNames.has(field.name));
+  const loaderName = `${entity.name}(${fieldsReadIfSelected.map((field) => field.name).join()}) ${textOrder}`;
+  let batchColumns = batchColumnsByName.get(loaderName);
   if (!batchColumns) {
-    const cheapFields = fieldsOf(entity).filter((field) => !isCostly(field));
+    const fieldsAlwaysRead = fieldsOf(entity).filter((field) => !isReadOnlyIfSelected(field));
     batchColumnsByName.set(
-      name,
+      loaderName,
       (batchColumns = {
-        name,
+        loaderName,
         columns: columnSet(
           entity,
-          [...cheapFields, ...costlyFields].map((field) => field.name),
+          [...fieldsAlwaysRead, ...fieldsReadIfSelected].map((field) => field.name),
           textOrder,
         ),
       }),
@@ -111,8 +111,10 @@ const batchColumnsOf = (entity: Entity, info: Info, context: Context): BatchColu
     batchColumnsFor(entity, requiredRowFields(entity, info), context),
   );
 
-function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Context): BatchLoader<Row | null> {
-  return context.loaders.get<Row | null>(name, (ids) => readByIds(columns, ids, referenceableRowConditions(entity, context), context));
+function rowLoader(entity: Entity, { loaderName, columns }: BatchColumns, context: Context): BatchLoader<Row | null> {
+  return context.loaders.get<Row | null>(loaderName, (ids) =>
+    readByIds(columns, ids, referenceableRowConditions(entity, context), context),
+  );
 }
 
 /** Loads the row that a reference points to; null if the viewer may not reference it. Small public tables are read from memory, synchronously. */
@@ -140,11 +142,11 @@ function childLoader(
   entity: Entity,
   referenceField: string,
   order: readonly string[],
-  { name, columns }: BatchColumns,
+  { loaderName, columns }: BatchColumns,
   context: Context,
   filter?: NamedCondition,
 ): BatchLoader<Row[]> {
-  const key = `${name}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
+  const key = `${loaderName}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
   return context.loaders.get<Row[]>(key, (ids) =>
     readByParents(entity, referenceField, columns, ids, order, context, filter && [filter.condition]),
   );
@@ -179,9 +181,9 @@ export function loadRowEvenIfHidden<M, F extends keyof RowOf<M> & string>(
   context: Context,
 ): Promise<RowFields<M, F> | null> {
   if (mayReferenceAllRows(entity, context)) return loadRowFields(entity, fields, id, context);
-  const { name, columns } = batchColumnsFor(entity, new Set(fields), context);
+  const { loaderName, columns } = batchColumnsFor(entity, new Set(fields), context);
   return context.loaders
-    .get<Row | null>(`any ${name}`, (ids) => readByIds(columns, ids, ownerConditions(entity, context), context))
+    .get<Row | null>(`any ${loaderName}`, (ids) => readByIds(columns, ids, ownerConditions(entity, context), context))
     .load(id) as Promise<RowFields<M, F> | null>;
 }
 

@@ -13,7 +13,7 @@ import { visitFields } from '../model/selections';
 
 type Nodes = readonly FieldNode[];
 type ApiContext = Pick<Context, 'api' | 'policies'>;
-type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 interface FieldNeeds {
   /** Returns the entity. It is a function, because the class may not be loaded yet. */
@@ -49,7 +49,7 @@ export const RequiresFields =
  * Returns the fields of the row that each GraphQL field depends on: for relations their key fields, for custom resolvers the fields that `@RequiresFields`
  * declares.
  */
-const needsOf = memoizePerEntity((entity) => {
+const requiredFieldsByName = memoizePerEntity((entity) => {
   const needs = new Map<string, readonly string[]>();
   for (const { relation, object, name } of fieldsOf(entity)) if (relation) needs.set(object!, [name]);
   for (const child of childrenOf(entity)) for (const name of [child.name, groupedFieldName(child)]) needs.set(name, [child.key]);
@@ -92,7 +92,7 @@ export function selectedFields(
     undefined,
     {
       findFragment: (name) => fragments[name],
-      narrowParent: () => undefined,
+      narrowToTypeCondition: () => undefined,
       visitField(node) {
         const nodesOfName = nodesByName.get(node.name.value);
         if (nodesOfName) nodesOfName.push(node);
@@ -104,7 +104,7 @@ export function selectedFields(
 }
 
 function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
-  const needs = needsOf(entity);
+  const needs = requiredFieldsByName(entity);
   const fieldNames = new Set<string>();
   for (const name of names) {
     if (fieldsOf(entity).some((field) => field.name === name)) fieldNames.add(name);
@@ -114,17 +114,17 @@ function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
 }
 
 /** Returns the fields to read for a GraphQL field that returns a row or a list of rows. */
-export const requiredRowFields = (entity: Entity, info: Info): Set<string> =>
+export const requiredRowFields = (entity: Entity, info: ResolveInfo): Set<string> =>
   requiredFields(entity, selectedFields(info.fieldNodes, info.fragments).keys());
 
 const rowPlanCaches = createPlanCachesPerApi<SelectedColumns>();
 
-export const requiredRowColumns = (entity: Entity, info: Info, { api, policies }: ApiContext): SelectedColumns =>
+export const requiredRowColumns = (entity: Entity, info: ResolveInfo, { api, policies }: ApiContext): SelectedColumns =>
   rowPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
 
 const fieldPlanCaches = createPlanCachesPerApi<ReadonlySet<string>>();
 
-export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }: ApiContext): boolean {
+export function hasRequiredFields(entity: Entity, row: Row, info: ResolveInfo, { api }: ApiContext): boolean {
   for (const name of fieldPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
     if (!(name in row)) return false;
   return true;
@@ -145,7 +145,7 @@ export interface ConnectionPlan {
 
 const connectionPlanCaches = createPlanCachesPerApi<ConnectionPlan>();
 
-export function connectionPlan(entity: Entity, info: Info, { api, policies }: ApiContext): ConnectionPlan {
+export function connectionPlan(entity: Entity, info: ResolveInfo, { api, policies }: ApiContext): ConnectionPlan {
   return connectionPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => {
     const connectionFields = selectedFields(info.fieldNodes, info.fragments);
     const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);

@@ -42,7 +42,7 @@ export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object)
       Crud.hasMethods = true;
       if (resourceOf(entity)!.rootQueries ?? true) addQueries(Crud, entity);
       addMutations(Crud, entity);
-      addFields(Crud, entity);
+      addNodeFields(Crud, entity);
     }
   }
   return Crud;
@@ -84,7 +84,7 @@ function addQueries(target: ClassType, entity: Entity): void {
   if (resourceOf(entity)!.groupPaths) addGroupedQuery(target, entity);
 }
 
-function addFields(target: ClassType, entity: Entity): void {
+function addNodeFields(target: ClassType, entity: Entity): void {
   addResolverMethod(
     target,
     'nodeId',

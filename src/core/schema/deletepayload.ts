@@ -12,18 +12,18 @@ import type { InputIssue } from '../model/validationissues';
 import { InputError, TYPICAL_ISSUE_COUNT } from './payload';
 
 /** Typical number of deleted rows, for cost estimates. */
-const DELETED_ROWS = 1;
+const TYPICAL_ROW_COUNT = 1;
 
 @ObjectType({
   description: 'The deleted rows, in the order of the input. Caches can evict them by `deletedNodeIds`.',
   simpleResolvers: true,
 })
 export class DeletePayload {
-  @ListSize(DELETED_ROWS)
+  @ListSize(TYPICAL_ROW_COUNT)
   @Field(() => [ID], { description: 'The `id`s of the deleted rows; empty if nothing was deleted.' })
   readonly deletedIds: readonly number[];
 
-  @ListSize(DELETED_ROWS)
+  @ListSize(TYPICAL_ROW_COUNT)
   @Field(() => [ID], { description: 'The `nodeId`s of the deleted rows.' })
   readonly deletedNodeIds: readonly string[];
 

@@ -20,7 +20,7 @@ export interface Relation extends KeyPath {
   name: string;
   target: Thunk;
   many: boolean;
-  /** The only interface that has the relation; absent if both have it. */
+  /** The API (GraphQL or REST) that has the relation; absent if both have it. */
   only?: InterfaceName;
   visibleConditions(context: Context): SqlCondition[];
 }

@@ -52,7 +52,7 @@ const statementCache = new LRUCache<string, string>({
 });
 
 let lastKey = 0;
-/** Cache keys contain a number for each entity, because two entities may have the same name. */
+/** Returns a number that identifies an entity in cache keys. Names would not, because two entities may have the same name. */
 const entityKey = memoizePerEntity(() => (lastKey += 1));
 
 const fieldExpression = (field: FieldMeta, textOrder: TextOrder) =>

@@ -76,7 +76,7 @@ export async function requireRowsWritable(
 const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has another version now.');
 
 /** Throws for rows that do not have the expected version. The rows are locked, so the result is valid until the transaction ends. */
-function requireVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
+function requireExpectedVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
   const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
   const staleRows = references.flatMap(({ version }, index) => {
     const id = ids[index]!;
@@ -104,6 +104,6 @@ export async function lockReferencedRows(
   requireRowsExist(entity, references, ids, idsOf(rows));
   // On a version conflict, the response includes the current rows instead of those that this request may have loaded before.
   writing.context.loaders.clear();
-  requireVersions(references, ids, rows);
+  requireExpectedVersions(references, ids, rows);
   return rows;
 }

@@ -35,7 +35,7 @@ type IssuesByField = Record<string, ValidationIssue[]>;
 const WHOLE_ROW = '';
 
 interface Reference {
-  draft: RowDraft;
+  referringDraft: RowDraft;
   field: FieldMeta;
   ids: unknown[];
 }
@@ -44,7 +44,7 @@ interface Reference {
  * Whether the check of a reference can be left to a foreign key. False for references to in-memory tables, which are checked without a query, and for
  * fields of rules, which may read the referenced row.
  */
-const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: Context): boolean =>
+const isEnforcedByKey = ({ referringDraft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.stored &&
   !resourceOf(field.target!())!.inMemory &&
   ids.every((id) => parseRowId(id) !== undefined) &&
@@ -61,7 +61,7 @@ export const validateDrafts = (drafts: readonly RowDraft[], context: Context, tr
 /** One run of the validation: collects the issues of all rows, and the lookups in the database that the checks need. */
 class Validation {
   private readonly issues = new Map<RowDraft, IssuesByField>();
-  /** Ids of stored rows with which the rows of the write conflict. */
+  /** Ids of the stored rows that conflict with the rows to be written. */
   private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
   /** Lookups in the database that always run. They have already started. */
@@ -122,7 +122,7 @@ class Validation {
         const target = field.target!();
         const typeMessages = ids.flatMap((id) => nodeTypeMismatch(target.name, id) ?? []);
         addIssues(...typeMessages.map(invalidValueIssue));
-        if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
+        if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { referringDraft: draft, field, ids }]);
       } else {
         const valueIssues = field.findIssues(value, this.context.services.timeZone);
         addIssues(...valueIssues);
@@ -145,7 +145,7 @@ class Validation {
     for (const reference of references) {
       const unknownId = reference.ids.find((id) => !referenceableIds.has(Number(id)));
       if (unknownId === undefined) continue;
-      this.addIssues(reference.draft, reference.field.name, rowNotFoundIssue(target.name, unknownId));
+      this.addIssues(reference.referringDraft, reference.field.name, rowNotFoundIssue(target.name, unknownId));
     }
   }
 

@@ -121,7 +121,7 @@ async function spawnServer(place: ClusterLocation, { bin }: Binaries, port: numb
   const log = openLog(place);
   const command = [path.join(bin, 'postgres'), '-D', place.cluster, ...settings];
   const child = spawn('/bin/sh', ['-c', START_SCRIPT, 'fitgraph-postgres', place.cluster, ...command], {
-    // Starts a new process session, so that Ctrl-C in the terminal does not reach PostgreSQL.
+    // Starts PostgreSQL in a session of its own (setsid), so that Ctrl-C in the terminal does not reach PostgreSQL.
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
     cwd: '/',

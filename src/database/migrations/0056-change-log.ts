@@ -119,7 +119,7 @@ BEGIN
 END $$;
 `;
 
-const PUBLIC_ROWS = `
+const PUBLIC_ROW_CONDITION = `
 CREATE FUNCTION "fitgraph_table_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO "table_change" ("table") VALUES (TG_TABLE_NAME) ON CONFLICT DO NOTHING;
@@ -217,7 +217,7 @@ CREATE TRIGGER "${table}_logged" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON
 CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`;
 
 export const up: Migration = async (query) => {
-  await query([LOG, TIMELINES, PUBLIC_ROWS, EXERCISES].join(''));
+  await query([LOG, TIMELINES, PUBLIC_ROW_CONDITION, EXERCISES].join(''));
   await query(
     [
       ...[...PUBLIC_TABLES, ...LINK_TABLES].map(tableChangeTriggers),

@@ -4,7 +4,7 @@ import type { OnlineMigration } from '../migrationmodules';
 export const transactional = false;
 export const oldestVersion = '0.3.0';
 
-const PARTS = [
+const CHILD_TABLES = [
   ['training_day', 'workout_id', 'workout'],
   ['workout_set', 'training_day_id', 'training_day'],
   ['setting', 'set_id', 'workout_set'],
@@ -39,11 +39,11 @@ BEGIN
   RETURN NULL;
 END $$;
 `);
-  for (const [table, column, whole] of PARTS) await change.run(wholeVersionTriggers(table, column, whole));
+  for (const [table, column, whole] of CHILD_TABLES) await change.run(wholeVersionTriggers(table, column, whole));
 };
 
 export const down: OnlineMigration = async (change) => {
-  for (const [table] of PARTS)
+  for (const [table] of CHILD_TABLES)
     for (const operation of Object.keys(TRANSITION_TABLES))
       await change.run(`DROP TRIGGER IF EXISTS "${table}_${operation.toLowerCase()}_of_whole" ON "${table}"`);
   await change.run('DROP FUNCTION IF EXISTS "fitgraph_part_changed"()');

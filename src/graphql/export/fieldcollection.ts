@@ -36,7 +36,7 @@ export class FieldCollector {
     const sets = parents.flatMap(({ selectionSet }) => selectionSet ?? []);
     visitFields(sets, type, {
       findFragment: (name) => this.fragments.get(name),
-      narrowParent: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcluded(selection, this.variables),
       visitField: (node, parent) => {
         const name = node.name.value;

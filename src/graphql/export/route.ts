@@ -73,7 +73,7 @@ class ExportResponse {
   async run(limiter: ConcurrencyLimiter<LimiterCaller>, extension: string, format: Format): Promise<void> {
     const { request, response, requestContext } = this;
     let caller: LimiterCaller | undefined;
-    const timeout = this.startTimeout();
+    const timeout = this.startExportTimer();
     try {
       if (!METHODS.includes(request.method)) {
         response.set('Allow', METHODS.join(', '));
@@ -92,7 +92,7 @@ class ExportResponse {
     }
   }
 
-  private startTimeout(): NodeJS.Timeout {
+  private startExportTimer(): NodeJS.Timeout {
     const { config, log } = this.dependencies;
     const abort = () => {
       log.warn({ id: this.requestContext.info.id, ms: config.exportTimeout }, 'a file took too long');

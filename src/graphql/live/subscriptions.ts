@@ -37,7 +37,7 @@ function isConditional({ definitions }: DocumentNode, { selectionSet }: Operatio
         (definition): definition is FragmentDefinitionNode =>
           definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
       ),
-    narrowParent: () => undefined,
+    narrowToTypeCondition: () => undefined,
     isSkipped({ directives = [] }) {
       hasDirective ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
       return hasDirective;

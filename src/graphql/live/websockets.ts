@@ -168,7 +168,7 @@ export class WebSocketTransport {
     try {
       // Anonymous clients may subscribe to catalogue changes; invalid credentials close the connection.
       if (await connection.createContext().authentication.authenticate()) return;
-      // A closed connection would never release its slot.
+      // A connection that has closed in the meantime takes no slot, because nothing would release it.
       if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
       if (isTransientError(error)) return close(TRY_AGAIN_LATER, 'Try Again Later');

@@ -24,7 +24,7 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
 const MUSCLES_KEY = 'muscles';
 const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
 /** Metadata of a row, such as its license. They are shown last. */
-const METADATA_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
+const KEYS_SHOWN_LAST = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
 /** Figure with the muscles that an exercise trains. */
 function MuscleFigure({ view }: { view: HtmlView }) {
@@ -50,7 +50,7 @@ export function FieldList({ view }: { view: HtmlView }) {
   const fields = detailRow.fields.filter(
     ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
   );
-  const orderedFields = [...fields.filter(({ key }) => !METADATA_KEYS.has(key)), ...fields.filter(({ key }) => METADATA_KEYS.has(key))];
+  const orderedFields = [...fields.filter(({ key }) => !KEYS_SHOWN_LAST.has(key)), ...fields.filter(({ key }) => KEYS_SHOWN_LAST.has(key))];
   return (
     <div class="detail">
       <MuscleFigure view={view} />

@@ -44,7 +44,7 @@ function imageSizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
   });
 }
 
-/** Collects the `image` of every row at any depth. Its alternative text contains the nearest enclosing name, or else the id. */
+/** Collects the `image` of every row at any depth. The alternative text is the nearest enclosing name, or else the id. */
 function collectPictures(value: unknown, { baseUrl }: HtmlView, name = '', result: Picture[] = []): Picture[] {
   if (result.length >= MAX_PICTURES || !isObject(value)) return result;
   if (Array.isArray(value)) {

@@ -66,7 +66,7 @@ function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   return { body: { ...envelope, results: visibleRows }, omittedCount: envelope.results.length - visibleRows.length };
 }
 
-/** JSON panel. It is open if nothing else on the page shows the data. */
+/** The panel with the JSON of the response. It is initially expanded if nothing else on the page shows the data. */
 function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   const { links, basePath } = view;
   if (view.body === undefined) return null;

@@ -53,7 +53,7 @@ interface TableProps {
   goal?: number;
 }
 
-function SingleTable({ values, caption, unit, goal }: TableProps & { values: Amounts }) {
+function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { values: Amounts }) {
   const rows = NUTRIENTS.filter(({ key }) => amountOf(values[key]) !== undefined);
   const maxMass = Math.max(...rows.map((row) => ('mass' in row ? amountOf(values[row.key])! : 0)), 0);
   return (
@@ -177,7 +177,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   if (!total) return null;
   return (
     <section aria-label="Nutrition values">
-      <SingleTable values={total} caption="Nutrition values" {...tableProps} />
+      <NutritionalValuesTable values={total} caption="Nutrition values" {...tableProps} />
       {isMacros(body.percent) && <MacroTable values={body.percent} caption="Share of energy" unit="%" />}
       {isMacros(body.per_kg) && (
         <MacroTable values={body.per_kg} caption={`Per ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />

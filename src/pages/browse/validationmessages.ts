@@ -13,14 +13,14 @@ const EXAMPLES: Partial<Record<FormControl['kind'], string>> = {
   datetime: 'Enter a date and a time.',
 };
 
-const isBounded = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
+const isRealLimit = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
 
 /** Returns the allowed range as text, such as `Between 30 and 600 kg`; undefined if the field has no bounds. */
 export function rangeText({ min, max, unit }: FormControl): string | undefined {
   const inUnit = unit === undefined ? '' : ` ${unit}`;
-  if (isBounded(min) && isBounded(max)) return `Between ${min} and ${max}${inUnit}`;
-  if (isBounded(min)) return `At least ${min}${inUnit}`;
-  return isBounded(max) ? `At most ${max}${inUnit}` : undefined;
+  if (isRealLimit(min) && isRealLimit(max)) return `Between ${min} and ${max}${inUnit}`;
+  if (isRealLimit(min)) return `At least ${min}${inUnit}`;
+  return isRealLimit(max) ? `At most ${max}${inUnit}` : undefined;
 }
 
 const lowerFirst = (label: string) => (/^[A-Z][a-z ]/.test(label) ? label.replace(/^./, (letter) => letter.toLowerCase()) : label);

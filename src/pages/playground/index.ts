@@ -22,7 +22,7 @@ interface PlaygroundOptions {
 const projectFolder = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
 const bundleFolder = join(projectFolder, 'dist', 'playground');
 
-/** Monaco, the editor of GraphiQL, sets inline styles, embeds fonts and images as `data:` URLs and runs in workers. */
+/** What Monaco, the editor of GraphiQL, needs: inline styles, fonts and images as `data:` URLs, and workers. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

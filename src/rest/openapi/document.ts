@@ -81,7 +81,7 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
       schemas: Object.assign(
         {},
         METADATA_AND_ERROR_SCHEMAS,
-        ...resourceEndpoints.map((endpoint) => schemasOf(endpoint, responseSchemas, paths)),
+        ...resourceEndpoints.map((endpoint) => componentSchemasOf(endpoint, responseSchemas, paths)),
       ),
     },
   };
@@ -95,7 +95,7 @@ function sortListedFirst(endpoints: Endpoints): Endpoints {
 }
 
 /** Returns the component schemas of an endpoint. Schemas of request bodies are included only if one of its methods uses them. */
-function schemasOf(endpoint: Endpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
+function componentSchemasOf(endpoint: Endpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
   const { row, page, body, change } = schemaComponentNamesOf(endpoint);
   const list = paths[`/${row}/`]!;
   const detail = paths[`/${row}/{id}/`]!;

@@ -205,7 +205,7 @@ export class Supervisor {
     workerProcess.worker.process.kill('SIGKILL');
   }
 
-  /** Marks a worker that shuts down as leaving. Also called for a crashed worker, which `handleExit` then replaces. */
+  /** Marks a worker as shutting down. Also called for a crashed worker, which `handleExit` then replaces. */
   private handleDisconnect(worker: Worker): void {
     const workerProcess = this.workerProcesses.get(worker);
     if (workerProcess?.state !== 'serving' || workerProcess.isReplaced) return;

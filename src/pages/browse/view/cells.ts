@@ -29,11 +29,11 @@ const DUPLICATE_IMAGE_FIELD = 'imageUrlSecondary';
 const IMAGE_FIELDS = new Set(['image', 'imageUrlMain']);
 /** Maximum length of texts in tables. Fields for longer texts are shown on the detail page only. */
 const MAX_COLUMN_TEXT_LENGTH = 120;
-const ZERO_SECONDS = ':00';
+const ZERO_SECONDS_SUFFIX = ':00';
 
 const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
 
-/** Returns the label of one row, such as `Weight entry`. */
+/** Returns the singular label of a resource, such as `Weight entry`. */
 export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounOfTypeName(name));
 /** Returns the label of several rows, such as `Weight entries`. */
 export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.many);
@@ -71,7 +71,7 @@ export function headingOf(type: GraphQLObjectType, row: Row): string {
 
 /** Formats a date or time without seconds if they are zero, in the time zone of the value. */
 export function formatDateTime(value: string, kind: FieldMetadata['kind']): string {
-  const formatTime = (text: string) => (text.endsWith(ZERO_SECONDS) ? text.slice(0, -ZERO_SECONDS.length) : text);
+  const formatTime = (text: string) => (text.endsWith(ZERO_SECONDS_SUFFIX) ? text.slice(0, -ZERO_SECONDS_SUFFIX.length) : text);
   if (kind === 'time') return formatTime(value);
   return kind === 'datetime' ? `${value.slice(0, 10)} ${formatTime(value.slice(11, 19))}` : value;
 }

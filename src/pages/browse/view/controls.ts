@@ -17,7 +17,7 @@ import type { FormControl } from './viewmodel';
 export interface RelationChoices {
   target?: string;
   choices?: readonly Choice[];
-  /** GraphQL type of the rows; present only if the input searches them by name, because there are too many to list as choices. */
+  /** GraphQL type of the rows to choose from. Present only if there are too many rows for a list of choices, so that the input searches them by name. */
   searchType?: string;
 }
 export type FindRelationChoices = (type: string) => RelationChoices;

@@ -16,7 +16,7 @@ interface NamedRow {
   name: string;
 }
 
-interface PlanData {
+interface CanonicalPlanData {
   days: {
     day: { id: string | number; name: string };
     weekdays: { text: string };
@@ -42,7 +42,7 @@ const linkTo = (endpoint: string, id: string | number, label: string): RowLink =
 });
 
 export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {
-  const plan = canonicalRepresentation as PlanData | undefined;
+  const plan = canonicalRepresentation as CanonicalPlanData | undefined;
   if (!plan?.days.length) return undefined;
   const { front, back, frontSecondary, backSecondary } = plan.muscles;
   const ids = (...muscles: { id: string | number }[]) => muscles.map(({ id }) => String(id));

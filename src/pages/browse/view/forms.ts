@@ -167,7 +167,7 @@ function formOf(
   return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
 }
 
-/** Builds a form for a new row from the values of a form whose row was deleted. */
+/** Builds a form that creates a row, filled with the submitted values of an edit form whose row has been deleted in the meantime. */
 function deletedRowForm(action: string, controls: readonly FormControl[], { request: { form } }: RenderInput): WriteForm {
   const { jsonText, values } = form!;
   return {

@@ -20,7 +20,7 @@ export interface FormControl {
   max?: number;
   /** Unit of the number, such as `kg`. */
   unit?: string;
-  /** Digits after the decimal point. */
+  /** Number of digits after the decimal point. */
   places?: number;
   choices?: readonly Choice[];
   /** Whether the input sends several values under its key. */

@@ -6,8 +6,8 @@ import { initialVariablesJsonOf } from './runquery';
 
 export interface UrlRequest extends SharedRequest {
   /**
-   * Whether the request is run when the page is loaded. Only queries are run, and only if the link contains a view: then the author of the link has
-   * run the query.
+   * Whether the request is run when the page is loaded. Only queries are run, and only if the link contains the settings of a table or chart, which
+   * shows that its author has run the query.
    */
   runsOnLoad: boolean;
 }
