@@ -1,6 +1,6 @@
 /** Pool of worker processes for image processing. They start on demand, and are killed when idle or when a task takes too long. */
 import { fork, type ChildProcess } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
+import { setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { ConcurrencyLimiter, OverloadedError } from '../platform/limiter';
 import type { StoredFormat } from './formats';
@@ -23,12 +23,20 @@ export class ImageFailure extends Error {
 }
 
 const MAX_WORKERS = 2;
+/**
+ * Niceness of the worker processes (https://man7.org/linux/man-pages/man7/sched.7.html), so that they do not slow down requests. A process that competes
+ * with a busy one for a processor gets a quarter of it. With niceness 10 it would get a tenth, too little for a large image before its timeout.
+ */
+const WORKER_NICENESS = 5;
 const WORKER_SCRIPT = join(__dirname, `imageworker${extname(__filename)}`);
 /** Maximum size of the JavaScript heap, which does not contain the pixels. */
 const MAX_HEAP_MB = 64;
 const IDLE_TIMEOUT_MS = 30_000;
-const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: 15_000 };
 const DEFAULT_CPU_TIMEOUT_MS = 10_000;
+const MIN_WAIT_LIMIT_MS = 15_000;
+/** Factor by which the maximum waiting time in the queue exceeds the CPU time limit: who permits images more time expects that they wait longer, too. */
+const WAIT_LIMIT_FACTOR = 1.5;
+const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: MIN_WAIT_LIMIT_MS };
 /**
  * Multiple of the CPU time limit after which a worker is killed. A worker reports by itself that it has reached the limit, unless it hangs or gets no
  * CPU time. If it is killed, the task fails because of overload, not because of the file.
@@ -83,11 +91,11 @@ class Worker {
       if (this.child === child) this.child = undefined;
     };
     child.on('exit', forgetChild).on('error', forgetChild);
-    // The worker process does not keep the server running (`unref`), and has a lower priority, so that it does not slow down requests.
+    // The worker process does not keep the server running.
     child.unref();
     child.channel?.unref();
     try {
-      setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL);
+      setPriority(child.pid!, WORKER_NICENESS);
     } catch {
       // The process has exited already, which its `exit` event handles.
     }
@@ -96,11 +104,20 @@ class Worker {
 }
 
 export class ImageWorkerPool {
-  /** CPU time limit of a task in milliseconds; 0 for none. */
-  timeout = DEFAULT_CPU_TIMEOUT_MS;
+  private cpuTimeoutMs = DEFAULT_CPU_TIMEOUT_MS;
   readonly limiter = new ConcurrencyLimiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
   private readonly workers = Array.from({ length: MAX_WORKERS }, () => new Worker());
   private readonly freeWorkers = [...this.workers];
+
+  get timeout(): number {
+    return this.cpuTimeoutMs;
+  }
+
+  /** Sets the CPU time limit of a task in milliseconds; 0 for none. The waiting time in the queue is limited accordingly. */
+  set timeout(cpuMs: number) {
+    this.cpuTimeoutMs = cpuMs;
+    this.limiter.limits.maxWaitMs = Math.max(MIN_WAIT_LIMIT_MS, cpuMs * WAIT_LIMIT_FACTOR);
+  }
 
   /**
    * Validates and re-encodes an image. A caller uses one worker at a time. Throws ImageFailure if the file is to blame, and OverloadedError if the
@@ -122,7 +139,7 @@ export class ImageWorkerPool {
     return this.limiter.run(caller, async () => {
       const worker = this.freeWorkers.pop()!;
       try {
-        return await worker.run(task, this.timeout || MAX_TIMER_MS);
+        return await worker.run(task, this.cpuTimeoutMs || MAX_TIMER_MS);
       } finally {
         this.freeWorkers.push(worker);
       }

@@ -189,7 +189,8 @@ export const SETTINGS = {
   ),
   maxAnonymousBody: setting('MAX_ANONYMOUS_BODY', size, '256KB').describe('Maximum size of a body from an anonymous client.'),
   imageTimeout: setting('IMAGE_TIMEOUT', duration, '10s').describe(
-    'CPU time after which the process that decodes an image is killed and the image rejected (or `off`).',
+    'CPU time after which the process that decodes an image is killed and the image rejected (or `off`). An image waits for its turn up to 1.5 times as ' +
+      'long, at least 15 s.',
   ),
   uploadQuota: setting('UPLOAD_QUOTA', keywordOr('off', Infinity, size), '200MB').describe(
     'Maximum size of all images contributed by one user (or `off`). Superusers have no quota.',

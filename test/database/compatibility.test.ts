@@ -32,7 +32,8 @@ test.each([['99.1.0'], ['0.100.0'], [null]])('rejects a newer migration whose ol
 });
 
 test('a running server reports not ready once a newer version has applied a migration that it does not support', async () => {
-  expect(await readiness()).toBe(200);
+  // The server may still report the state that an earlier test has made.
+  await until('the server is ready', async () => (await readiness()) === 200);
   await record('99.1.0');
   await until('the server is not ready', async () => (await readiness()) === 503);
   expect((await fitgraph.anonymous.send('GET', '/health/ready')).body).toEqual({

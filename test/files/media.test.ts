@@ -16,15 +16,8 @@ const FOLDER = 'exercise-images/7';
 
 /** Under load the server postpones thumbnails. These tests suspend the limits, so that it creates them immediately. */
 const { timeout } = imageWorkerPool;
-const { maxWaitMs } = imageWorkerPool.limiter.limits;
-beforeAll(() => {
-  imageWorkerPool.timeout = 0;
-  imageWorkerPool.limiter.limits.maxWaitMs = WAIT_LIMIT_MS;
-});
-afterAll(() => {
-  imageWorkerPool.timeout = timeout;
-  imageWorkerPool.limiter.limits.maxWaitMs = maxWaitMs;
-});
+beforeAll(() => void (imageWorkerPool.timeout = WAIT_LIMIT_MS));
+afterAll(() => void (imageWorkerPool.timeout = timeout));
 
 describe.each(PLACES)('image storage in %s', (_where, start) => {
   let data: string;

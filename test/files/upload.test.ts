@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { validateImage, imageFieldOptions } from '../../src/files/upload';
+import { WAIT_LIMIT_MS } from '../setup/waits';
 import { uploaded } from './uploaded';
 import { animation, bomb, chunk, difference, html, photoWithLocation, photo, plain, svg, transparent } from './pictures';
 
@@ -94,6 +95,11 @@ describe('image validation', () => {
 });
 
 describe('a valid image', () => {
+  // On a busy machine, a large image takes longer than the server allows by default.
+  const { timeout } = imageWorkerPool;
+  beforeAll(() => void (imageWorkerPool.timeout = WAIT_LIMIT_MS));
+  afterAll(() => void (imageWorkerPool.timeout = timeout));
+
   it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('is accepted as %s', async (format) =>
     expect(await problems(`a.${format}`, await plain().toFormat(format).toBuffer())).toEqual([]),
   );

@@ -7,7 +7,7 @@ import { createUser } from '../../../src/auth/accounts';
 import { openEmbedded } from '../../../src/database/embedded';
 import { build, Installation } from '../../server/running';
 import { open } from '../../setup/databases';
-import { PASSWORD } from '../../setup/fitgraph';
+import { IMAGE_TIMEOUT, PASSWORD } from '../../setup/fitgraph';
 import { WAIT_LIMIT_MS } from '../../setup/waits';
 
 const SCREENSHOTS = path.join(__dirname, '../screenshots');
@@ -48,7 +48,12 @@ export class BrowserSetup {
     fs.rmSync(SCREENSHOTS, { recursive: true, force: true });
     fs.mkdirSync(SCREENSHOTS, { recursive: true });
     // MAX_LAG is off, because other tests may slow the machine down.
-    const installation = await Installation.started({ MAX_LAG: 'off', LOGIN_RATE: '1000/min', MAX_UPLOAD: `${MAX_UPLOAD_KB}KB` });
+    const installation = await Installation.started({
+      MAX_LAG: 'off',
+      IMAGE_TIMEOUT,
+      LOGIN_RATE: '1000/min',
+      MAX_UPLOAD: `${MAX_UPLOAD_KB}KB`,
+    });
     const [server, browser] = await Promise.all([
       installation.start(),
       chromium.launch({ executablePath: process.env.CHROMIUM, args: ARGUMENTS, headless: true }),
