@@ -12,7 +12,7 @@ import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { createExerciseFieldResolver } from './exercisefieldresolver';
-import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedCtes } from './scheduledsets';
+import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedTrainingCtes } from './scheduledsets';
 import {
   ANALYSIS_FIELD_EXTENSIONS,
   queryRanking,
@@ -23,7 +23,7 @@ import {
   type DateRangeCondition,
 } from './queries';
 
-const PERCENT_OF_PLAN = 'percent of what was planned, 100 at most; null where nothing was.';
+const PERCENT_OF_PLAN_DESCRIPTION = 'percent of what was planned, 100 at most; null where nothing was.';
 
 @ObjectType({ description: 'A week of the active schedule: planned and completed training.', simpleResolvers: true })
 export class AdherenceWeek {
@@ -33,7 +33,7 @@ export class AdherenceWeek {
   @Field(() => Int, { description: 'Number of days with a session or a log of the workout.' }) declare doneDays: number;
   @Field(() => Int, { description: 'Number of planned sets.' }) declare plannedSets: number;
   @Field(() => Int, { description: 'Number of logged sets of the workout.' }) declare doneSets: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT_OF_PLAN}` }) declare adherence: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT_OF_PLAN_DESCRIPTION}` }) declare adherence: string | null;
 }
 
 @ArgsType()
@@ -60,13 +60,13 @@ export class PlannedExercise {
   declare lastDoneOn: string | null;
 }
 
-const BETWEEN_WEEK_DAYS = `BETWEEN w."start" AND w."start" + ${DAYS_PER_WEEK - 1}`;
+const WITHIN_WEEK_SQL = `BETWEEN w."start" AND w."start" + ${DAYS_PER_WEEK - 1}`;
 
 function adherenceSql(context: Context, bind: ParameterBinder, inDateRange: DateRangeCondition): string {
   const datesInWeek = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
-    `SELECT t."date" FROM "${table}" t${whereClause([...visibleRowConditions(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${BETWEEN_WEEK_DAYS}`], 't', bind)}`;
+    `SELECT t."date" FROM "${table}" t${whereClause([...visibleRowConditions(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${WITHIN_WEEK_SQL}`], 't', bind)}`;
   const logDatesInWeek = datesInWeek(WorkoutLog, 'workout_log');
-  return `WITH ${plannedCtes(context, bind)}
+  return `WITH ${plannedTrainingCtes(context, bind)}
     SELECT a.*, round(100.0 * least(a."doneDays", a."plannedDays") / nullif(a."plannedDays", 0), 1) AS "adherence"
     FROM (SELECT w."start", w."workout_id" AS "workoutId",
       (SELECT count(DISTINCT d."day_of_week_id") FROM d WHERE d."workout_id" = w."workout_id")::int AS "plannedDays",
@@ -80,7 +80,7 @@ function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context
   const translationIds = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
   const whereLogs = (condition: string) =>
     whereClause([...visibleRowConditions(WorkoutLog, context), () => `t."exercise_id" IN (${translationIds})${condition}`], 't', bind);
-  return `WITH ${plannedCtes(context, bind)},
+  return `WITH ${plannedTrainingCtes(context, bind)},
     l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
     b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_PER_WEEK - 1} AS "high" FROM l),
     q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."sets"), 0), 1) AS "plannedReps"

@@ -8,13 +8,13 @@ import type { Context } from '../core/context';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { bodyWeightFactorSql } from '../resources/kilograms';
-import { MASS_UNIT } from '../resources/massunit';
+import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs } from './queries';
 
 const SMOOTHING_FACTOR = 0.1;
-const MAX_RATE_DAYS = 3660;
+const MAX_RATE_PERIOD_DAYS = 3660;
 const DAYS_PER_WEEK = 7;
 const DECIMAL_PLACES = 3;
 
@@ -22,10 +22,10 @@ const DECIMAL_PLACES = 3;
 class TrendArgs extends SeriesArgs {
   @Field(() => Int, {
     defaultValue: 28,
-    description: `Number of days up to each entry from which the rate is computed, from 2 to ${MAX_RATE_DAYS}.`,
+    description: `Number of days up to each entry from which the rate is computed, from 2 to ${MAX_RATE_PERIOD_DAYS}.`,
   })
   declare days: number;
-  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The body weight on a day, and its trend.', simpleResolvers: true })
@@ -48,7 +48,7 @@ export class BodyWeightResolver {
   @Extensions(SERIES_FIELD_EXTENSIONS)
   bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context): Promise<Row[]> {
     const { days, unit } = args;
-    if (days < 2 || days > MAX_RATE_DAYS) throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_DAYS}.`);
+    if (days < 2 || days > MAX_RATE_PERIOD_DAYS) throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_PERIOD_DAYS}.`);
     const accessConditions = ownerConditions(WeightEntry, context);
     return querySeries(
       (bind, inDateRange) => ({

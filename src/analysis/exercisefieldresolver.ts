@@ -8,8 +8,8 @@ import { Exercise } from '../resources/exercise';
 import { ExerciseBase } from '../resources/exercisebase';
 
 /**
- * Creates the base class of the resolver of a row type. The texts describe its fields: which translation of the exercise they return, and when they
- * are null.
+ * Creates the base class for the resolver of the row type `row`. `exerciseDescription` says which translation the field `exercise` returns;
+ * `nullDescription` says when both fields are null.
  */
 export function createExerciseFieldResolver(
   row: ClassType,

@@ -23,7 +23,7 @@ import { loadReferencedRow } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
 import type { WhereInput } from './workoutlogs';
-import { selectDiaryEntries, roundedNutrientColumns, collectNutrients, WhereDiaryEntries } from './portions';
+import { diaryEntriesSql, roundedNutrientColumnsSql, collectNutrients, WhereDiaryEntriesField } from './portions';
 import { ANALYSIS_FIELD_EXTENSIONS, queryRanking, RankingArgs } from './queries';
 
 enum FoodOrder {
@@ -61,7 +61,7 @@ export class EatenFood {
 
 @ArgsType()
 class FoodArgs extends RankingArgs {
-  @WhereDiaryEntries declare where?: WhereInput;
+  @WhereDiaryEntriesField declare where?: WhereInput;
   @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'Criteria for ranking foods.' }) declare by: FoodOrder;
 }
 
@@ -74,9 +74,9 @@ export class EatenFoodResolver {
     const rows = await queryRanking(
       (bind) => ({
         select: `SELECT e."ingredient_id" AS "ingredientId", count(*)::int AS "count", round(sum(e."grams"), 2) AS "grams",
-          ${roundedNutrientColumns('total', (name) => `sum(e."${name}")`)}, ${measure} AS "measure",
+          ${roundedNutrientColumnsSql('total', (name) => `sum(e."${name}")`)}, ${measure} AS "measure",
           round(sum(e."energy") * 100.0 / nullif(sum(sum(e."energy")) OVER (), 0), 2) AS "energyShare"
-          FROM (${selectDiaryEntries(args.where, '', context, bind)}) e GROUP BY 1`,
+          FROM (${diaryEntriesSql(args.where, '', context, bind)}) e GROUP BY 1`,
         order: ['"measure" DESC', '"ingredientId"'],
       }),
       args,

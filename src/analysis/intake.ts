@@ -11,7 +11,7 @@ import { invalidArgumentError } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadReferencedRow } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
-import { MASS_UNIT } from '../resources/massunit';
+import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
@@ -20,23 +20,23 @@ import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssi
 import { bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import type { WhereInput } from './workoutlogs';
 import {
-  PORTION_JOINS,
-  portionColumns,
-  nutrientColumns,
-  selectDiaryEntries,
-  roundedNutrientColumns,
+  PORTION_JOINS_SQL,
+  portionNutrientColumnsSql,
+  nutrientColumnsSql,
+  diaryEntriesSql,
+  roundedNutrientColumnsSql,
   collectNutrients,
-  WhereDiaryEntries,
+  WhereDiaryEntriesField,
 } from './portions';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
-const MAX_TOLERANCE = 100;
+const MAX_TOLERANCE_PERCENT = 100;
 /** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of these meals. */
-const MAX_MEALS = 100;
+const MAX_TIMED_MEALS_PER_PLAN = 100;
 
 @ArgsType()
 class IntakeArgs extends SeriesArgs {
-  @WhereDiaryEntries declare where?: WhereInput;
+  @WhereDiaryEntriesField declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
   @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => String, {
@@ -46,12 +46,12 @@ class IntakeArgs extends SeriesArgs {
   declare timeZone?: string | null;
   @Field(() => Boolean, {
     defaultValue: false,
-    description: `Returns one row per meal of the plan. An entry without a meal is assigned to the meal with the nearest time of day. A plan can have at most ${MAX_MEALS} meals with a time.`,
+    description: `Returns one row per meal of the plan. An entry without a meal is assigned to the meal with the nearest time of day. A plan can have at most ${MAX_TIMED_MEALS_PER_PLAN} meals with a time.`,
   })
   declare perMeal: boolean;
   @Field(() => Int, { defaultValue: 5, description: 'Tolerance around the goal in percent.' })
   declare tolerance: number;
-  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The nutrition intake of a plan in a period.', simpleResolvers: true })
@@ -86,8 +86,8 @@ export class NutritionIntake {
 }
 
 function goalsSql(perMeal: boolean, context: Context, bind: ParameterBinder): string {
-  return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${nutrientColumns((name) => `sum(x."${name}") AS "${name}"`)}
-    FROM (SELECT t."meal_id", ${portionColumns()} FROM "meal_item" t ${PORTION_JOINS}${whereClause(ownerConditions(MealItem, context), 't', bind)}) x
+  return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${nutrientColumnsSql((name) => `sum(x."${name}") AS "${name}"`)}
+    FROM (SELECT t."meal_id", ${portionNutrientColumnsSql()} FROM "meal_item" t ${PORTION_JOINS_SQL}${whereClause(ownerConditions(MealItem, context), 't', bind)}) x
     JOIN "meal" m ON m."id" = x."meal_id"${whereClause(ownerConditions(Meal, context), 'm', bind)} GROUP BY 1, 2`;
 }
 
@@ -97,7 +97,7 @@ function intakeSql(args: IntakeArgs, context: Context, bind: ParameterBinder, in
   const nearestMealId =
     () => `(SELECT m."id" FROM "meal" m${whereClause([...ownerConditions(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
     ORDER BY abs(extract(epoch FROM m."time" - ${localTime}::time)), m."id" LIMIT 1)`;
-  const entriesSql = selectDiaryEntries(
+  const entriesSql = diaryEntriesSql(
     where,
     `, ${localTime}::date AS "day", ${perMeal ? `coalesce(t."meal_id", ${nearestMealId()})` : 'NULL::int'} AS "meal_id"`,
     context,
@@ -114,10 +114,10 @@ function intakeSql(args: IntakeArgs, context: Context, bind: ParameterBinder, in
     `(count(*) FILTER (WHERE d."energy" ${comparison} ${goal} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
   const perKg = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
   return `SELECT ${bucketSql(by, firstDay, 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
-    ${roundedNutrientColumns('total', (name) => `sum(d."${name}")`)}, ${roundedNutrientColumns('mean', (name) => `avg(d."${name}")`)}, ${roundedNutrientColumns('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
+    ${roundedNutrientColumnsSql('total', (name) => `sum(d."${name}")`)}, ${roundedNutrientColumnsSql('mean', (name) => `avg(d."${name}")`)}, ${roundedNutrientColumnsSql('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
     ${daysBeyondTolerance('>', '+')} AS "daysOver", ${daysBeyondTolerance('<', '-')} AS "daysUnder",
     ${roundInUnitSql(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
-    FROM (SELECT e."plan_id", e."meal_id", e."day", ${nutrientColumns((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMassSql('e."day"', context, bind)} AS "mass"
+    FROM (SELECT e."plan_id", e."meal_id", e."day", ${nutrientColumnsSql((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMassSql('e."day"', context, bind)} AS "mass"
       FROM (${entriesSql}) e WHERE ${inDateRange('e."day"')} GROUP BY 1, 2, 3) d
     JOIN (${plansSql}) p ON p."id" = d."plan_id"
     LEFT JOIN (${goalsSql(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
@@ -132,10 +132,10 @@ async function checkMealCount(context: Context): Promise<void> {
     values,
   );
   const meals = (largestPlan?.meals ?? 0) as number;
-  if (meals > MAX_MEALS)
+  if (meals > MAX_TIMED_MEALS_PER_PLAN)
     throw invalidArgumentError(
       'perMeal',
-      `A plan can have at most ${MAX_MEALS} meals with a time for this, but one of yours has ${meals}. Omit this argument.`,
+      `A plan can have at most ${MAX_TIMED_MEALS_PER_PLAN} meals with a time for this, but one of yours has ${meals}. Omit this argument.`,
     );
 }
 
@@ -150,7 +150,7 @@ export class NutritionIntakeResolver {
     const { by, timeZone, tolerance } = args;
     if (timeZone != null && !isTimeZone(timeZone))
       throw invalidArgumentError('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
-    if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
+    if (tolerance < 0 || tolerance > MAX_TOLERANCE_PERCENT) throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE_PERCENT}.`);
     if (args.perMeal) await checkMealCount(context);
     const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
       select: intakeSql(args, context, bind, inDateRange),

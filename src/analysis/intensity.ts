@@ -7,11 +7,11 @@ import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { RequiresFields } from '../core/read/queryplan';
 import { WorkoutLog } from '../resources/workoutlog';
-import { selectWorkoutLogs, selectWorkoutLogsWithExerciseBase } from './workoutlogs';
+import { workoutLogsSql, workoutLogsWithBaseSql } from './workoutlogs';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
 /** Decimal places of a first rounding, which removes the tiny error of estimates with infinitely many decimals before the final rounding. */
-const INTERMEDIATE_PLACES = 8;
+const INTERMEDIATE_DECIMAL_PLACES = 8;
 
 @Resolver(() => WorkoutLog)
 export class IntensityResolver {
@@ -34,9 +34,9 @@ export class IntensityResolver {
         `${alias}."exercise_id" IN (SELECT f."id" FROM "exercise" e JOIN "exercise" f ON f."exercise_base_id" = e."exercise_base_id"
           WHERE e."id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereClause([() => `i."id" = ANY(${idsParameter})`, ...visibleRowConditions(WorkoutLog, context)], 'i', bind)}))`;
       const rows = await context.session.query(
-        `SELECT x."id", round(round(100 * x."mass" / x."best", ${INTERMEDIATE_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
+        `SELECT x."id", round(round(100 * x."mass" / x."best", ${INTERMEDIATE_DECIMAL_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
           max(${oneRepMaxSql(formula, 'l')}) OVER (PARTITION BY l."base" ORDER BY l."date") AS "best"
-          FROM (${selectWorkoutLogsWithExerciseBase(selectWorkoutLogs(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
+          FROM (${workoutLogsWithBaseSql(workoutLogsSql(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
         values,
       );
       const intensityById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));

@@ -4,23 +4,26 @@ import { hasReadScope, ownerConditions } from '../core/access/access';
 import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { BODY_WEIGHT_UNIT_ID, bodyWeightFactorSql, profileUnitFactorSql, weightUnitFactorSql } from '../resources/kilograms';
-import { MASS_UNIT } from '../resources/massunit';
+import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 
-/** Explains in the schema how masses are computed. Only `trainingVolume` contains it; other descriptions refer to it by MASS_CALCULATION_REFERENCE. */
+/**
+ * Text for the schema: how masses are computed. Only the description of `trainingVolume` contains it; other descriptions refer to that with
+ * MASS_CALCULATION_CROSS_REFERENCE.
+ */
 export const MASS_CALCULATION_DESCRIPTION =
   'Weights in kg and lb are converted first. In the unit Body Weight, the mass is the body weight of the nearest weight entry (the earlier of two equally near ones) plus the logged number in the preferred unit of the user. Other units are not masses.';
 
-export const MASS_CALCULATION_REFERENCE = 'Masses are computed as in `trainingVolume`.';
+export const MASS_CALCULATION_CROSS_REFERENCE = 'Masses are computed as in `trainingVolume`.';
 
-export const OUTPUT_UNIT_OPTIONS = { defaultValue: MASS_UNIT.type.KG, description: 'The unit of the masses.' };
+export const OUTPUT_UNIT_OPTIONS = { defaultValue: MASS_UNIT_CHOICES.type.KG, description: 'The unit of the masses.' };
 
 export const roundInUnitSql = (unit: string, kilograms: string, places = 2): string =>
-  `round(${unit === MASS_UNIT.type.KG ? kilograms : `(${kilograms}) / ${KILOGRAMS_PER_POUND}`}, ${places})`;
+  `round(${unit === MASS_UNIT_CHOICES.type.KG ? kilograms : `(${kilograms}) / ${KILOGRAMS_PER_POUND}`}, ${places})`;
 
 /**
- * SQL: the body weight in kg of the entry nearest to the column `day`, NULL if there is none or it may not be read. The SQL uses the table alias
- * `near`, so `day` must not refer to another table with this alias.
+ * SQL: the body weight in kg of the weight entry nearest to the date `day`, an SQL expression. NULL if there is no entry, or if the access token may
+ * not read weight entries. The SQL uses the table alias `near`, so `day` must not refer to another table with this alias.
  */
 export function bodyMassSql(day: string, context: Context, bind: ParameterBinder): string {
   if (!hasReadScope(WeightEntry, context)) return 'NULL::numeric';

@@ -26,12 +26,12 @@ import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadReferencedRow } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
-import { MASS_UNIT } from '../resources/massunit';
+import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
 import { createExerciseFieldResolver } from './exercisefieldresolver';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
-import { MASS_CALCULATION_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
+import { MASS_CALCULATION_CROSS_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
 /**
@@ -49,7 +49,7 @@ export enum OneRepMaxFormula {
 }
 registerEnumType(OneRepMaxFormula, {
   name: 'OneRepMaxFormula',
-  description: `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS} repetitions. ${MASS_CALCULATION_REFERENCE}`,
+  description: `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS} repetitions. ${MASS_CALCULATION_CROSS_REFERENCE}`,
   valuesConfig: {
     EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
     BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
@@ -63,32 +63,35 @@ registerEnumType(OneRepMaxFormula, {
 });
 
 /** SQL of the formulas. They divide last, so that results that are exact as decimals remain exact. */
-const ESTIMATE_SQL: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
+const ESTIMATE_SQL_BY_FORMULA: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
   EPLEY: (w, r) => `${w} * (30 + ${r}) / 30`,
   BRZYCKI: (w, r) => `${w} * 36 / (37 - ${r})`,
   WATHAN: (w, r) => `${w} * 100 / (48.8 + 53.8 * exp(-0.075 * ${r}))`,
   LOMBARDI: (w, r) => `${w} * power(${r}, 0.10)`,
   MAYHEW: (w, r) => `${w} * 100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
 };
-/** Estimates are rounded to this many places. Otherwise, equal quotients with different numbers of digits would differ and count as records. */
-const ESTIMATE_PLACES = 10;
+/**
+ * Decimal places to which estimates are rounded. Without rounding, equal estimates that were computed with different numbers of digits would differ,
+ * and the larger one would count as a record.
+ */
+const ESTIMATE_DECIMAL_PLACES = 10;
 
 /** SQL: the estimate in kg, from the columns of `workoutLogCtes`; NULL if there is no estimate. */
 export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN
-    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS} THEN round(${ESTIMATE_SQL[formula](w, r)}, ${ESTIMATE_PLACES}) END END`;
+    CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS} THEN round(${ESTIMATE_SQL_BY_FORMULA[formula](w, r)}, ${ESTIMATE_DECIMAL_PLACES}) END END`;
 }
 
 export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, description: 'Formula of the estimate.' };
 
 @ArgsType()
-class BestArgs extends SeriesArgs {
-  @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
+class BestOneRepMaxArgs extends SeriesArgs {
+  @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
   @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
-  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The best estimated one-rep max of an exercise in a period.', simpleResolvers: true })
@@ -101,10 +104,10 @@ export class BestOneRepMax {
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 
-const bestEstimates =
-  ({ where, by, firstDay, formula, unit }: BestArgs, context: Context) =>
+const createEstimateStatementBuilder =
+  ({ where, by, firstDay, formula, unit }: BestOneRepMaxArgs, context: Context) =>
   (bind: ParameterBinder, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${workoutLogCtes(selectWorkoutLogs(where, context, bind, inDateRange, extraConditions))}
+    select: `WITH ${workoutLogCtes(workoutLogsSql(where, context, bind, inDateRange, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
         ${roundInUnitSql(unit, 'e."best"')} AS "oneRepMax"
       FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
@@ -120,8 +123,8 @@ export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRe
       'Estimated one-rep maxes of the viewer: the best estimate of each exercise in each day, week or other period that has one, oldest first.',
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
-  async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(bestEstimates(args, context), args, context)).map(createDayBucketAssigner(args.by));
+  async bestOneRepMaxes(@Args(() => BestOneRepMaxArgs) args: BestOneRepMaxArgs, @Ctx() context: Context): Promise<Row[]> {
+    return (await querySeries(createEstimateStatementBuilder(args, context), args, context)).map(createDayBucketAssigner(args.by));
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
@@ -131,7 +134,7 @@ export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRe
 }
 
 @Resolver(() => Exercise)
-export class BestOfExerciseResolver {
+export class BestOneRepMaxOfExerciseResolver {
   @FieldResolver(() => [BestOneRepMax], {
     description: 'Like `Query.bestOneRepMaxes`, for this exercise and its translations.',
   })
@@ -139,11 +142,11 @@ export class BestOfExerciseResolver {
   @RequiresFields(() => Exercise, 'exerciseBaseId')
   async bestOneRepMaxes(
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
-    @Args(() => BestArgs) args: BestArgs,
+    @Args(() => BestOneRepMaxArgs) args: BestOneRepMaxArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return (await loadSeriesOfExerciseBase(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(
+    return (await loadSeriesOfExerciseBase(createEstimateStatementBuilder(args, context), args, exerciseBaseId, context, info)).map(
       createDayBucketAssigner(args.by),
     );
   }
@@ -160,12 +163,12 @@ export class OneRepMaxResolver {
   async oneRepMax(
     @Root() log: RowFields<WorkoutLog, 'id'>,
     @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
-    @Arg('unit', () => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) unit: string,
+    @Arg('unit', () => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) unit: string,
     @Ctx() context: Context,
   ): Promise<string | null> {
     const loadEstimates = async (ids: readonly unknown[]) => {
       const { bind, values } = createParameterBinder();
-      const logs = selectWorkoutLogs(null, context, bind, undefined, [columnIn('id', ids)]);
+      const logs = workoutLogsSql(null, context, bind, undefined, [columnIn('id', ids)]);
       const rows = await context.session.query(
         `SELECT l."id", ${roundInUnitSql(unit, oneRepMaxSql(formula, 'l'))} AS "value" FROM (${logs}) l`,
         values,

@@ -11,12 +11,12 @@ import { loadRowsById, loadReferencedRow } from '../core/read/loaders';
 import { ScheduleStep } from '../resources/schedulestep';
 import { TrainingDay } from '../resources/trainingday';
 import { WorkoutSession } from '../resources/workoutsession';
-import { DAYS_PER_WEEK, selectViewersRows, scheduleCtes, stepCoversWeekSql } from './scheduledsets';
+import { DAYS_PER_WEEK, viewersRowsSql, scheduleCtes, stepCoversWeekSql } from './scheduledsets';
 import { checkDateOrder, countDaysInclusive } from './queries';
 
 const MAX_DAYS = 366;
 
-const numberOfDays = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_DAYS);
+const assumedDayCount = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_DAYS);
 
 @ObjectType({ description: 'A day: planned training of the active schedule, and actual sessions.', simpleResolvers: true })
 export class PlannedTraining {
@@ -30,7 +30,7 @@ function calendarSql(from: string, until: string, context: Context, bind: Parame
     n AS (SELECT i::date AS "date" FROM generate_series(${bind(from)}::date, ${bind(until)}::date, interval '1 day') i),
     w AS (SELECT n."date", s."is_loop", (n."date" - s."start_date") / ${DAYS_PER_WEEK} AS "number" FROM n JOIN s ON s."start_date" <= n."date")
     SELECT n."date", e."id" AS "step",
-      ARRAY(SELECT d."id" FROM ${selectViewersRows(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
+      ARRAY(SELECT d."id" FROM ${viewersRowsSql(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
         WHERE d."workout_id" = e."workout_id" AND k."day_of_week_id" = extract(isodow FROM n."date") ORDER BY d."id") AS "trainingDays",
       ARRAY(SELECT t."id" FROM "workout_session" t${whereSessions} ORDER BY t."id") AS "sessions"
     FROM n LEFT JOIN (w JOIN e ON ${stepCoversWeekSql('w."number"', 'w."is_loop"')}) ON w."date" = n."date" ORDER BY n."date"`;
@@ -41,7 +41,7 @@ export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
     description: `Each day from \`from\` to \`until\`, at most ${MAX_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
   })
-  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: numberOfDays } })
+  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: assumedDayCount } })
   plannedTraining(
     @Arg('from', () => DateScalar, { description: 'The first day.' }) from: string,
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,

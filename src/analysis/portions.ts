@@ -15,28 +15,28 @@ import type { WhereInput } from './workoutlogs';
 
 const KILOJOULES_PER_KILOCALORIE = '4.184';
 
-export const WhereDiaryEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry), {
+export const WhereDiaryEntriesField: PropertyDecorator = Field(() => whereInput(DiaryEntry), {
   nullable: true,
   description: 'Filters the diary entries.',
 });
 
-const ingredientNutrients = (sql: (column: string) => string) =>
+const ingredientNutrientColumnsSql = (sql: (column: string) => string) =>
   NUTRIENTS.map((name) => `${sql(fieldOf(Ingredient, name).column!)} AS "${name}"`).join(', ');
 
 /**
- * SQL: grams of a portion, which is a row `t` with the household unit `u`. A unit counts `amount` × `gram` grams, as in `gramsOfAmount`; if the row
- * has no unit, its amount is in grams.
+ * SQL: the weight of a portion in grams. `t` is the row of the portion, `u` its household unit. One unit counts as `u.amount` × `u.gram` grams, as
+ * in `gramsOfAmount`; without a unit, the amount of the row is in grams.
  */
 const GRAMS_SQL = 't."amount" * coalesce(u."amount" * u."gram", 1)';
-export const PORTION_JOINS = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
-export const portionColumns = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS_SQL} / 100`);
-export const nutrientColumns = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
+export const PORTION_JOINS_SQL = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
+export const portionNutrientColumnsSql = () => ingredientNutrientColumnsSql((column) => `coalesce(i."${column}", 0) * ${GRAMS_SQL} / 100`);
+export const nutrientColumnsSql = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
 
-export function selectDiaryEntries(where: WhereInput, columns: string, context: Context, bind: ParameterBinder): string {
+export function diaryEntriesSql(where: WhereInput, columns: string, context: Context, bind: ParameterBinder): string {
   const accessConditions = visibleRowConditions(DiaryEntry, context);
   const { conditions, joins } = compileWhere(DiaryEntry, where, context);
-  return `SELECT t."plan_id", t."ingredient_id", ${GRAMS_SQL} AS "grams", ${portionColumns()}${columns}
-    ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS}${whereClause([...accessConditions, ...conditions], 't', bind)}`;
+  return `SELECT t."plan_id", t."ingredient_id", ${GRAMS_SQL} AS "grams", ${portionNutrientColumnsSql()}${columns}
+    ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS_SQL}${whereClause([...accessConditions, ...conditions], 't', bind)}`;
 }
 
 /** Collects the columns `<prefix>.<name>` of a row in an object of exact values; null if the values are null. */
@@ -45,7 +45,7 @@ export const collectNutrients = (row: Row, prefix: string): Row | null =>
     ? null
     : Object.fromEntries([...NUTRIENTS, 'energyKilojoule'].map((name) => [name, row[`${prefix}.${name}`]]));
 
-export const roundedNutrientColumns = (prefix: string, value: (name: string) => string) =>
+export const roundedNutrientColumnsSql = (prefix: string, value: (name: string) => string) =>
   [
     ...NUTRIENTS.map((name) => `round(${value(name)}, 2) AS "${prefix}.${name}"`),
     `round(${value('energy')} * ${KILOJOULES_PER_KILOCALORIE}, 2) AS "${prefix}.energyKilojoule"`,

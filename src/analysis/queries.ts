@@ -1,4 +1,4 @@
-/** Shared parts of the analyses: arguments for the date range and the number of rows, query cost, and the statements around their SELECT. */
+/** Shared parts of the analyses: arguments for the date range and the number of rows, query cost, and the statements that wrap their SELECT. */
 import type { GraphQLResolveInfo } from 'graphql';
 import { ArgsType, Field, Int } from 'type-graphql';
 import { MAX_INTEGER } from '../contract/bounds';
@@ -11,11 +11,11 @@ import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
 import { validatePageSize, MAX_PAGE_SIZE } from '../core/model/pagesize';
 
-const DEFAULT_ROWS = 100;
+const DEFAULT_ROW_COUNT = 100;
 const [DEFAULT_DAYS, DEFAULT_UNITS] = [90, 26];
 const DAY_MS = 86_400_000;
 
-const TOO_MANY_ROWS = `There are more than ${MAX_PAGE_SIZE} rows. Choose a later day or use \`last\`.`;
+const TOO_MANY_ROWS_MESSAGE = `There are more than ${MAX_PAGE_SIZE} rows. Choose a later day or use \`last\`.`;
 
 @ArgsType()
 export class SeriesArgs {
@@ -34,28 +34,31 @@ export class SeriesArgs {
 
 @ArgsType()
 export class RankingArgs {
-  @Field(() => Int, { defaultValue: DEFAULT_ROWS, description: `Returns the first n rows, at most ${MAX_PAGE_SIZE}.` })
+  @Field(() => Int, { defaultValue: DEFAULT_ROW_COUNT, description: `Returns the first n rows, at most ${MAX_PAGE_SIZE}.` })
   declare first: number;
   @Field(() => Int, { nullable: true, description: 'Number of rows to skip.' }) declare offset?: number | null;
 }
 
-/** GraphQL extensions of analyses. They are not in REST. Their cost is high, because even a short result requires reading all rows of the viewer. */
+/**
+ * Extensions of the fields of analyses, which only GraphQL has. Their cost is high, because even a short result requires reading all rows of the
+ * viewer.
+ */
 export const ANALYSIS_FIELD_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 export const countDaysInclusive = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 
-function assumedRows({ from, until, last }: SeriesArgs): number {
+function assumedRowCount({ from, until, last }: SeriesArgs): number {
   if (last != null) return last;
-  return from == null ? DEFAULT_ROWS : countDaysInclusive(from, until ?? todayIn('utc'));
+  return from == null ? DEFAULT_ROW_COUNT : countDaysInclusive(from, until ?? todayIn('utc'));
 }
 
 /**
- * GraphQL extensions of series fields. The cost estimate assumes `last` rows; if `last` is absent, one row per day since `from`; if both are absent,
- * DEFAULT_ROWS.
+ * Extensions of the fields of time series. The cost estimate assumes `last` rows; if `last` is absent, one row per day since `from`; if both are
+ * absent, DEFAULT_ROW_COUNT rows.
  */
 export const SERIES_FIELD_EXTENSIONS = {
   ...ANALYSIS_FIELD_EXTENSIONS,
-  listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRows(args), 0), MAX_PAGE_SIZE) },
+  listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRowCount(args), 0), MAX_PAGE_SIZE) },
 };
 
 export function checkDateOrder(from: string | null | undefined, until: string): void {
@@ -64,11 +67,14 @@ export function checkDateOrder(from: string | null | undefined, until: string): 
 
 export interface AnalysisStatement {
   select: string;
-  /** ORDER BY terms that together identify a row, so that the order is total. */
+  /** ORDER BY terms. Together they identify a row, so that the order is always the same. */
   order: readonly string[];
 }
 
-/** Returns the SQL condition that a period overlaps the date range. It lasts from column `first` to column `last`, or one day without `last`. */
+/**
+ * Returns the SQL condition that a period overlaps the date range. The period lasts from the date `first` to the date `last`, or is the day `first`
+ * if `last` is absent.
+ */
 export type DateRangeCondition = (first: string, last?: string) => string;
 
 interface DateRangeArgs extends SeriesArgs {
@@ -77,8 +83,11 @@ interface DateRangeArgs extends SeriesArgs {
   timeZone?: string | null;
 }
 
-/** Returns a function that builds the condition for the date range of the arguments. By default, it ends today; in an export, it has no end. */
-function dateRangeOf(
+/**
+ * Returns a function that builds the condition for the date range of the arguments. Without `until`, the range ends today; in an export, it has no
+ * end.
+ */
+function dateRangeConditionOf(
   args: DateRangeArgs,
   { services: { timeZone: serverTimeZone } }: Context,
   isExport: boolean,
@@ -110,13 +119,13 @@ export async function queryRanking(
   return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
 }
 
-type BuildStatement = (
+type SeriesStatementBuilder = (
   bind: ParameterBinder,
   inDateRange: DateRangeCondition,
   extraConditions: readonly SqlCondition[],
 ) => AnalysisStatement;
 
-const logsOfBases =
+const logsOfBasesCondition =
   (bases: readonly number[]): SqlCondition =>
   (alias, bind) =>
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
@@ -126,16 +135,16 @@ const logsOfBases =
  * `exportedRows` instead.
  */
 async function readSeries(
-  buildStatement: BuildStatement,
+  buildStatement: SeriesStatementBuilder,
   args: DateRangeArgs,
   context: Context,
   exportedRows: number | undefined,
   bases?: readonly number[],
 ): Promise<Row[]> {
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
-  const dateRange = dateRangeOf(args, context, exportedRows !== undefined);
+  const dateRange = dateRangeConditionOf(args, context, exportedRows !== undefined);
   const { bind, values } = createParameterBinder();
-  const { select, order } = buildStatement(bind, dateRange(bind), bases ? [logsOfBases(bases)] : []);
+  const { select, order } = buildStatement(bind, dateRange(bind), bases ? [logsOfBasesCondition(bases)] : []);
   const rankOrder = exportedRows === undefined ? order.map((term) => `${term} DESC`) : order;
   const rank = `row_number() OVER (${bases ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrder.join(', ')})`;
   const offset = exportedRows ?? 0;
@@ -147,12 +156,12 @@ async function readSeries(
 }
 
 function checkRowCount(rows: Row[]): Row[] {
-  if (rows.length > MAX_PAGE_SIZE) throw invalidArgumentError('from', TOO_MANY_ROWS);
+  if (rows.length > MAX_PAGE_SIZE) throw invalidArgumentError('from', TOO_MANY_ROWS_MESSAGE);
   return rows;
 }
 
 /** Reads a time series. Returns its last rows, oldest first; during an export, the rows that follow those already exported. */
-export async function querySeries(buildStatement: BuildStatement, args: DateRangeArgs, context: Context): Promise<Row[]> {
+export async function querySeries(buildStatement: SeriesStatementBuilder, args: DateRangeArgs, context: Context): Promise<Row[]> {
   return checkRowCount(await readSeries(buildStatement, args, context, context.exportOffset));
 }
 
@@ -161,7 +170,7 @@ const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
 
 /** Loads the series of one exercise base; one statement reads those of all parent rows. A series inside another list cannot be exported. */
 export async function loadSeriesOfExerciseBase(
-  buildStatement: BuildStatement,
+  buildStatement: SeriesStatementBuilder,
   args: DateRangeArgs,
   base: number,
   context: Context,

@@ -25,10 +25,10 @@ import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadReferencedRow } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
-import { MASS_UNIT } from '../resources/massunit';
+import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { createExerciseFieldResolver } from './exercisefieldresolver';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
@@ -51,8 +51,8 @@ registerEnumType(RecordKind, {
 });
 
 @ArgsType()
-class RecordArgs extends SeriesArgs {
-  @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
+class PersonalRecordArgs extends SeriesArgs {
+  @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
   @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
     RecordKind[] | null;
   @Field(() => Boolean, {
@@ -61,7 +61,7 @@ class RecordArgs extends SeriesArgs {
   })
   declare standing: boolean;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
-  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'A personal record.', simpleResolvers: true })
@@ -83,13 +83,13 @@ export class PersonalRecord {
  * Returns CTEs: those of `workoutLogCtes`; `c`, the candidates for records. Candidates of the same exercise base, kind and `at` compete for one record; `at`
  * is the mass for the kind REPETITIONS, otherwise NULL.
  */
-function candidateCtes(
-  { where, formula }: RecordArgs,
+function recordCandidateCtes(
+  { where, formula }: PersonalRecordArgs,
   context: Context,
   bind: ParameterBinder,
   extraConditions: readonly SqlCondition[],
 ): string {
-  const validSets = `SELECT * FROM (${selectWorkoutLogs(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
+  const validSets = `SELECT * FROM (${workoutLogsSql(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
   const candidatesOf = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
     `SELECT '${kind}' AS "kind", l."base", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
   return `${workoutLogCtes(validSets)},
@@ -98,7 +98,7 @@ function candidateCtes(
     UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
 }
 
-function buildRecords(args: RecordArgs, context: Context) {
+function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context) {
   const { kinds, standing, unit } = args;
   const roundedColumn = (column: string) =>
     `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${roundInUnitSql(unit, `r."${column}"`)} END AS "${column}"`;
@@ -111,7 +111,7 @@ function buildRecords(args: RecordArgs, context: Context) {
       ...(standing ? ['r."value" = r."best"'] : []),
     ];
     return {
-      select: `WITH ${candidateCtes(args, context, bind, extraConditions)}
+      select: `WITH ${recordCandidateCtes(args, context, bind, extraConditions)}
         SELECT r."kind", r."date", r."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
         ${roundInUnitSql(unit, 'r."mass"')} AS "weight", ${roundedColumn('value')}, ${roundedColumn('previous')}
         FROM (SELECT c.*, max(c."value") OVER "before" AS "previous", max(c."value") OVER "ever" AS "best"
@@ -126,9 +126,10 @@ function buildRecords(args: RecordArgs, context: Context) {
 }
 
 /**
- * Removes the default start of the date range if only records that have not been broken (`standing`) are requested, because these can be of any age.
+ * Sets `from`, the start of the date range, if it is absent and only records that have not been broken (`standing`) are requested: the range then has
+ * no start, because these records can be of any age.
  */
-const withDateRange = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
+const withDefaultStart = (args: PersonalRecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)
 export class PersonalRecordResolver extends createExerciseFieldResolver(PersonalRecord, LATEST_TRANSLATION_DESCRIPTION) {
@@ -137,8 +138,8 @@ export class PersonalRecordResolver extends createExerciseFieldResolver(Personal
       'The personal records of the viewer in each exercise, oldest first. A day has at most one record of each kind, that of its best set.',
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
-  personalRecords(@Args(() => RecordArgs) args: RecordArgs, @Ctx() context: Context): Promise<Row[]> {
-    return querySeries(buildRecords(args, context), withDateRange(args), context);
+  personalRecords(@Args(() => PersonalRecordArgs) args: PersonalRecordArgs, @Ctx() context: Context): Promise<Row[]> {
+    return querySeries(createRecordStatementBuilder(args, context), withDefaultStart(args), context);
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The log of the set; null for VOLUME.' })
@@ -154,10 +155,10 @@ export class RecordsOfExerciseResolver {
   @RequiresFields(() => Exercise, 'exerciseBaseId')
   personalRecords(
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
-    @Args(() => RecordArgs) args: RecordArgs,
+    @Args(() => PersonalRecordArgs) args: PersonalRecordArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return loadSeriesOfExerciseBase(buildRecords(args, context), withDateRange(args), exerciseBaseId, context, info);
+    return loadSeriesOfExerciseBase(createRecordStatementBuilder(args, context), withDefaultStart(args), exerciseBaseId, context, info);
   }
 }

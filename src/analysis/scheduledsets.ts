@@ -16,8 +16,8 @@ export const DAYS_PER_WEEK = 7;
 
 export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: periods of seven days from its start date until today, at most the last ${MAX_WEEKS}. Each week has the workout of its step; a loop repeats its steps. Each training day is planned on each of its weekdays, with all rounds of its sets.`;
 
-/** Returns a subquery of the viewer's rows of an entity. */
-export const selectViewersRows = (entity: Entity, context: Context, bind: ParameterBinder) =>
+/** SQL: a subquery that selects the rows of an entity that the viewer owns. */
+export const viewersRowsSql = (entity: Entity, context: Context, bind: ParameterBinder) =>
   `(SELECT t.* FROM "${resourceOf(entity)!.table}" t${whereClause(ownerConditions(entity, context), 't', bind)})`;
 
 /**
@@ -25,9 +25,9 @@ export const selectViewersRows = (entity: Entity, context: Context, bind: Parame
  * weeks before the step (`before`) and of the whole schedule (`whole`).
  */
 export const scheduleCtes = (context: Context, bind: ParameterBinder): string =>
-  `s AS (SELECT s.* FROM ${selectViewersRows(Schedule, context, bind)} s WHERE s."is_active"),
+  `s AS (SELECT s.* FROM ${viewersRowsSql(Schedule, context, bind)} s WHERE s."is_active"),
     e AS (SELECT t."id", t."workout_id", t."duration", sum(t."duration") OVER (ORDER BY t."order", t."id") - t."duration" AS "before", sum(t."duration") OVER () AS "whole"
-      FROM ${selectViewersRows(ScheduleStep, context, bind)} t JOIN s ON s."id" = t."schedule_id")`;
+      FROM ${viewersRowsSql(ScheduleStep, context, bind)} t JOIN s ON s."id" = t."schedule_id")`;
 
 /** SQL condition that the step `e` covers a week of the schedule; weeks are numbered from 0. */
 export const stepCoversWeekSql = (number: string, isLoop: string): string =>
@@ -37,9 +37,9 @@ export const stepCoversWeekSql = (number: string, isLoop: string): string =>
  * Returns CTEs: those of `scheduleCtes`; `w` (`start`, `workout_id`), the weeks; `d` (`workout_id`, `training_day_id`, `day_of_week_id`), the planned
  * days of a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`), the planned sets and repetitions of each exercise in a week.
  */
-export function plannedCtes(context: Context, bind: ParameterBinder): string {
+export function plannedTrainingCtes(context: Context, bind: ParameterBinder): string {
   const todaySql = `${bind(todayIn(context.services.timeZone))}::date`;
-  const ownTable = (entity: Entity) => selectViewersRows(entity, context, bind);
+  const ownTable = (entity: Entity) => viewersRowsSql(entity, context, bind);
   return `${scheduleCtes(context, bind)},
     n AS (SELECT s."start_date", s."is_loop", generate_series(greatest(0, (${todaySql} - s."start_date") / ${DAYS_PER_WEEK} - ${MAX_WEEKS - 1}), (${todaySql} - s."start_date") / ${DAYS_PER_WEEK}) AS "number"
       FROM s WHERE s."start_date" <= ${todaySql}),

@@ -6,22 +6,25 @@ import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { MASS_UNIT } from '../resources/massunit';
-import { GENDER, UserProfile } from '../resources/userprofile';
-import { selectWorkoutLogs, WhereWorkoutLogs, selectWorkoutLogsWithExerciseBase, type WhereInput } from './workoutlogs';
-import { MASS_CALCULATION_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { MASS_UNIT_CHOICES } from '../resources/massunit';
+import { GENDER_CHOICES, UserProfile } from '../resources/userprofile';
+import { workoutLogsSql, WhereWorkoutLogsField, workoutLogsWithBaseSql, type WhereInput } from './workoutlogs';
+import { MASS_CALCULATION_CROSS_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_FIELD_EXTENSIONS } from './queries';
 
-/** DOTS by gender: coefficients of a polynomial of the body weight in kg, from the fourth power down, and the largest body weight that it covers. */
+/**
+ * DOTS formula by gender: the coefficients of its polynomial in the body weight (kg), from the fourth power to the constant, and the largest body
+ * weight that it covers.
+ */
 const DOTS_COEFFICIENTS = [
   {
-    gender: GENDER.type.MALE!,
+    gender: GENDER_CHOICES.type.MALE!,
     maxBodyWeightKg: 210,
     factors: ['-0.0000010930', '0.0007391293', '-0.1918759221', '24.0900756', '-307.75076'],
   },
   {
-    gender: GENDER.type.FEMALE!,
+    gender: GENDER_CHOICES.type.FEMALE!,
     maxBodyWeightKg: 150,
     factors: ['-0.0000010706', '0.0005158568', '-0.1126655495', '13.6175032', '-57.96288'],
   },
@@ -30,16 +33,16 @@ const MIN_BODY_WEIGHT_KG = 40;
 
 @ArgsType()
 class StrengthArgs {
-  @WhereWorkoutLogs('Filters the logs, for example to squat, bench press and deadlift.') declare where?: WhereInput;
+  @WhereWorkoutLogsField('Filters the logs, for example to squat, bench press and deadlift.') declare where?: WhereInput;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Use estimated one-rep maxes instead of lifted weights.',
   })
   declare estimated: boolean;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
-  @Field(() => GENDER.type, { nullable: true, description: 'Gender for the formula; that of the profile if absent.' }) declare gender?:
+  @Field(() => GENDER_CHOICES.type, { nullable: true, description: 'Gender for the formula; that of the profile if absent.' }) declare gender?:
     string | null;
-  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'Total of the best lifts of several exercises, and its relation to the body weight.', simpleResolvers: true })
@@ -71,7 +74,7 @@ function genderSql({ gender }: StrengthArgs, context: Context, bind: ParameterBi
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASS_CALCULATION_REFERENCE}`,
+    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASS_CALCULATION_CROSS_REFERENCE}`,
   })
   @Extensions(ANALYSIS_FIELD_EXTENSIONS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
@@ -81,7 +84,7 @@ export class StrengthResolver {
       `SELECT ${roundInUnitSql(unit, 's."total"')} AS "total", s."date", ${roundInUnitSql(unit, 's."body"')} AS "bodyWeight", round(${dotsSql(genderSql(args, context, bind))}, 2) AS "dots"
         FROM (SELECT b.*, ${bodyMassSql('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
           FROM (SELECT DISTINCT ON (l."base") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxSql(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
-            FROM (${selectWorkoutLogsWithExerciseBase(selectWorkoutLogs(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
+            FROM (${workoutLogsWithBaseSql(workoutLogsSql(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
       values,
     );
     return row ?? null;

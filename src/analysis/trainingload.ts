@@ -3,12 +3,12 @@ import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, registerEnum
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { MASS_UNIT } from '../resources/massunit';
+import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { MAX_SERIES_DAYS } from './daybuckets';
-import { selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
+import { workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs } from './queries';
-import { VOLUME_REFERENCE, isHardSetSql } from './volume';
+import { VOLUME_CROSS_REFERENCE, isHardSetSql } from './volume';
 
 const [ACUTE_DAYS, CHRONIC_DAYS] = [7, 42];
 
@@ -26,10 +26,10 @@ registerEnumType(LoadMeasure, {
 });
 
 @ArgsType()
-class LoadArgs extends SeriesArgs {
-  @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
+class TrainingLoadArgs extends SeriesArgs {
+  @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
   @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'How load is computed.' }) declare measure: LoadMeasure;
-  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The training load up to a day.', simpleResolvers: true })
@@ -45,10 +45,10 @@ export class TrainingLoad {
 @Resolver()
 export class TrainingLoadResolver {
   @Query(() => [TrainingLoad], {
-    description: `The load of each day from the first log to the last one that lies from \`from\` to \`until\`, oldest first, and its exponentially weighted means, which begin with the first log: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_SERIES_DAYS} days before the last log are looked at. ${VOLUME_REFERENCE}`,
+    description: `The load of each day from the first log to the last one that lies from \`from\` to \`until\`, oldest first, and its exponentially weighted means, which begin with the first log: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_SERIES_DAYS} days before the last log are looked at. ${VOLUME_CROSS_REFERENCE}`,
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
-  trainingLoad(@Args(() => LoadArgs) args: LoadArgs, @Ctx() context: Context): Promise<Row[]> {
+  trainingLoad(@Args(() => TrainingLoadArgs) args: TrainingLoadArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, measure, unit } = args;
     const isTonnage = measure === LoadMeasure.TONNAGE;
     const dailyLoad = isTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHardSetSql('l')})`;
@@ -57,7 +57,7 @@ export class TrainingLoadResolver {
       `${isTonnage ? roundInUnitSql(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
     return querySeries(
       (bind, inDateRange) => ({
-        select: `WITH s AS (SELECT l."date", ${dailyLoad} AS "load" FROM (${selectWorkoutLogs(where, context, bind)}) l GROUP BY 1),
+        select: `WITH s AS (SELECT l."date", ${dailyLoad} AS "load" FROM (${workoutLogsSql(where, context, bind)}) l GROUP BY 1),
           b AS (SELECT greatest(min("date"), max("date") - ${MAX_SERIES_DAYS}) AS "low", max("date") AS "high" FROM s),
           d AS (SELECT v."date", coalesce(s."load", 0) AS "load"
             FROM (SELECT "low" + generate_series(0, "high" - "low") AS "date" FROM b) v LEFT JOIN s USING ("date")),

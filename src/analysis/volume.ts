@@ -11,11 +11,11 @@ import { DecimalScalar } from '../core/model/scalars';
 import { loadReferencedRow } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
-import { MASS_UNIT } from '../resources/massunit';
+import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
 import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
 import { createExerciseFieldResolver } from './exercisefieldresolver';
-import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, selectWorkoutLogs, WhereWorkoutLogs, type WhereInput } from './workoutlogs';
+import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
@@ -24,16 +24,16 @@ export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
 const VOLUME_DESCRIPTION = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASS_CALCULATION_DESCRIPTION}`;
-export const VOLUME_REFERENCE = 'Hard sets and tonnage are computed as in `trainingVolume`.';
-const FRACTIONS_DESCRIPTION =
+export const VOLUME_CROSS_REFERENCE = 'Hard sets and tonnage are computed as in `trainingVolume`.';
+const FRACTIONAL_SETS_DESCRIPTION =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
-  @WhereWorkoutLogs('Filters the logs.') declare where?: WhereInput;
+  @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
   @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
-  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
+  @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ArgsType()
@@ -75,18 +75,18 @@ function exerciseTotalsSql(
 ): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
-    FROM (${selectWorkoutLogs(where, context, bind, inDateRange)}) l GROUP BY 1, 2`;
+    FROM (${workoutLogsSql(where, context, bind, inDateRange)}) l GROUP BY 1, 2`;
 }
 
 /** SQL: the muscles of the exercises in the CTE `x`. A muscle that is both primary and secondary is primary. */
-const MUSCLES_OF_EXERCISES = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_secondary") AS "secondary"
+const MUSCLES_OF_EXERCISES_SQL = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_secondary") AS "secondary"
   FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id"
   WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
 
 @Resolver(() => MuscleVolume)
 export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
-    description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONS_DESCRIPTION} ${VOLUME_REFERENCE}`,
+    description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONAL_SETS_DESCRIPTION} ${VOLUME_CROSS_REFERENCE}`,
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
@@ -98,7 +98,7 @@ export class MuscleVolumeResolver {
         select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRange)})
           SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSum('hard')}) AS "hardSets", trim_scale(${fractionalSum('sets')}) AS "sets",
           ${roundInUnitSql(args.unit, fractionalSum('tonnage'))} AS "tonnage"
-          FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES}) m USING ("exercise_id") GROUP BY 1, 2`,
+          FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES_SQL}) m USING ("exercise_id") GROUP BY 1, 2`,
         order: ['"start"', '"muscleId"'],
       }),
       args,
@@ -113,11 +113,11 @@ export class MuscleVolumeResolver {
   }
 }
 
-function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
+function createVolumeStatementBuilder({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
   const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
   const ctes = (logs: string) => (perExercise ? workoutLogCtes(logs) : `l AS (${logs})`);
   return (bind: ParameterBinder, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${ctes(selectWorkoutLogs(where, context, bind, inDateRange, extraConditions))}
+    select: `WITH ${ctes(workoutLogsSql(where, context, bind, inDateRange, extraConditions))}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps", ${roundInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
@@ -137,7 +137,7 @@ export class TrainingVolumeResolver extends createExerciseFieldResolver(
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await querySeries(buildVolume(args, context), args, context)).map(createDayBucketAssigner(args.by));
+    return (await querySeries(createVolumeStatementBuilder(args, context), args, context)).map(createDayBucketAssigner(args.by));
   }
 }
 
@@ -154,7 +154,7 @@ export class VolumeOfExerciseResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    const buildStatement = buildVolume({ ...args, perExercise: true }, context);
+    const buildStatement = createVolumeStatementBuilder({ ...args, perExercise: true }, context);
     return (await loadSeriesOfExerciseBase(buildStatement, args, exerciseBaseId, context, info)).map(createDayBucketAssigner(args.by));
   }
 }

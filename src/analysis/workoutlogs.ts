@@ -13,14 +13,14 @@ import type { DateRangeCondition } from './queries';
 
 export type WhereInput = Record<string, unknown> | null | undefined;
 
-export const WhereWorkoutLogs = (description: string): PropertyDecorator =>
+export const WhereWorkoutLogsField = (description: string): PropertyDecorator =>
   Field(() => whereInput(WorkoutLog), { nullable: true, description });
 
 /**
  * Returns the SELECT of the logs. Columns: `id`, `date`, `exercise_id`, `reps` (NULL if logged in a unit other than repetitions), `reserve`
  * (repetitions in reserve, NULL if not logged), `mass` in kg.
  */
-export function selectWorkoutLogs(
+export function workoutLogsSql(
   where: WhereInput,
   context: Context,
   bind: ParameterBinder,
@@ -37,12 +37,12 @@ export function selectWorkoutLogs(
 }
 
 /** Returns a SELECT that adds the column `base` to logs: the id of the exercise base, which all translations of an exercise share. */
-export const selectWorkoutLogsWithExerciseBase = (logs: string): string =>
+export const workoutLogsWithBaseSql = (logs: string): string =>
   `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logs}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
 
 export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation that was logged last.';
 
 /** Returns CTEs: `l`, the logs with their `base`; `x` (`base`, `exercise_id`), the most recently logged exercise of each base. */
 export const workoutLogCtes = (logs: string): string =>
-  `l AS MATERIALIZED (${selectWorkoutLogsWithExerciseBase(logs)}),
+  `l AS MATERIALIZED (${workoutLogsWithBaseSql(logs)}),
     x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base", l."date" DESC, l."id" DESC)`;

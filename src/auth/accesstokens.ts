@@ -38,20 +38,20 @@ export interface NewAccessToken {
   expiresAt: string | null;
 }
 
-const SELECT_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
+const SELECT_OWNER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
     t."expires_at" <= now() AS "isExpired", t."last_used_at" IS NULL OR t."last_used_at" < now() - interval '10 minutes' AS "isUnseen"
   FROM "access_token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
-const UPDATE_LAST_USED = `UPDATE "access_token" SET "last_used_at" = now()
+const UPDATE_LAST_USED_SQL = `UPDATE "access_token" SET "last_used_at" = now()
   WHERE "id" = $1 AND ("last_used_at" IS NULL OR "last_used_at" < now() - interval '10 minutes')`;
-const SELECT_TOKENS = `SELECT "id", "user_id" AS "userId", "name", "scopes", "created_at" AS "createdAt", "expires_at" AS "expiresAt",
+const SELECT_TOKENS_SQL = `SELECT "id", "user_id" AS "userId", "name", "scopes", "created_at" AS "createdAt", "expires_at" AS "expiresAt",
     "last_used_at" AS "lastUsedAt", COALESCE("expires_at" <= now(), false) AS "isExpired"
   FROM "access_token" WHERE "user_id" = ANY($1) ORDER BY "id"`;
-const DELETE_EXPIRED = `DELETE FROM "access_token" WHERE "user_id" = $1 AND "expires_at" < now() - interval '${EXPIRED_TOKEN_RETENTION}'`;
-const SELECT_CONFLICTS = `SELECT count(*) AS "count", COALESCE(bool_or("name" = $2), false) AS "taken", $3::timestamptz <= now() AS "past"
+const DELETE_EXPIRED_TOKENS_SQL = `DELETE FROM "access_token" WHERE "user_id" = $1 AND "expires_at" < now() - interval '${EXPIRED_TOKEN_RETENTION}'`;
+const SELECT_CONFLICTS_SQL = `SELECT count(*) AS "count", COALESCE(bool_or("name" = $2), false) AS "taken", $3::timestamptz <= now() AS "past"
   FROM "access_token" WHERE "user_id" = $1`;
-const INSERT_TOKEN = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes", "expires_at") VALUES ($1, $2, $3, $4, $5) RETURNING "id"`;
+const INSERT_TOKEN_SQL = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes", "expires_at") VALUES ($1, $2, $3, $4, $5) RETURNING "id"`;
 
-function* validate({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
+function* validateNewToken({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
   if (name === '') yield { path: ['name'], ...validationIssue(IssueCode.BLANK, NOT_BLANK) };
   if (name.length > MAX_TOKEN_NAME_LENGTH)
     yield { path: ['name'], ...validationIssue(IssueCode.TOO_LONG, atMostCharacters(MAX_TOKEN_NAME_LENGTH)) };
@@ -61,7 +61,7 @@ function* validate({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
 
 /** Returns the access tokens of each user, oldest first. */
 export async function listAccessTokens(userIds: readonly number[], session: DatabaseSession): Promise<AccessToken[][]> {
-  const rows = await session.query(SELECT_TOKENS, [userIds]);
+  const rows = await session.query(SELECT_TOKENS_SQL, [userIds]);
   return userIds.map((id) => rows.filter(({ userId }) => userId === id) as unknown as AccessToken[]);
 }
 
@@ -71,9 +71,9 @@ export class AccessTokens {
 
   constructor(private readonly maxPerUser: number) {}
 
-  /** Returns the owner of a token, with its scopes. Throws FORBIDDEN if the token is unknown or expired, or the owner is inactive. */
+  /** Returns the owner of a token, with the scopes of the token. Throws FORBIDDEN if the token is unknown or expired, or the owner is inactive. */
   async viewerOf(token: string, session: DatabaseSession): Promise<Viewer> {
-    const [row] = await session.queryForAuthentication(SELECT_OWNER, [sha256(token)]);
+    const [row] = await session.queryForAuthentication(SELECT_OWNER_SQL, [sha256(token)]);
     if (!row) throw forbiddenError('Invalid token.');
     if (row.isExpired) throw forbiddenError('Token expired.');
     if (!row.isActive) throw forbiddenError('User inactive or deleted.');
@@ -86,7 +86,7 @@ export class AccessTokens {
     if (this.pendingLastUseUpdates.has(id)) return;
     this.pendingLastUseUpdates.add(id);
     pool
-      .query(UPDATE_LAST_USED, [id])
+      .query(UPDATE_LAST_USED_SQL, [id])
       .catch(() => undefined)
       .finally(() => this.pendingLastUseUpdates.delete(id));
   }
@@ -97,12 +97,12 @@ export class AccessTokens {
    */
   async create(userId: number, input: NewAccessToken, session: DatabaseSession): Promise<{ id: number; token: string }> {
     const normalizedInput = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
-    throwIfInvalid([...validate(normalizedInput)]);
+    throwIfInvalid([...validateNewToken(normalizedInput)]);
     const { name, scopes, expiresAt } = normalizedInput;
     // Locks the user, so that a concurrent creation waits and then counts this token.
     await session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
-    await session.query(DELETE_EXPIRED, [userId]);
-    const [conflicts] = await session.query(SELECT_CONFLICTS, [userId, name, expiresAt]);
+    await session.query(DELETE_EXPIRED_TOKENS_SQL, [userId]);
+    const [conflicts] = await session.query(SELECT_CONFLICTS_SQL, [userId, name, expiresAt]);
     const issues: InputIssue[] = [];
     if (conflicts!.taken)
       issues.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You already have an access token with this name.') });
@@ -114,7 +114,7 @@ export class AccessTokens {
       });
     throwIfInvalid(issues);
     const token = TOKEN_PREFIX + randomBytes(24).toString('hex');
-    const [insertedRow] = await session.query(INSERT_TOKEN, [userId, name, sha256(token), scopes, expiresAt]);
+    const [insertedRow] = await session.query(INSERT_TOKEN_SQL, [userId, name, sha256(token), scopes, expiresAt]);
     return { id: insertedRow!.id as number, token };
   }
 

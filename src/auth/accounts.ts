@@ -6,39 +6,39 @@ import type { DatabaseSession } from '../database/session';
 import { User } from '../resources/user';
 import { UserProfile } from '../resources/userprofile';
 import { logSecurityEvent, type SecurityEventSource } from './securityevents';
-import { hashPasswordLimited, hashPassword, MAX_IMPORTED_HASH_ITERATIONS_SQL, verifyPassword } from './passwords';
+import { hashPasswordWithinLimit, hashPassword, MAX_IMPORTED_HASH_ITERATIONS_SQL, verifyPassword } from './passwords';
 import { sha256, generateToken, type TokenVault } from './tokens';
 
 export const MIN_PASSWORD_LENGTH = 8;
 export const MAX_PASSWORD_LENGTH = 1000;
 
-const UNREADABLE_TOKEN =
+const UNREADABLE_TOKEN_MESSAGE =
   'The token was encrypted with another SECRET_KEY and cannot be shown. It remains valid until it is replaced: at /user/api-key, ' +
   'or by an operator with `fitgraph user token NAME --new`.';
 
-const SELECT_TOKEN_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive"
+const SELECT_TOKEN_OWNER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive"
   FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
 
 /** Returns the owner of an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
 export async function viewerOfApiKey(token: string, session: DatabaseSession): Promise<Viewer> {
-  const [row] = await session.queryForAuthentication(SELECT_TOKEN_OWNER, [sha256(token)]);
+  const [row] = await session.queryForAuthentication(SELECT_TOKEN_OWNER_SQL, [sha256(token)]);
   if (!row) throw forbiddenError('Invalid token.');
   if (!row.isActive) throw forbiddenError('User inactive or deleted.');
   return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
 }
 
 /**
- * SQL: selects an account, and the largest number of iterations of all password hashes. Returns a row even if the account does not exist, so that the
- * duration of the password check reveals no user names.
+ * SQL: selects an account, and the largest number of iterations of all imported password hashes. Returns a row even if the account does not exist, so
+ * that the duration of the password check reveals no user names.
  */
-const SELECT_CREDENTIALS = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
+const SELECT_CREDENTIALS_SQL = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
   FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
 /**
- * SQL: records a sign-in and stores a new hash of the unchanged password, which does not end the user's sessions. Returns no row if the stored hash
- * has changed in the meantime.
+ * SQL: records a sign-in and stores a hash of the unchanged password. The setting `fitgraph.same_password` keeps the trigger of password changes from
+ * ending the user's sessions. Returns no row if the stored hash has changed in the meantime.
  */
-const UPDATE_LAST_LOGIN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
+const UPDATE_LAST_LOGIN_SQL = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
 /** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Logs success and failure in the audit log. */
@@ -49,7 +49,7 @@ export async function checkCredentials(
   source: SecurityEventSource,
 ): Promise<number> {
   // PostgreSQL rejects a NUL character. No user name contains one, so the empty name, which finds no account, is used instead.
-  const [user] = await session.query(SELECT_CREDENTIALS, [username.includes('\0') ? '' : username]);
+  const [user] = await session.query(SELECT_CREDENTIALS_SQL, [username.includes('\0') ? '' : username]);
   const { isValid, isOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
   const { id, password: storedHash } = user!;
   const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...source }, session);
@@ -57,14 +57,14 @@ export async function checkCredentials(
     await logEvent('SIGN_IN_FAILED');
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
   }
-  const updatedRows = await session.query(UPDATE_LAST_LOGIN, [id, storedHash, isOutdated ? await hashPassword(password) : storedHash]);
+  const updatedRows = await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, isOutdated ? await hashPassword(password) : storedHash]);
   // Tries again if the stored hash has changed in the meantime: by a new password, or by a concurrent sign-in that rehashed it.
   if (!updatedRows.length) return checkCredentials(username, password, session, source);
   await logEvent('SIGNED_IN');
   return id;
 }
 
-const SELECT_PASSWORD = `SELECT u."password", i."iterations" FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
+const SELECT_PASSWORD_SQL = `SELECT u."password", i."iterations" FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
 
 /** Checks the password of a user. Returns its stored hash, or undefined if the password is wrong. */
 export async function verifiedPasswordHash(
@@ -73,7 +73,7 @@ export async function verifiedPasswordHash(
   session: DatabaseSession,
   source: SecurityEventSource,
 ): Promise<string | undefined> {
-  const [user] = await session.query(SELECT_PASSWORD, [userId]);
+  const [user] = await session.query(SELECT_PASSWORD_SQL, [userId]);
   const storedHash = (user!.password ?? undefined) as string | undefined;
   const { isValid } = await verifyPassword(storedHash, password, user!.iterations, source.address);
   return isValid ? storedHash : undefined;
@@ -92,14 +92,14 @@ export async function replacePassword(
   vault: TokenVault,
   source: SecurityEventSource,
 ): Promise<string | undefined> {
-  const newHash = await hashPasswordLimited(password, source.address);
+  const newHash = await hashPasswordWithinLimit(password, source.address);
   const token = generateToken();
   return session.inTransaction(async () => {
     const selectSessionSql = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
     const [keptSession] = keptSessionId === undefined ? [] : await session.query(selectSessionSql, [sha256(keptSessionId), userId]);
     const updatePasswordSql = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
     if (!(await session.query(updatePasswordSql, [userId, storedHash, newHash])).length) return undefined;
-    // A trigger deletes the token and all sessions whenever a password changes. The kept session is inserted again.
+    // A trigger has deleted the API key and all sessions, because the password changed. A new key is stored, and the kept session is inserted again.
     const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
     await session.query(upsertTokenSql, [userId, sha256(token), vault.encrypt(token)]);
@@ -154,7 +154,7 @@ export async function getOrCreateApiKey(userId: number, session: DatabaseSession
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
   if (!row) return createApiKey(userId, session, vault);
   const token = vault.decrypt(row.sealed);
-  if (token === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN);
+  if (token === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN_MESSAGE);
   return token;
 }
 
@@ -230,7 +230,7 @@ export async function createUser(
   }
 }
 
-/** Changes an account for an operator, without the password or a session of the user. */
+/** Changes an account on behalf of an operator, who needs neither the password nor a session of the user. */
 const changeUser = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: DatabaseSession): Promise<unknown> =>
   session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.sequelizeOptions }));
 
@@ -239,6 +239,6 @@ export async function setPassword(userId: number, password: string, session: Dat
   await changeUser(userId, { password: await hashPassword(password) }, session);
 }
 
-export async function setActive(userId: number, active: boolean, session: DatabaseSession): Promise<void> {
+export async function setUserActive(userId: number, active: boolean, session: DatabaseSession): Promise<void> {
   await changeUser(userId, { isActive: active }, session);
 }

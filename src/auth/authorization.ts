@@ -3,14 +3,14 @@ import { forbiddenError } from '../core/model/errors';
 import { isAccessToken } from './accesstokens';
 
 /** Only ASCII whitespace; bytes beyond ASCII are part of the token. */
-const WHITESPACE = /[ \t\n\v\f\r]/;
+const WHITESPACE_PATTERN = /[ \t\n\v\f\r]/;
 
 /**
  * Returns the token of `Authorization: <scheme> <token>` if the scheme is one of `schemes` (in lower case). Returns undefined for other schemes:
  * their clients count as anonymous. Throws FORBIDDEN for a malformed header.
  */
 export function parseAuthorization(header: string | undefined, schemes: readonly string[]): string | undefined {
-  const [scheme, ...keys] = (header ?? '').split(WHITESPACE).filter(Boolean);
+  const [scheme, ...keys] = (header ?? '').split(WHITESPACE_PATTERN).filter(Boolean);
   if (!scheme || !schemes.includes(scheme.toLowerCase())) return undefined;
   if (keys.length === 0) throw forbiddenError('Invalid token header. No credentials provided.');
   if (keys.length > 1) throw forbiddenError('Invalid token header. Token string should not contain spaces.');
@@ -23,6 +23,6 @@ export function parseAuthorization(header: string | undefined, schemes: readonly
 
 /** Returns the access token of `Authorization: Bearer fgt_…`; undefined for other headers, which REST ignores. */
 export function parseBearerAccessToken(header: string | undefined): string | undefined {
-  const [scheme, token, ...rest] = (header ?? '').split(WHITESPACE).filter(Boolean);
+  const [scheme, token, ...rest] = (header ?? '').split(WHITESPACE_PATTERN).filter(Boolean);
   return scheme?.toLowerCase() === 'bearer' && token !== undefined && !rest.length && isAccessToken(token) ? token : undefined;
 }

@@ -6,29 +6,29 @@ import { inTransaction } from '../database/transaction';
 
 export interface DeletionResult {
   /** Number of rows that the user owned. */
-  rows: number;
+  ownedRowCount: number;
   /** Number of deleted catalogue rows, such as images, that the user had contributed. Rows of other users may have referred to them. */
-  contributions: number;
+  contributionCount: number;
 }
 
-/** Deletes everything in one transaction. Triggers schedule the files of the rows for removal. */
+/** Deletes an account and everything that belongs to it in one transaction. Triggers schedule the files of the deleted rows for removal. */
 export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
   database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
       const count = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
       // Locks the account, so that no rows are added in the meantime.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
-      const result: DeletionResult = { rows: 0, contributions: 0 };
+      const result: DeletionResult = { ownedRowCount: 0, contributionCount: 0 };
       for (const entity of allEntities()) {
         const { table, owned, ownerColumn } = resourceOf(entity)!;
-        if (owned) result.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
+        if (owned) result.ownedRowCount += await count(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
         const contributions = contributorTableOf(entity);
         if (!contributions) continue;
         const { rowCount } = await client.query(
           `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributions}" WHERE "user_id" = $1)`,
           [userId],
         );
-        result.contributions += rowCount ?? 0;
+        result.contributionCount += rowCount ?? 0;
       }
       await client.query('DELETE FROM "user_account" WHERE "id" = $1', [userId]);
       // Deletes the user's change log, including the deletions above: no client can sign in to read it.

@@ -22,9 +22,9 @@ export interface LoginRates {
 const TOTAL_KEY = 'all';
 
 export class LoginRateLimiter {
-  private readonly byName: RateLimiterPostgres;
-  private readonly byAddress: RateLimiterPostgres;
-  private readonly total: RateLimiterPostgres;
+  private readonly nameLimiter: RateLimiterPostgres;
+  private readonly addressLimiter: RateLimiterPostgres;
+  private readonly totalLimiter: RateLimiterPostgres;
   /** Number of attempts rejected without checking the password. */
   rejectedCount = 0;
 
@@ -39,13 +39,13 @@ export class LoginRateLimiter {
         points,
         duration: seconds,
       });
-    this.byName = limiter('login', loginRate);
-    this.byAddress = limiter('login-address', loginRateAddress);
-    this.total = limiter('login-total', loginRateTotal);
+    this.nameLimiter = limiter('login', loginRate);
+    this.addressLimiter = limiter('login-address', loginRateAddress);
+    this.totalLimiter = limiter('login-total', loginRateTotal);
   }
 
   /** Runs `signIn` if the limits permit another attempt. Otherwise throws TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
-  async attempt<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
+  async attemptSignIn<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
     // The key is a hash, because user names can have any length and any characters.
     const nameKey = createHash('sha256')
       .update(JSON.stringify([address, username]))
@@ -55,14 +55,14 @@ export class LoginRateLimiter {
     // limit rejects does not count either.
     const refundAll = () => Promise.all(refunds.map((refund) => refund()));
     try {
-      refunds.push(() => this.byAddress.reward(address));
-      await this.byAddress.consume(address);
-      await this.byName.consume(nameKey);
+      refunds.push(() => this.addressLimiter.reward(address));
+      await this.addressLimiter.consume(address);
+      await this.nameLimiter.consume(nameKey);
       refunds.push(
-        () => this.byName.reward(nameKey),
-        () => this.total.reward(TOTAL_KEY),
+        () => this.nameLimiter.reward(nameKey),
+        () => this.totalLimiter.reward(TOTAL_KEY),
       );
-      await this.total.consume(TOTAL_KEY);
+      await this.totalLimiter.consume(TOTAL_KEY);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new DatabaseUnavailable(error);
       await refundAll();

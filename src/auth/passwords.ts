@@ -13,11 +13,11 @@ const deriveKey = promisify(pbkdf2);
 
 export const hashPassword = (password: string): Promise<string> => hash(password);
 
-/** Hash that is verified if an account does not exist or has no argon2id hash. */
+/** Hash that is verified instead if an account does not exist or has no argon2id hash, so that every check does the same work. */
 const DUMMY_HASH = hashPassword('nobody has this password');
 
 /** Format of imported Django hashes: `pbkdf2_sha256$<iterations>$<salt>$<base64 of 32 bytes>`. */
-const IMPORTED_HASH = /^pbkdf2_sha256\$(\d{1,7})\$([^$]*)\$([^$]*)$/;
+const IMPORTED_HASH_PATTERN = /^pbkdf2_sha256\$(\d{1,7})\$([^$]*)\$([^$]*)$/;
 const DIGEST_BYTES = 32;
 
 /** SQL: the largest number of iterations of all imported hashes; 0 if there are none. It is read from an index. */
@@ -48,13 +48,13 @@ export const verifyPassword = (
   password: string,
   iterations = 0,
   caller?: string,
-): Promise<PasswordVerification> => runLimited(() => checkHash(storedHash, password, iterations), caller);
+): Promise<PasswordVerification> => runWithinLimit(() => comparePasswordWithHash(storedHash, password, iterations), caller);
 
 /** Hashes a password for a request, within the concurrency limit. Throws OVERLOADED like `verifyPassword`. */
-export const hashPasswordLimited = (password: string, caller?: string): Promise<string> => runLimited(() => hashPassword(password), caller);
+export const hashPasswordWithinLimit = (password: string, caller?: string): Promise<string> => runWithinLimit(() => hashPassword(password), caller);
 
 /** Runs `work` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the wait is too long. */
-async function runLimited<T>(work: () => Promise<T>, caller?: string): Promise<T> {
+async function runWithinLimit<T>(work: () => Promise<T>, caller?: string): Promise<T> {
   try {
     return await passwordLimiter.run(caller, work);
   } catch (error) {
@@ -63,21 +63,21 @@ async function runLimited<T>(work: () => Promise<T>, caller?: string): Promise<T
   }
 }
 
-async function checkHash(storedHash: string | undefined, password: string, iterations: number): Promise<PasswordVerification> {
+async function comparePasswordWithHash(storedHash: string | undefined, password: string, iterations: number): Promise<PasswordVerification> {
   const isArgon2Valid = storedHash?.startsWith('$argon2') ? await verify(storedHash, password).catch(() => undefined) : undefined;
   if (isArgon2Valid === undefined) await verify(await DUMMY_HASH, password);
   const importedHash = parseImportedHash(storedHash);
   const isPbkdf2Valid = importedHash
     ? timingSafeEqual(await deriveKey(password, importedHash.salt, importedHash.iterations, DIGEST_BYTES, 'sha256'), importedHash.digest)
     : false;
-  // Runs additional iterations, so that every check runs as many as that of the slowest imported hash.
+  // Runs the missing iterations, so that every check runs as many iterations as the slowest imported hash requires.
   const missingIterations = iterations - (importedHash?.iterations ?? 0);
   if (missingIterations > 0) await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
   return { isValid: isArgon2Valid === true || isPbkdf2Valid, isOutdated: importedHash !== undefined };
 }
 
 function parseImportedHash(storedHash: string | undefined): { iterations: number; salt: string; digest: Buffer } | undefined {
-  const [, iterations, salt, base64] = IMPORTED_HASH.exec(storedHash ?? '') ?? [];
+  const [, iterations, salt, base64] = IMPORTED_HASH_PATTERN.exec(storedHash ?? '') ?? [];
   const digest = Buffer.from(base64 ?? '', 'base64');
   return digest.length === DIGEST_BYTES && Number(iterations) > 0 ? { iterations: Number(iterations), salt: salt!, digest } : undefined;
 }

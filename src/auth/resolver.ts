@@ -42,7 +42,7 @@ const CREDENTIAL_LIMITS = {
 
 const CREDENTIAL_FIELDS = ['username', 'password'] as const;
 
-const ARGUMENT_LIMITS: ArgumentValidators = {
+const ARGUMENT_VALIDATORS: ArgumentValidators = {
   username: (name) => limitViolationMessages(name, CREDENTIAL_LIMITS.username),
   password: (password) => limitViolationMessages(password, CREDENTIAL_LIMITS.password),
 };
@@ -66,7 +66,7 @@ class ReplaceTokenPayload {
   declare token: string;
 }
 
-function throwWrongCredentials(error: unknown): never {
+function rethrowAsInvalidInput(error: unknown): never {
   if (error instanceof ClientError && error.extensions.code === 'UNAUTHENTICATED')
     throw new InvalidInput([{ path: [], ...validationIssue(IssueCode.WRONG_CREDENTIALS, error.message) }]);
   throw error;
@@ -79,7 +79,7 @@ export class AuthResolver {
     description:
       'Returns the token of a user. Rejected with TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many attempts. At most once per operation.',
   })
-  @Extensions({ once: true, limits: ARGUMENT_LIMITS })
+  @Extensions({ once: true, limits: ARGUMENT_VALIDATORS })
   async login(
     @Arg('username', () => String, { description: 'The user name, case-sensitive.' }) username: string,
     @Arg('password', () => String, {
@@ -95,7 +95,7 @@ export class AuthResolver {
           findLimitViolations(credentials[name], CREDENTIAL_LIMITS[name]).map((issue) => ({ path: [name], ...issue })),
         ),
       );
-      return account.signIn(credentials.username, credentials.password).catch(throwWrongCredentials);
+      return account.signIn(credentials.username, credentials.password).catch(rethrowAsInvalidInput);
     });
   }
 

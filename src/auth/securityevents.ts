@@ -23,31 +23,31 @@ export interface NewEvent {
 export type SecurityEventSource = Pick<NewEvent, 'address' | 'operator'>;
 
 const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
-/** Kinds of actions that are rejected if their event exceeds the limit and cannot be logged. */
-const MANDATORY_KINDS: readonly EventKind[] = ['PASSWORD_CHANGED', 'API_KEY_REPLACED', 'ACCESS_TOKEN_CREATED'];
+/** Kinds of events that are always logged: beyond the hourly limit, their action is rejected instead of running without an event. */
+const ALWAYS_LOGGED_KINDS: readonly EventKind[] = ['PASSWORD_CHANGED', 'API_KEY_REPLACED', 'ACCESS_TOKEN_CREATED'];
 
 /** Limits per hour: of failures from one address, of all failures, and of other events of one kind and user. */
-const MAX_FAILURES_PER_ADDRESS = 20;
-const MAX_FAILURES = 200;
-const MAX_EVENTS_PER_KIND = 60;
+const MAX_HOURLY_FAILURES_PER_ADDRESS = 20;
+const MAX_HOURLY_FAILURES = 200;
+const MAX_HOURLY_EVENTS_PER_KIND = 60;
 const SECONDS_PER_HOUR = 60 * 60;
 
-const INSERT_COLUMNS_SQL = `INSERT INTO "security_event" ("kind", "user_id", "address", "operator", "detail", "is_last")`;
-const INSERT_FAILURE_SQL = `${INSERT_COLUMNS_SQL} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."here" = ${MAX_FAILURES_PER_ADDRESS - 1} OR n."all" = ${MAX_FAILURES - 1}
+const INSERT_INTO_EVENTS_SQL = `INSERT INTO "security_event" ("kind", "user_id", "address", "operator", "detail", "is_last")`;
+const INSERT_FAILURE_SQL = `${INSERT_INTO_EVENTS_SQL} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."here" = ${MAX_HOURLY_FAILURES_PER_ADDRESS - 1} OR n."all" = ${MAX_HOURLY_FAILURES - 1}
   FROM (SELECT count(*) AS "all", count(*) FILTER (WHERE "address" = $3::text) AS "here" FROM "security_event"
     WHERE "kind" IN (${FAILURE_KINDS.map((kind) => `'${kind}'`).join(', ')}) AND "at" > now() - interval '1 hour') n
-  WHERE n."here" < ${MAX_FAILURES_PER_ADDRESS} AND n."all" < ${MAX_FAILURES} RETURNING 1`;
-const INSERT_USER_EVENT_SQL = `${INSERT_COLUMNS_SQL} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."count" = ${MAX_EVENTS_PER_KIND - 1}
+  WHERE n."here" < ${MAX_HOURLY_FAILURES_PER_ADDRESS} AND n."all" < ${MAX_HOURLY_FAILURES} RETURNING 1`;
+const INSERT_USER_EVENT_SQL = `${INSERT_INTO_EVENTS_SQL} SELECT $1, $2::int, $3::text, $4::text, $5::text, n."count" = ${MAX_HOURLY_EVENTS_PER_KIND - 1}
   FROM (SELECT count(*) AS "count" FROM "security_event" WHERE "user_id" = $2::int AND "kind" = $1 AND "at" > now() - interval '1 hour') n
-  WHERE n."count" < ${MAX_EVENTS_PER_KIND} RETURNING 1`;
-const INSERT_OPERATOR_EVENT_SQL = `${INSERT_COLUMNS_SQL} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
+  WHERE n."count" < ${MAX_HOURLY_EVENTS_PER_KIND} RETURNING 1`;
+const INSERT_OPERATOR_EVENT_SQL = `${INSERT_INTO_EVENTS_SQL} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
-/** Logs an event. Beyond the hourly limit, throws TOO_MANY_REQUESTS for mandatory kinds, and drops events of other kinds. */
+/** Logs an event. Beyond the hourly limit, throws TOO_MANY_REQUESTS for kinds that are always logged, and drops events of other kinds. */
 export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, session: DatabaseSession): Promise<void> {
   const statement =
     operator !== undefined ? INSERT_OPERATOR_EVENT_SQL : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE_SQL : INSERT_USER_EVENT_SQL;
   const insertedRows = await session.query(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
-  if (!insertedRows.length && MANDATORY_KINDS.includes(kind))
+  if (!insertedRows.length && ALWAYS_LOGGED_KINDS.includes(kind))
     throw new ClientError('TOO_MANY_REQUESTS', 'This was done too often within an hour. Try again later.', {
       retryAfter: SECONDS_PER_HOUR,
     });
@@ -73,10 +73,13 @@ export interface EventFilter {
   since?: string;
   until?: string;
   /** Restricts the result to events with an id below this one. */
-  before?: number;
+  beforeId?: number;
 }
 
-/** SQL: whether event `e` belongs to account `u`. Ids restart when a table is emptied, so older events belong to an earlier account. */
+/**
+ * SQL: whether event `e` belongs to account `u`. Account ids are assigned again after the table of accounts was emptied, so events that are older
+ * than the account belong to an earlier one.
+ */
 const IS_EVENT_OF_ACCOUNT_SQL = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
 const EVENT_COLUMNS_SQL = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
 const selectEventsOfUserSql = (
@@ -91,23 +94,23 @@ const SELECT_EVENTS_SQL = `SELECT ${EVENT_COLUMNS_SQL} FROM "security_event" e L
     AND ($4::timestamptz IS NULL OR e."at" >= $4) AND ($5::timestamptz IS NULL OR e."at" < $5) AND ($6::bigint IS NULL OR e."id" < $6)
   ORDER BY e."id" DESC LIMIT $7`;
 
-export interface EventPage {
-  /** Restricts the result to events older than the one with the id `older` and newer than the one with the id `newer`. */
-  older?: number;
-  newer?: number;
+export interface EventPageOptions {
+  /** Restrict the result to events that are older or newer than the event with this id. */
+  olderThanId?: number;
+  newerThanId?: number;
   /** Whether the page starts with the oldest event instead of the newest one. */
-  backward?: boolean;
+  isBackward?: boolean;
   limit: number;
 }
 
-/** Returns a page of the events of a user: newest first, or oldest first if `backward`. */
+/** Returns a page of the events of a user: newest first, or oldest first if `isBackward`. */
 export const eventsOfUser = (
   userId: number,
-  { older, newer, backward, limit }: EventPage,
+  { olderThanId, newerThanId, isBackward, limit }: EventPageOptions,
   session: DatabaseSession,
 ): Promise<SecurityEvent[]> => {
-  const statement = backward ? SELECT_OLDEST_OF_USER_SQL : SELECT_NEWEST_OF_USER_SQL;
-  return session.query(statement, [userId, older ?? null, newer ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
+  const statement = isBackward ? SELECT_OLDEST_OF_USER_SQL : SELECT_NEWEST_OF_USER_SQL;
+  return session.query(statement, [userId, olderThanId ?? null, newerThanId ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 
 export const countEventsOfUser = async (userId: number, session: DatabaseSession): Promise<number> =>
@@ -115,8 +118,8 @@ export const countEventsOfUser = async (userId: number, session: DatabaseSession
 
 /** Returns events of all accounts, newest first. */
 export const findEvents = (filter: EventFilter, limit: number, session: DatabaseSession): Promise<SecurityEvent[]> => {
-  const { username, kinds, address, since, until, before } = filter;
-  const values = [username ?? null, kinds ?? null, address ?? null, since ?? null, until ?? null, before ?? null, limit];
+  const { username, kinds, address, since, until, beforeId } = filter;
+  const values = [username ?? null, kinds ?? null, address ?? null, since ?? null, until ?? null, beforeId ?? null, limit];
   return session.query(SELECT_EVENTS_SQL, values) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 

@@ -13,7 +13,7 @@ import { sha256, type TokenVault } from './tokens';
 export const CSRF_HEADER = 'X-CSRFToken';
 
 const LIFETIME_SECONDS = 14 * 24 * 60 * 60;
-const SESSION_ID = /^[\w-]{43}$/;
+const SESSION_ID_PATTERN = /^[\w-]{43}$/;
 const NONCE_LENGTH = 22;
 
 /** Missing or wrong CSRF token. A class of its own distinguishes it from other errors with the code FORBIDDEN. */
@@ -26,12 +26,12 @@ export class CsrfError extends ClientError {
 /** Returns the name of the session cookie. Cookies with the prefix `__Host-` must be Secure, and no other host of the same domain can set them. */
 export const sessionCookieName = (secure: boolean) => (secure ? '__Host-fitgraph' : 'fitgraph');
 
-const SELECT_VIEWER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", s."seen" < now() - interval '10 minutes' AS "unseen"
+const SELECT_VIEWER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", s."seen" < now() - interval '10 minutes' AS "unseen"
   FROM "session" s JOIN "account" u ON u."id" = s."user_id"
   WHERE s."digest" = $1 AND s."expires" > now() AND u."is_active"`;
 
 /** SQL: inserts a session and deletes expired ones. Sign-ins are rare enough for this work, and frequent enough to keep the table small. */
-const INSERT_SESSION = `WITH expired AS (DELETE FROM "session" WHERE "expires" < now())
+const INSERT_SESSION_SQL = `WITH expired AS (DELETE FROM "session" WHERE "expires" < now())
   INSERT INTO "session" ("digest", "user_id", "expires") VALUES ($1, $2, now() + make_interval(secs => $3))`;
 
 export class Sessions {
@@ -40,13 +40,13 @@ export class Sessions {
   /** Creates a session and returns its id, which only the browser keeps. */
   async start(userId: number, session: DatabaseSession): Promise<string> {
     const id = randomBytes(32).toString('base64url');
-    await session.query(INSERT_SESSION, [sha256(id), userId, LIFETIME_SECONDS]);
+    await session.query(INSERT_SESSION_SQL, [sha256(id), userId, LIFETIME_SECONDS]);
     return id;
   }
 
   async viewerOf(id: string, session: DatabaseSession): Promise<Viewer | undefined> {
     const digest = sha256(id);
-    const [row] = await session.queryForAuthentication(SELECT_VIEWER, [digest]);
+    const [row] = await session.queryForAuthentication(SELECT_VIEWER_SQL, [digest]);
     if (!row) return undefined;
     // The time of the last use is updated every ten minutes at most, so that most requests write nothing.
     if (row.unseen) await session.queryForAuthentication('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
@@ -60,7 +60,7 @@ export class Sessions {
   /** Returns the session id in a Cookie header; undefined if missing or malformed. */
   idFromCookie(header: string | undefined, secure: boolean): string | undefined {
     const id = header === undefined ? undefined : parseCookie(header)[sessionCookieName(secure)];
-    return id !== undefined && SESSION_ID.test(id) ? id : undefined;
+    return id !== undefined && SESSION_ID_PATTERN.test(id) ? id : undefined;
   }
 
   /** Returns the Set-Cookie header that stores a session id, or that deletes the cookie if `id` is undefined. */
@@ -69,7 +69,7 @@ export class Sessions {
     return stringifySetCookie(sessionCookieName(secure), id ?? '', { httpOnly: true, sameSite: 'lax', path: '/', secure, maxAge: age });
   }
 
-  /** Returns a CSRF token, valid as long as the session. A new one per page prevents the BREACH attack, which needs a constant text in pages. */
+  /** Returns a CSRF token, valid as long as the session. A new token per page prevents the BREACH attack on a secret that all pages repeat. */
   csrfToken(id: string): string {
     const nonce = randomBytes(16).toString('base64url');
     return nonce + this.signature(nonce, id);

@@ -80,11 +80,11 @@ class EndSessionsPayload {
   @Field(() => Int, { description: 'Number of sessions ended.' }) declare count: number;
 }
 
-const OWNER_ONLY_NOTE = 'Not available with an access token (`FORBIDDEN`).';
+const ACCESS_TOKEN_FORBIDDEN_NOTE = 'Not available with an access token (`FORBIDDEN`).';
 
 @Resolver(() => User)
 export class AccessTokenResolver {
-  @FieldResolver(() => [AccessToken], { description: `Their access tokens, oldest first. ${OWNER_ONLY_NOTE}` })
+  @FieldResolver(() => [AccessToken], { description: `Their access tokens, oldest first. ${ACCESS_TOKEN_FORBIDDEN_NOTE}` })
   @ListSize(5)
   @RequiresFields(() => User, 'id')
   accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<StoredToken[]> {
@@ -94,7 +94,7 @@ export class AccessTokenResolver {
 
   @Mutation(() => CreateAccessTokenPayload, {
     nullable: true,
-    description: `Creates an access token for the viewer. ${OWNER_ONLY_NOTE} At most once per operation.`,
+    description: `Creates an access token for the viewer. ${ACCESS_TOKEN_FORBIDDEN_NOTE} At most once per operation.`,
   })
   @Extensions({ once: true })
   createAccessToken(
@@ -117,7 +117,7 @@ export class AccessTokenResolver {
 
   @Mutation(() => RevokeAccessTokenPayload, {
     nullable: true,
-    description: `Revokes an access token of the viewer with immediate effect. ${OWNER_ONLY_NOTE}`,
+    description: `Revokes an access token of the viewer with immediate effect. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
   })
   revokeAccessToken(
     @Arg('id', () => ID, { description: 'The `id` of the token, as in `User.accessTokens`.' }) id: string,
@@ -134,7 +134,7 @@ export class AccessTokenResolver {
 
   @Mutation(() => RevokeAccessTokensPayload, {
     nullable: true,
-    description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${OWNER_ONLY_NOTE}`,
+    description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
   })
   async revokeAccessTokens(@Ctx() context: Context): Promise<RevokeAccessTokensPayload> {
     return { count: await context.account.credentialManager().revokeAccessTokens() };
@@ -142,7 +142,7 @@ export class AccessTokenResolver {
 
   @Mutation(() => EndSessionsPayload, {
     nullable: true,
-    description: `Signs the viewer out of all browsers, including the current one. Tokens stay valid. ${OWNER_ONLY_NOTE}`,
+    description: `Signs the viewer out of all browsers, including the current one. Tokens stay valid. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
   })
   async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
     return { count: await context.account.credentialManager().endSessions() };

@@ -4,9 +4,9 @@
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
-const ALGORITHM = 'aes-256-gcm';
+const ENCRYPTION_ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+const AUTHENTICATION_TAG_BYTES = 16;
 
 export const generateToken = (): string => randomBytes(20).toString('hex');
 export const sha256 = (token: string): Buffer => createHash('sha256').update(token).digest();
@@ -28,7 +28,7 @@ export class TokenVault {
 
   encrypt(token: string): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(ALGORITHM, this.encryptionKey, nonce);
+    const cipher = createCipheriv(ENCRYPTION_ALGORITHM, this.encryptionKey, nonce);
     const ciphertext = Buffer.concat([cipher.update(token, 'utf8'), cipher.final()]);
     return Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]);
   }
@@ -36,9 +36,9 @@ export class TokenVault {
   /** Decrypts a token; undefined if it was encrypted with another key. */
   decrypt(sealed: Buffer): string | undefined {
     try {
-      const decipher = createDecipheriv(ALGORITHM, this.encryptionKey, sealed.subarray(0, NONCE_BYTES));
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      return decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      const decipher = createDecipheriv(ENCRYPTION_ALGORITHM, this.encryptionKey, sealed.subarray(0, NONCE_BYTES));
+      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + AUTHENTICATION_TAG_BYTES));
+      return decipher.update(sealed.subarray(NONCE_BYTES + AUTHENTICATION_TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     } catch {
       return undefined;
     }

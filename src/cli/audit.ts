@@ -23,7 +23,7 @@ function formatEvent({ occurredAt, kind, userId, username, address, operator, de
   );
 }
 
-interface Options {
+interface AuditOptions {
   user?: string;
   kind?: EventKind[];
   address?: string;
@@ -33,7 +33,7 @@ interface Options {
   json?: boolean;
 }
 
-export const audit = ({ user, kind: kinds, address, since, until, limit, json }: Options): Promise<void> =>
+export const audit = ({ user, kind: kinds, address, since, until, limit, json }: AuditOptions): Promise<void> =>
   withDatabase(async ({ session }) => {
     if (user?.includes('\0')) throw new ClientError('BAD_USER_INPUT', 'No user has this name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };
@@ -42,6 +42,6 @@ export const audit = ({ user, kind: kinds, address, since, until, limit, json }:
       for (const event of events) printLine(json ? JSON.stringify(event) : formatEvent(event));
       if (events.length < PAGE_SIZE) return;
       remaining -= events.length;
-      filter.before = events.at(-1)!.id;
+      filter.beforeId = events.at(-1)!.id;
     }
   });

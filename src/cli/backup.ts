@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { ClientError } from '../core/model/errors';
 import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
-import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './commandcontext';
+import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgressPrinter } from './commandcontext';
 
 const formatMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
@@ -16,7 +16,7 @@ export const backup = (file: string, { replace }: { replace?: boolean }): Promis
       // The backup continues if the audit log is not writable, for example on a standby.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
       const media = Media.of(config);
-      const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: createProgress() });
+      const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: createProgressPrinter() });
       for (const path of missing)
         process.stderr.write(`The file ${path} is missing although a row refers to it. The backup does not contain it.\n`);
       const rows = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);

@@ -33,7 +33,7 @@ export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'd
   logSecurityEvent({ ...event, operator: operatorName() }, session);
 
 /** Error message if the embedded PostgreSQL stopped during a command: it was killed, or stopped by the server that had started it. */
-const STOPPED_MESSAGE = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';
+const DATABASE_STOPPED_MESSAGE = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';
 
 export async function withDatabase<T>(
   work: (context: OperatorContext) => Promise<T>,
@@ -47,7 +47,7 @@ export async function withDatabase<T>(
     const { database, secretKey } = openedDatabase;
     return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
   } catch (error) {
-    if (await openedDatabase.hasStopped()) throw new ConfigError(STOPPED_MESSAGE);
+    if (await openedDatabase.hasStopped()) throw new ConfigError(DATABASE_STOPPED_MESSAGE);
     throw error;
   } finally {
     await openedDatabase.close();
@@ -59,8 +59,8 @@ export const RUNNING_WORKER_COUNT_SQL = `SELECT count(*)::int AS "workers" FROM 
   WHERE "application_name" LIKE '${LISTENER_NAME}%' AND "datname" = current_database()`;
 
 /**
- * Throws CONFLICT if a server uses the database. With `migrations`, only a server whose version includes one of them counts. The message contains
- * `consequence`.
+ * Throws CONFLICT if a server uses the database. With `migrations`, only a server whose version includes one of them counts. `consequence` says in
+ * the message why the server must be stopped.
  */
 export async function requireNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
   const oldest = migrations && listenerName([...migrations].sort()[0]);
@@ -81,7 +81,7 @@ export const printLine = (line: string): void => void process.stdout.write(`${li
 const PROGRESS_INTERVAL_MS = 200;
 
 /** Returns a progress callback that updates one line per stage on a terminal. Without a terminal, it prints nothing. */
-export function createProgress(): (stage: string, done: number, total?: number) => void {
+export function createProgressPrinter(): (stage: string, done: number, total?: number) => void {
   if (!process.stderr.isTTY) return () => undefined;
   let [lastStage, startedAt, lastOutput] = ['', 0, 0];
   return (stage, done, total) => {
@@ -102,7 +102,7 @@ export function formatProgress(done: number, total: number | undefined, seconds:
   return `${format(done)}${total === undefined ? '' : ` of ${format(total)}`}${rate > 0 ? `, ${format(rate)} a second` : ''}${timeLeft}`;
 }
 
-export function createRowProgress(activity: string): (done: number, total: number) => void {
-  const show = createProgress();
+export function createRowProgressPrinter(activity: string): (done: number, total: number) => void {
+  const show = createProgressPrinter();
   return (done, total) => show(`${activity}, rows`, done, total);
 }

@@ -35,7 +35,7 @@ function parseCount(text: string): number {
   return Number(text);
 }
 
-const migrate = () =>
+const migrateCommand = () =>
   new Command('migrate')
     .description(
       'Applies pending migrations, as the server does at start. `--down` reverts the last one, or all after `--to`, after confirmation and only while no server runs that needs them.',
@@ -46,13 +46,13 @@ const migrate = () =>
     .option('--maintenance', 'also apply migrations that need a maintenance window, in which no server runs')
     .action(lazyAction(async () => (await import('./migrate.ts')).migrate));
 
-const seed = () =>
+const seedCommand = () =>
   new Command('seed')
     .description('Loads the catalogue into an empty database; `--demo` creates the demo account.')
     .option('--demo', 'also create a demo account with a year of data')
     .action(lazyAction(async () => (await import('./seed.ts')).seed));
 
-const importDump = () =>
+const importCommand = () =>
   new Command('import')
     .description("Imports a dump of wger (Django's `dumpdata` JSON) including users, passwords and tokens: completely or not at all.")
     .argument('<file>', 'dump file')
@@ -60,21 +60,21 @@ const importDump = () =>
     .option('--replace', 'first delete all rows of the tables in the dump, including accounts')
     .action(lazyAction(async () => (await import('./import.ts')).importDump));
 
-const backup = () =>
+const backupCommand = () =>
   new Command('backup')
     .description('Writes rows, files and the secret key to one archive and verifies it; see docs/backups.md.')
     .argument('<file>', 'archive to write (.tar.gz); keep it safe, because it contains the secret key')
     .option('--replace', 'overwrite an existing file')
     .action(lazyAction(async () => (await import('./backup.ts')).backup));
 
-const restore = () =>
+const restoreCommand = () =>
   new Command('restore')
     .description('Restores a backup, completely or not at all. A database that contains data requires `--replace`.')
     .argument('<file>', 'archive written by `fitgraph backup`')
     .option('--replace', 'overwrite existing data')
     .action(lazyAction(async () => (await import('./restore.ts')).restore));
 
-const upgrade = () =>
+const upgradeCommand = () =>
   new Command('upgrade')
     .description(
       'Upgrades the embedded database to the bundled major version of PostgreSQL. Stop the server first; see docs/backups.md#major-versions-of-postgresql.',
@@ -82,7 +82,7 @@ const upgrade = () =>
     .option('--binaries <dir>', 'folder of the postgres program of the old version')
     .action(lazyAction(async () => (await import('./upgrade.ts')).upgrade));
 
-const rotateKey = () =>
+const rotateKeyCommand = () =>
   new Command('rotate-key')
     .description(
       'Re-encrypts all API keys with the secret key in a file, in one transaction. Stop the servers first; see docs/security.md#secret-key.',
@@ -91,7 +91,7 @@ const rotateKey = () =>
     .option('--lost', 'the old key is lost: API keys remain valid but can no longer be shown')
     .action(lazyAction(async () => (await import('./rotatekey.ts')).rotateKey));
 
-const doctor = () =>
+const doctorCommand = () =>
   new Command('doctor')
     .description(
       'Checks configuration, versions, disk, clock, permissions, schema and data, and suggests fixes. Changes nothing. Exits with 1 if a check fails.',
@@ -99,7 +99,7 @@ const doctor = () =>
     .option('--environment <file>', "also read the service's variables from this file, such as /etc/fitgraph.env")
     .action(lazyAction(async () => (await import('./doctor.ts')).doctor));
 
-const audit = () =>
+const auditCommand = () =>
   new Command('audit')
     .description(
       'Prints the audit log, newest first: sign-ins, failures, passwords, tokens, accounts, operator commands. `--json` for programs.',
@@ -113,10 +113,10 @@ const audit = () =>
     .option('--json', 'print JSON lines')
     .action(lazyAction(async () => (await import('./audit.ts')).audit));
 
-const schema = () =>
+const schemaCommand = () =>
   new Command('schema').description('Prints `schema.graphql`.').action(lazyAction(async () => (await import('./schema.ts')).schema));
 
-function user(): Command {
+function userCommand(): Command {
   const command = new Command('user').description('Creates, changes and lists accounts.');
   command
     .command('create <name>')
@@ -124,7 +124,7 @@ function user(): Command {
     .option('--password <password>', 'at least 8 characters, not only digits')
     .option('--email <address>')
     .option('--superuser', 'contributions of the user need no review')
-    .action(lazyAction(async () => (await import('./user.ts')).create));
+    .action(lazyAction(async () => (await import('./user.ts')).createAccount));
   command
     .command('password <name>')
     .description(
@@ -142,31 +142,31 @@ function user(): Command {
     .command('deactivate <name>')
     .description('Locks an account: its password and tokens are rejected, and nothing is deleted. `--undo` unlocks it.')
     .option('--undo', 'unlock the account')
-    .action(lazyAction(async () => (await import('./user.ts')).deactivate));
+    .action(lazyAction(async () => (await import('./user.ts')).deactivateAccount));
   command
     .command('delete <name>')
     .description('Deletes an account with all data and files of the user. This cannot be undone.')
     .option('--yes', 'skip the confirmation')
-    .action(lazyAction(async () => (await import('./user.ts')).remove));
+    .action(lazyAction(async () => (await import('./user.ts')).deleteAccount));
   command
     .command('list')
     .description('Lists accounts with creation date, last login, superuser and locked flags.')
     .option('--json', 'print JSON lines')
-    .action(lazyAction(async () => (await import('./user.ts')).list));
+    .action(lazyAction(async () => (await import('./user.ts')).listAccounts));
   return command;
 }
 
 /** Creates the commands, in the order of the help. */
 export const commands = () => [
-  migrate(),
-  seed(),
-  user(),
-  importDump(),
-  backup(),
-  restore(),
-  upgrade(),
-  rotateKey(),
-  doctor(),
-  audit(),
-  schema(),
+  migrateCommand(),
+  seedCommand(),
+  userCommand(),
+  importCommand(),
+  backupCommand(),
+  restoreCommand(),
+  upgradeCommand(),
+  rotateKeyCommand(),
+  doctorCommand(),
+  auditCommand(),
+  schemaCommand(),
 ];

@@ -24,10 +24,10 @@ import { examinePublicUrl, examineTls } from './httpsdiagnostics';
 
 const GB = 1024 ** 3;
 const LOW_DISK_SPACE_BYTES = 2 * GB;
-const FAILURE_FREE_BYTES = GB / 5;
+const CRITICAL_DISK_SPACE_BYTES = GB / 5;
 const MAX_CLOCK_SKEW_SECONDS = 2;
 const PAGE_ROWS = 1_000;
-const MAX_CONCURRENT_CHECKS = 16;
+const MAX_CONCURRENT_FILE_CHECKS = 16;
 
 export async function runDiagnostics(config: Config, variables: EnvironmentVariables, report: DiagnosticReport): Promise<void> {
   report.ok('Versions', `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`);
@@ -38,21 +38,21 @@ export async function runDiagnostics(config: Config, variables: EnvironmentVaria
   examineTls(config, report);
   examinePublicUrl(config, report);
   checkDataDir(config.dataDir);
-  examineFolder(config, report);
+  examinePermissions(config, report);
   examineDisk(config, report);
   await examinePort(config, report);
-  if (config.databaseUrl || hasCluster(config)) await examineDatabase(config, report);
+  if (config.databaseUrl || hasEmbeddedDatabase(config)) await examineDatabase(config, report);
   else report.ok('Database', 'none yet; the first start creates an embedded one');
 }
 
 /** Whether an embedded database exists. Must be checked first, because `openDatabase` creates a missing one. */
-function hasCluster({ dataDir }: Config): boolean {
+function hasEmbeddedDatabase({ dataDir }: Config): boolean {
   const locationFile = path.join(dataDir, 'location');
   const home = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : dataDir;
   return majorVersionOfCluster({ cluster: path.join(home, 'postgres') }) !== undefined;
 }
 
-function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: DiagnosticReport): void {
+function examinePermissions({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: DiagnosticReport): void {
   const readablePaths: string[] = [];
   const checkMode = (file: string, forbiddenBits: number) => {
     const stats = fs.statSync(file, { throwIfNoEntry: false });
@@ -82,7 +82,7 @@ function examineDisk({ dataDir }: Config, report: DiagnosticReport): void {
   const text = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
   const advice = 'free disk space: a full disk stops all writes';
   if (free > LOW_DISK_SPACE_BYTES) report.ok('Disk', text);
-  else if (free > FAILURE_FREE_BYTES) report.warn('Disk', text, advice);
+  else if (free > CRITICAL_DISK_SPACE_BYTES) report.warn('Disk', text, advice);
   else report.fail('Disk', text, advice);
 }
 
@@ -127,20 +127,20 @@ async function examineDatabase(config: Config, report: DiagnosticReport): Promis
     const isComplete = await examineSchema(database, report);
     if (!server.filled || !isComplete) return;
     await examineReplica(database, report);
-    await examineSecurity(config, database, report);
-    await examineKey(config, database, report);
+    await examineRowSecurity(config, database, report);
+    await examineSecretKey(config, database, report);
     await examineFiles(config, database, report);
   } finally {
     await close();
   }
 }
 
-interface Capacity {
+interface ConnectionUsage {
   available: number;
   running: number;
 }
 
-function examineConnections({ workers, poolSize }: Config, { available, running }: Capacity, report: DiagnosticReport): void {
+function examineConnections({ workers, poolSize }: Config, { available, running }: ConnectionUsage, report: DiagnosticReport): void {
   const configured = Math.max(1, workers);
   if (running > configured)
     report.warn(
@@ -162,7 +162,7 @@ async function examineReplica(database: Database, report: DiagnosticReport): Pro
   else report.warn('Replica', problem, 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary');
 }
 
-async function examineSecurity({ rowSecurity }: Config, database: Database, report: DiagnosticReport): Promise<void> {
+async function examineRowSecurity({ rowSecurity }: Config, database: Database, report: DiagnosticReport): Promise<void> {
   const topic = 'Row security';
   if (rowSecurity === 'off') return report.ok(topic, 'off: only the application restricts which rows a request can read');
   const status = (await schemaState(database)) === 'current' && (await rowSecurityStatus(database.pool));
@@ -173,7 +173,7 @@ async function examineSecurity({ rowSecurity }: Config, database: Database, repo
   else report.warn(topic, problem, `run: ${advice}`);
 }
 
-async function examineKey({ secretKey, dataDir }: Config, database: Database, report: DiagnosticReport): Promise<void> {
+async function examineSecretKey({ secretKey, dataDir }: Config, database: Database, report: DiagnosticReport): Promise<void> {
   const key = secretKey ?? readKey(secretKeyFile(dataDir));
   const problem = key && (await secretKeyProblem(database, key));
   if (problem) report.fail('Secret key', problem, 'set the key that was used before, or see fitgraph rotate-key');
@@ -192,8 +192,8 @@ async function examineFiles(config: Config, { pool }: Database, report: Diagnost
         `SELECT "id", "${column}" AS "path" FROM "${table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_ROWS}`,
         [lastId],
       );
-      for (let start = 0; start < rows.length; start += MAX_CONCURRENT_CHECKS) {
-        const paths = rows.slice(start, start + MAX_CONCURRENT_CHECKS).map((row) => row.path as string);
+      for (let start = 0; start < rows.length; start += MAX_CONCURRENT_FILE_CHECKS) {
+        const paths = rows.slice(start, start + MAX_CONCURRENT_FILE_CHECKS).map((row) => row.path as string);
         missing += (await Promise.all(paths.map((file) => media.exists(file)))).filter((exists) => !exists).length;
       }
       total += rows.length;

@@ -5,7 +5,7 @@ import { readTls } from '../server/tls';
 import type { DiagnosticReport } from './diagnosticreport';
 
 const MS_PER_DAY = 24 * 60 * 60 * 1000;
-const MIN_VALID_DAYS = 14;
+const MIN_CERTIFICATE_VALIDITY_DAYS = 14;
 
 export function examineTls({ tls, publicUrl }: Config, report: DiagnosticReport): void {
   if (!tls) return;
@@ -15,7 +15,7 @@ export function examineTls({ tls, publicUrl }: Config, report: DiagnosticReport)
     const days = Math.floor((Date.parse(certificate.validTo) - Date.now()) / MS_PER_DAY);
     const text = `the certificate ${days < 0 ? 'expired' : 'is valid until'} ${certificate.validTo}`;
     if (days < 0) report.fail(topic, text, 'renew the certificate in TLS_CERT');
-    else if (days < MIN_VALID_DAYS) report.warn(topic, text, 'renew the certificate in TLS_CERT');
+    else if (days < MIN_CERTIFICATE_VALIDITY_DAYS) report.warn(topic, text, 'renew the certificate in TLS_CERT');
     else report.ok(topic, text);
     const host = publicUrl && new URL(publicUrl).hostname;
     if (host && !certificate.checkHost(host))

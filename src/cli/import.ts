@@ -6,7 +6,7 @@ import { StagedFiles } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { importDumpRows } from '../transfer/importer';
-import { formatCount, recordOperatorEvent, withDatabase, createRowProgress, printLine } from './commandcontext';
+import { formatCount, recordOperatorEvent, withDatabase, createRowProgressPrinter, printLine } from './commandcontext';
 
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
   const dump = await DumpFile.open(file);
@@ -17,7 +17,7 @@ export async function importDump(file: string, { media, replace }: { media?: str
       const counts = await importDumpRows(dump, database, {
         vault,
         replace,
-        progress: createRowProgress('Importing'),
+        progress: createRowProgressPrinter('Importing'),
         beforeCommit: async () => {
           if (media) await stageMedia(dump, media, mediaStore, stagedFiles, Boolean(replace));
         },

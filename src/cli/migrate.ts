@@ -16,16 +16,16 @@ interface MigrateOptions {
 export async function migrate({ down, to, yes, maintenance }: MigrateOptions): Promise<void> {
   if (to !== undefined && !down) throw new ClientError('BAD_USER_INPUT', '--to requires --down.');
   if (maintenance && down) throw new ClientError('BAD_USER_INPUT', '--maintenance applies migrations; --down reverts them.');
-  await withDatabase((context) => (down ? revert(context, to, yes) : apply(context.database, maintenance)), { migrate: false });
+  await withDatabase((context) => (down ? revertMigrations(context, to, yes) : applyMigrations(context.database, maintenance)), { migrate: false });
 }
 
-async function apply(database: Database, maintenance = false): Promise<void> {
+async function applyMigrations(database: Database, maintenance = false): Promise<void> {
   if (maintenance) await requireNoServers(database, 'cannot be served during the maintenance');
   const names = await migrateUp(database, { maintenance });
   printLine(names.length ? `Applied: ${names.join(', ')}` : 'Nothing to do.');
 }
 
-async function revert({ database, session }: OperatorContext, to: string | undefined, yes = false): Promise<void> {
+async function revertMigrations({ database, session }: OperatorContext, to: string | undefined, yes = false): Promise<void> {
   const migrations = await migrationsToRevert(database, to);
   const oldest = migrations.at(-1);
   if (oldest === undefined) return printLine('Nothing to do.');

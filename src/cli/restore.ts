@@ -5,11 +5,11 @@ import { ClientError } from '../core/model/errors';
 import { requireSupportedSchema } from '../database/compatibility';
 import { Media } from '../files/media';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
-import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './commandcontext';
+import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgressPrinter } from './commandcontext';
 
 export async function restore(file: string, { replace = false }: { replace?: boolean }): Promise<void> {
   const config = readConfig();
-  const progress = createProgress();
+  const progress = createProgressPrinter();
   const backup = await inspectBackup(file, progress);
   const hasExternalKey = config.secretKey !== undefined || config.databaseUrl !== undefined;
   if (hasExternalKey && config.secretKey !== backup.key)

@@ -9,7 +9,7 @@ export async function examineSchema(database: Database, report: DiagnosticReport
   const isPresent = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
   const newer = isPresent ? await requireSupportedSchema(database.pool) : [];
   const isCurrent = (await schemaState(database)) === 'current';
-  const isComplete = isCurrent && !newer.length ? await compare(database, report) : undefined;
+  const isComplete = isCurrent && !newer.length ? await reportSchemaDifferences(database, report) : undefined;
   const maintenance = isCurrent ? undefined : await findPendingMaintenanceMigration(database);
   if (maintenance !== undefined)
     report.warn(
@@ -26,7 +26,7 @@ export async function examineSchema(database: Database, report: DiagnosticReport
   return isComplete ?? true;
 }
 
-async function compare({ pool }: Database, report: DiagnosticReport): Promise<boolean> {
+async function reportSchemaDifferences({ pool }: Database, report: DiagnosticReport): Promise<boolean> {
   const { defects, isIncomplete, unknownObjects } = await compareSchema(pool);
   for (const text of defects) report.fail('Schema', text, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
   if (unknownObjects.length)

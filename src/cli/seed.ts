@@ -1,14 +1,14 @@
-/** `fitgraph seed`: seeds reference data and optionally the demo account. */
+/** `fitgraph seed`: loads the catalogue into an empty database, and creates the demo account if requested. */
 import { Media } from '../files/media';
 import { ConfigError } from '../platform/config';
 import { seedDemo, seedReferenceData } from '../transfer/seed';
-import { recordOperatorEvent, withDatabase, createRowProgress, printLine } from './commandcontext';
+import { recordOperatorEvent, withDatabase, createRowProgressPrinter, printLine } from './commandcontext';
 
 export const seed = (options: { demo?: boolean }): Promise<void> =>
   withDatabase(async ({ config, database, session, vault }) => {
     if (options.demo && config.production) throw new ConfigError('the demo account cannot be created with NODE_ENV=production');
     await recordOperatorEvent({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
-    const seeding = { database, vault, timeZone: config.timeZone, progress: createRowProgress('Seeding') };
+    const seeding = { database, vault, timeZone: config.timeZone, progress: createRowProgressPrinter('Seeding') };
     printLine(
       (await seedReferenceData(seeding, await Media.openChecked(config)))
         ? 'Reference data seeded.'

@@ -11,7 +11,7 @@ import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
 import { takeBackup } from '../transfer/backup/take';
-import { recordOperatorEvent, printLine, createProgress } from './commandcontext';
+import { recordOperatorEvent, printLine, createProgressPrinter } from './commandcontext';
 
 const connectDatabase = (config: Config, connection: object) => new Database({ ...config, connection, models });
 
@@ -21,7 +21,7 @@ async function createUpgradedCluster(
   dataDir: string,
   file: string,
   detail: string,
-  progress: ReturnType<typeof createProgress>,
+  progress: ReturnType<typeof createProgressPrinter>,
 ): Promise<void> {
   const embedded = await openEmbedded({ dataDir });
   const database = connectDatabase(config, embedded.connection);
@@ -43,7 +43,7 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
   const major = findMajorUpgrade(config.dataDir);
   if (!major) return printLine('Nothing to do.');
   const bin = findOldBinaries(major, binaries);
-  const progress = createProgress();
+  const progress = createProgressPrinter();
   const file = join(config.dataDir, 'upgrade.tar.gz');
   await rm(file, { force: true });
   try {

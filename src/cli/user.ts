@@ -1,6 +1,6 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
-import { checkPasswordPolicy, createUser, findUser, createApiKey, setActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
+import { checkPasswordPolicy, createUser, findUser, createApiKey, setUserActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
 import type { Config } from '../platform/config';
 import { deleteUser } from '../auth/deletion';
 import { ClientError } from '../core/model/errors';
@@ -12,18 +12,18 @@ import { createLogger } from '../platform/logging';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import { formatCount, recordOperatorEvent, withDatabase, printLine } from './commandcontext';
 
-/** Returns the password of the option. Without the option, prompts for a password, which keeps it out of the shell history. */
+/** Returns the value of the option `--password`. Without the option, prompts for the password, which keeps it out of the shell history. */
 const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
 
 /** Generates a password. The user name as its prefix shows to which account it belongs. */
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
 
-const LIST_ACCOUNTS = `SELECT "id", "username", "email", "date_joined" AS "joined", "last_login" AS "lastLogin", "is_superuser" AS "superuser",
+const SELECT_ACCOUNTS_SQL = `SELECT "id", "username", "email", "date_joined" AS "joined", "last_login" AS "lastLogin", "is_superuser" AS "superuser",
   "is_active" AS "active" FROM "user_account" ORDER BY "id"`;
 
 const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 10);
 
-export async function create(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
+export async function createAccount(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
   const password = await readPassword(options.password);
   await withDatabase(async ({ session, vault }) => {
     // A new account refers to a language, so the database must contain one.
@@ -55,15 +55,15 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
     printLine(await (options.new ? createApiKey : getOrCreateApiKey)(id, session, vault));
   });
 
-export const deactivate = (username: string, options: { undo?: boolean }): Promise<void> =>
+export const deactivateAccount = (username: string, options: { undo?: boolean }): Promise<void> =>
   withDatabase(async ({ session }) => {
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id }, session);
-    await setActive(id, options.undo === true, session);
+    await setUserActive(id, options.undo === true, session);
     printLine(`User ${username} is now ${options.undo ? 'active' : 'inactive'}.`);
   });
 
-export async function remove(username: string, options: { yes?: boolean }): Promise<void> {
+export async function deleteAccount(username: string, options: { yes?: boolean }): Promise<void> {
   if (
     !options.yes &&
     !(await promptConfirmation(`The account ${username} and all its data will be deleted. Type its name to continue: `, username))
@@ -72,15 +72,15 @@ export async function remove(username: string, options: { yes?: boolean }): Prom
   await withDatabase(async ({ config, database, session }) => {
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
-    const { rows, contributions } = await deleteUser(id, database);
-    await removeFiles(config, database);
-    printLine(`Deleted user ${username} with ${formatCount(rows, 'row')} and ${formatCount(contributions, 'image')}.`);
+    const { ownedRowCount, contributionCount } = await deleteUser(id, database);
+    await removeScheduledFiles(config, database);
+    printLine(`Deleted user ${username} with ${formatCount(ownedRowCount, 'row')} and ${formatCount(contributionCount, 'image')}.`);
   });
 }
 
-export const list = (options: { json?: boolean }): Promise<void> =>
+export const listAccounts = (options: { json?: boolean }): Promise<void> =>
   withDatabase(async ({ session }) => {
-    const accounts = await session.query(LIST_ACCOUNTS, []);
+    const accounts = await session.query(SELECT_ACCOUNTS_SQL, []);
     if (options.json) return accounts.forEach((account) => printLine(JSON.stringify(account)));
     for (const { username, joined, lastLogin, superuser, active } of accounts) {
       const marks = [superuser && 'superuser', !active && 'locked'].filter(Boolean).join(', ');
@@ -94,7 +94,7 @@ export const list = (options: { json?: boolean }): Promise<void> =>
   });
 
 /** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */
-async function removeFiles(config: Config, database: Database): Promise<void> {
+async function removeScheduledFiles(config: Config, database: Database): Promise<void> {
   const log = createLogger(config.logLevel, process.stderr);
   await new FileRemoval(database, Media.of(config), new NotificationListener(database, log), log).removeFiles();
 }

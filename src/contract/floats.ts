@@ -19,7 +19,7 @@ export function formatPythonFloat(value: number): string {
 
 /** Prefix of strings that stand for floats. No text from the database starts with a lone surrogate, because UTF-8 cannot encode it. */
 const FLOAT_MARK = '\udfff';
-const MARKED_FLOAT = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
+const MARKED_FLOAT_PATTERN = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
 /** Encodes a float as a marked string, which `decodeMarkedFloats` and `toDjangoJson` convert to a number. */
 export const encodeMarkedFloat = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
@@ -32,12 +32,12 @@ export function decodeMarkedFloats(body: unknown): unknown {
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, decodeMarkedFloats(value)]));
 }
 
-const SEPARATORS = /[\u2028\u2029]/g;
+const LINE_SEPARATORS_PATTERN = /[\u2028\u2029]/g;
 
 /** Converts serialized JSON to the output of Django REST framework: marked floats become numbers, and U+2028 and U+2029 are escaped. */
 export function toDjangoJson(json: string): string {
-  const text = json.includes('"\\udfff') ? json.replace(MARKED_FLOAT, '$1') : json;
+  const text = json.includes('"\\udfff') ? json.replace(MARKED_FLOAT_PATTERN, '$1') : json;
   return !text.includes('\u2028') && !text.includes('\u2029')
     ? text
-    : text.replace(SEPARATORS, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`);
+    : text.replace(LINE_SEPARATORS_PATTERN, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`);
 }

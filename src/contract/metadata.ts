@@ -72,7 +72,7 @@ export interface FieldMetadata {
   };
   /** Validates a value of the right type and returns messages; empty if valid. The time zone determines the current date. */
   check(value: unknown, timeZone: string): string[];
-  /** Validates values that pass `check`, by slower means, and returns messages; empty if valid. */
+  /** Further validation that takes longer, such as decoding an image, for values that pass `check`. Returns messages; empty if valid. */
   checkSlowly?(value: unknown): Promise<string[]>;
 }
 
@@ -129,7 +129,7 @@ export interface RestViewMetadata {
   isListedInRoot?: boolean;
   /** Supported operations. Only the first view of a type accepts writes. */
   routes: 'read' | 'all';
-  /** HTTP methods that pass the permission check; defaults to all. Others are answered with 403, even if they are unsupported (405). */
+  /** HTTP methods that pass the permission check; defaults to all. Other methods are answered with 403, even those that the view does not support. */
   permittedMethods?: readonly string[];
 }
 

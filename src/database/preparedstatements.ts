@@ -63,8 +63,8 @@ export class PreparedStatements {
     let state = statements.get(name);
     if (state) statements.delete(name);
     else {
-      state = { length: text.length };
-      prepared.totalLength += state.length;
+      state = { textLength: text.length };
+      prepared.totalLength += state.textLength;
     }
     statements.set(name, state);
     if (statements.size >= MAX_PREPARED_STATEMENTS || prepared.totalLength > MAX_PREPARED_LENGTH) this.evict(client, prepared);
@@ -72,11 +72,11 @@ export class PreparedStatements {
   }
 
   private evict(client: ClientBase, prepared: ClientStatements): void {
-    for (const [oldest, { length }] of prepared.statements) {
+    for (const [oldest, { textLength }] of prepared.statements) {
       if (prepared.statements.size < MAX_PREPARED_STATEMENTS && prepared.totalLength <= MAX_PREPARED_LENGTH) return;
       if (!closePreparedStatement(client, oldest)) continue;
       prepared.statements.delete(oldest);
-      prepared.totalLength -= length;
+      prepared.totalLength -= textLength;
     }
   }
 }

@@ -51,7 +51,7 @@ interface Query {
 }
 
 async function send(client: ClientBase, query: Query, request: StatementContext): Promise<Row[]> {
-  const { text, values, countBytes, name = '', state = { length: text.length }, preceding } = query;
+  const { text, values, countBytes, name = '', state = { textLength: text.length }, preceding } = query;
   const startedAt = performance.now();
   try {
     return await new Promise((resolve, reject) => {

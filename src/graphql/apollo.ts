@@ -13,12 +13,12 @@ import type { Executor } from '../core/operation/executor';
 import type { Config } from '../platform/config';
 import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 import { VALIDATION_OPTIONS } from './parseddocument';
-import { responsePolicyPlugin, stringifyResult, type GraphQLContext } from './responsepolicy';
+import { responsePolicyPlugin, stringifyResult, type ApolloContext } from './responsepolicy';
 
 /** Headers that protect GET requests from cross-site request forgery: browsers send them to another origin only after a CORS preflight request. */
-const PREFLIGHTED_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
+const CSRF_PREVENTION_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
-type Gateway = NonNullable<ApolloServerOptions<GraphQLContext>['gateway']>;
+type Gateway = NonNullable<ApolloServerOptions<ApolloContext>['gateway']>;
 
 /** Connects Fitgraph's executor to Apollo through Apollo's gateway interface, the documented way to replace the execution by graphql-js. */
 function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
@@ -30,7 +30,7 @@ function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
     load: async () => ({
       // `operationName` is read from the request, because Apollo drops a name that matches no operation, and would then run the only operation.
       executor: ({ document, context, request }) =>
-        executor.execute(document, request.operationName, (context as unknown as GraphQLContext).resolverContext, request.variables ?? {}),
+        executor.execute(document, request.operationName, (context as unknown as ApolloContext).resolverContext, request.variables ?? {}),
     }),
     stop: async () => undefined,
   };
@@ -40,13 +40,14 @@ export async function createApolloServer(
   executor: Executor,
   { graphqlCsrf, maxResponse }: Config,
   log: Logger,
-): Promise<ApolloServer<GraphQLContext>> {
-  const options: ApolloServerOptions<GraphQLContext> = {
+): Promise<ApolloServer<ApolloContext>> {
+  const options: ApolloServerOptions<ApolloContext> = {
     gateway: executorGateway(executor.schema, executor),
     introspection: true,
     stringifyResult,
-    csrfPrevention: graphqlCsrf && { requestHeaders: PREFLIGHTED_HEADERS },
-    // Automatic persisted queries stay in Apollo's default cache (LRU, 30 MB per instance). After PERSISTED_QUERY_NOT_FOUND clients send the text.
+    csrfPrevention: graphqlCsrf && { requestHeaders: CSRF_PREVENTION_HEADERS },
+    // Automatic persisted queries stay in Apollo's default cache (LRU, 30 MB per instance). If one is not in the cache, clients receive
+    // PERSISTED_QUERY_NOT_FOUND and send its text.
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,
     includeStacktraceInErrorResponses: false,
@@ -67,7 +68,7 @@ export async function createApolloServer(
       responsePolicyPlugin(executor, maxResponse),
     ],
   };
-  const server = new ApolloServer<GraphQLContext>(options);
+  const server = new ApolloServer<ApolloContext>(options);
   await server.start();
   return server;
 }

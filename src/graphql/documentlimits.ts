@@ -20,27 +20,27 @@ import {
 import { visitFields } from '../core/model/selections';
 
 export const MAX_TOKENS = 10_000;
-const MAX_DEPTH = 20;
+const MAX_FIELD_DEPTH = 20;
 const MAX_ROOT_FIELDS = 100;
 /** Maximum number of selections in a selection set: more than twice the number of fields of any type. */
-const MAX_SELECTIONS = 500;
-const MAX_ALIASES = 500;
+const MAX_SELECTIONS_PER_SET = 500;
+const MAX_ALIASES_PER_DOCUMENT = 500;
 /** Maximum number of aliases in a selection set. It is low, because the response repeats them for each row. */
-const MAX_ALIASES_PER_SELECTION = 50;
+const MAX_ALIASES_PER_SELECTION_SET = 50;
 const MAX_ALIAS_CHARACTERS = 64;
 const MAX_DIRECTIVES_PER_LOCATION = 5;
-/** Parsers and visitors are recursive, so deeper documents could overflow the stack. */
+/** Maximum depth of nested brackets. Parsers and visitors are recursive, so deeper documents could overflow the stack. */
 const MAX_BRACKET_DEPTH = 200;
 
 /** The limits with their meaning, for docs/graphql.md (`npm run docs`). */
 export const DOCUMENT_LIMITS: readonly (readonly [maximum: number, meaning: string])[] = [
   [MAX_TOKENS, 'tokens'],
-  [MAX_DEPTH, 'levels of nested fields'],
+  [MAX_FIELD_DEPTH, 'levels of nested fields'],
   [MAX_BRACKET_DEPTH, 'levels of nested brackets'],
   [MAX_ROOT_FIELDS, 'root fields of an operation, including those of its fragments'],
-  [MAX_SELECTIONS, 'direct selections of one selection set, not counting the contents of fragments'],
-  [MAX_ALIASES, 'aliases'],
-  [MAX_ALIASES_PER_SELECTION, "aliases of a field's selection set, including fragments"],
+  [MAX_SELECTIONS_PER_SET, 'direct selections of one selection set, not counting the contents of fragments'],
+  [MAX_ALIASES_PER_DOCUMENT, 'aliases'],
+  [MAX_ALIASES_PER_SELECTION_SET, "aliases of a field's selection set, including fragments"],
   [MAX_ALIAS_CHARACTERS, 'characters of an alias'],
   [MAX_DIRECTIVES_PER_LOCATION, 'directives per location'],
   [1, '`__schema`, and each field that issues credentials, such as `login`'],
@@ -144,8 +144,8 @@ function* operationErrors(
       sumFields(selectionSet, context, (field) => (field.name.value === name ? 1 : 0)) > 1
     )
       yield limitError(`\`${name}\` is allowed only once in an operation.`, 1, operation);
-  if (selectionDepth(selectionSet, context, depthByFragment) > MAX_DEPTH)
-    yield limitError(`Fields are nested deeper than ${MAX_DEPTH} levels.`, MAX_DEPTH, operation);
+  if (selectionDepth(selectionSet, context, depthByFragment) > MAX_FIELD_DEPTH)
+    yield limitError(`Fields are nested deeper than ${MAX_FIELD_DEPTH} levels.`, MAX_FIELD_DEPTH, operation);
   if (sumFields(selectionSet, context, () => 1) > MAX_ROOT_FIELDS)
     yield limitError(`An operation can have at most ${MAX_ROOT_FIELDS} root fields.`, MAX_ROOT_FIELDS, operation);
 }
@@ -154,12 +154,12 @@ function nodeError(node: ASTNode, context: ValidationContext): GraphQLError | un
   const directives = ('directives' in node && node.directives?.length) || 0;
   if (directives > MAX_DIRECTIVES_PER_LOCATION)
     return limitError(`At most ${MAX_DIRECTIVES_PER_LOCATION} directives are allowed at one location.`, MAX_DIRECTIVES_PER_LOCATION, node);
-  if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS)
-    return limitError(`A selection set can have at most ${MAX_SELECTIONS} selections.`, MAX_SELECTIONS, node);
+  if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS_PER_SET)
+    return limitError(`A selection set can have at most ${MAX_SELECTIONS_PER_SET} selections.`, MAX_SELECTIONS_PER_SET, node);
   if (node.kind !== Kind.FIELD) return undefined;
   const { selectionSet, alias } = node;
-  if (selectionSet && countAliases(selectionSet, context) > MAX_ALIASES_PER_SELECTION)
-    return limitError(`A selection set can have at most ${MAX_ALIASES_PER_SELECTION} aliases.`, MAX_ALIASES_PER_SELECTION, selectionSet);
+  if (selectionSet && countAliases(selectionSet, context) > MAX_ALIASES_PER_SELECTION_SET)
+    return limitError(`A selection set can have at most ${MAX_ALIASES_PER_SELECTION_SET} aliases.`, MAX_ALIASES_PER_SELECTION_SET, selectionSet);
   if (alias && alias.value.length > MAX_ALIAS_CHARACTERS)
     return limitError(`An alias can have at most ${MAX_ALIAS_CHARACTERS} characters.`, MAX_ALIAS_CHARACTERS, alias);
   return undefined;
@@ -176,8 +176,8 @@ function findLimitError(document: DocumentNode, context: ValidationContext): Gra
     enter(node) {
       if (node.kind === Kind.FIELD && node.alias) aliases += 1;
       excess =
-        aliases > MAX_ALIASES
-          ? limitError(`A document can have at most ${MAX_ALIASES} aliases.`, MAX_ALIASES, document)
+        aliases > MAX_ALIASES_PER_DOCUMENT
+          ? limitError(`A document can have at most ${MAX_ALIASES_PER_DOCUMENT} aliases.`, MAX_ALIASES_PER_DOCUMENT, document)
           : nodeError(node, context);
       return excess && BREAK;
     },

@@ -6,7 +6,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { Context } from '../core/context';
 import type { Executor } from '../core/operation/executor';
 
-/** Whether a request is a dry run. Any extension value except `false` counts, and any header value, so that no mistake executes an operation. */
+/** Whether a request is a dry run. Any header value and any extension value except `false` and null count, so that a wrong value executes nothing. */
 export const isDryRun = ({ extensions, http }: Pick<GraphQLRequest, 'extensions' | 'http'>): boolean =>
   Boolean(http?.headers.has('x-dry-run')) || (extensions?.dryRun ?? false) !== false;
 

@@ -7,32 +7,32 @@ const MAX_MESSAGE_CHARACTERS = 1000;
 /** Start of the suggestions that graphql-js appends to error messages. */
 const SUGGESTION_PREFIX = ' Did you mean ';
 
-function visibleMessage(message: string, keepSuggestions: boolean): string {
+function shortenMessage(message: string, keepSuggestions: boolean): string {
   const suggestionIndex = keepSuggestions ? -1 : message.indexOf(SUGGESTION_PREFIX);
   const text = suggestionIndex < 0 ? message : message.slice(0, suggestionIndex);
   return text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
 }
 
 /** Shortens messages and limits the number of errors. `copyError` copies an error with a new message; without an error, it creates one. */
-function visibleErrors<E extends GraphQLFormattedError>(
+function shortenErrors<E extends GraphQLFormattedError>(
   errors: readonly E[],
   keepSuggestions: boolean,
   copyError: (message: string, error?: E) => E,
 ): E[] {
-  // Exceeded document limits hide all other errors.
+  // If the document exceeds limits, only these errors are returned.
   const limitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
   const relevantErrors = limitErrors.length ? limitErrors : errors;
-  return convertErrors(relevantErrors, (error) => copyError(visibleMessage(error.message, keepSuggestions), error), copyError);
+  return convertErrors(relevantErrors, (error) => copyError(shortenMessage(error.message, keepSuggestions), error), copyError);
 }
 
 export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], keepSuggestions: boolean): GraphQLFormattedError[] =>
-  visibleErrors(errors, keepSuggestions, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
+  shortenErrors(errors, keepSuggestions, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
 
-/** Limits the errors of an execution result, which are not formatted yet. */
+/** Limits the errors of an execution result. They are GraphQLError objects, which are not yet formatted for the response. */
 export function limitResultErrors(result: ExecutionResult, keepSuggestions: boolean): ExecutionResult {
   if (!result.errors?.length) return result;
   return {
     ...result,
-    errors: visibleErrors(result.errors, keepSuggestions, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS)),
+    errors: shortenErrors(result.errors, keepSuggestions, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS)),
   };
 }

@@ -7,7 +7,7 @@ import { CsrfError } from '../auth/sessions';
 import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/errorcodes';
 
 /** Whether a retry may succeed, because the server was overloaded or the database unavailable. */
-export const isTransient = ({ extensions }: { extensions?: Record<string, unknown> }) =>
+export const hasTemporaryErrorCode = ({ extensions }: { extensions?: Record<string, unknown> }) =>
   TEMPORARY_ERROR_CODES.includes(String(extensions?.code));
 export const headersWithRetryAfter = (retryAfter: unknown, additionalHeaders: Record<string, string> = {}) => {
   const headers = Object.entries(additionalHeaders).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
@@ -17,7 +17,7 @@ export const headersWithRetryAfter = (retryAfter: unknown, additionalHeaders: Re
 /** Adds the HTTP status to an authentication error for GraphQL: 401, 403 for CSRF, or the status of overload and rate limits. */
 export function withHttpStatus(error: unknown, headers: Record<string, string> = {}): unknown {
   if (!(error instanceof GraphQLError)) return error;
-  if (isTransient(error) || error.extensions.code === 'RATE_LIMITED') {
+  if (hasTemporaryErrorCode(error) || error.extensions.code === 'RATE_LIMITED') {
     const { code, retryAfter } = error.extensions;
     return new GraphQLError(error.message, {
       extensions: {
@@ -30,17 +30,17 @@ export function withHttpStatus(error: unknown, headers: Record<string, string> =
   return new GraphQLError(error.message, { extensions: { code, http: { status } } });
 }
 
-export const JSON_TYPE = 'application/json';
+export const JSON_MEDIA_TYPE = 'application/json';
 
 /** Removes all parameters of media types except `q`, because they select no other format: `application/json; charset=utf-8` is `application/json`. */
 export const withoutMediaParameters = (accept: string): string => accept.replace(/;(?!\s*q\s*=)[^;,]*/gi, '');
 
 /** Negotiates the media type of a response; prefers `application/json` if the client accepts both. */
-export const mediaTypeOf = (accept: string | undefined): string =>
-  new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, 'application/graphql-response+json']) ?? JSON_TYPE;
+export const negotiateMediaType = (accept: string | undefined): string =>
+  new Negotiator({ headers: { accept } }).mediaType([JSON_MEDIA_TYPE, 'application/graphql-response+json']) ?? JSON_MEDIA_TYPE;
 
 /** Sends a GraphQL error response without involving Apollo. */
 export function sendGraphQLError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
-  response.writeHead(status, { 'Content-Type': `${mediaTypeOf(request.headers.accept)}; charset=utf-8` });
+  response.writeHead(status, { 'Content-Type': `${negotiateMediaType(request.headers.accept)}; charset=utf-8` });
   response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
 }

@@ -8,7 +8,7 @@ import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 export const VALIDATION_OPTIONS = { maxErrors: MAX_ERRORS_PER_RESPONSE - 1 };
 
 /** Parses and validates the text of a client's operation. Returns the document or the errors. Charges the time to `budget`. */
-export function parseDocument(schema: GraphQLSchema, text: string, budget?: RateBudget): DocumentNode | readonly GraphQLError[] {
+export function parseAndValidateDocument(schema: GraphQLSchema, text: string, budget?: RateBudget): DocumentNode | readonly GraphQLError[] {
   const startedAt = performance.now();
   try {
     budget?.requireBudget();

@@ -10,7 +10,7 @@ import { isDeferredResolver } from '../core/schema/crud';
 /** The exports of a resource module: models, and a resolver as the default export. */
 export type ResourceModule = Readonly<Record<string, unknown>>;
 
-export type Resolvers = readonly (new () => object)[];
+export type ResolverClasses = readonly (new () => object)[];
 
 /** Required by type-graphql but unused: subscriptions have their own event sources. */
 const EMPTY_PUBSUB: PubSub = { publish: () => undefined, subscribe: () => ({ [Symbol.asyncIterator]: () => (async function* () {})() }) };
@@ -22,19 +22,19 @@ const isResolver = (value: unknown): value is new () => object => typeof value =
  * Decorators store metadata per class, and `linkModels` declares associations once. `buildSchema` only reads these metadata and associations, so
  * schemas are independent of each other.
  */
-export class Registry {
+export class ResourceRegistry {
   private linkedModels: ModelCtor[] | undefined;
 
   private constructor(
     private readonly models: readonly ModelCtor[],
-    private readonly resolvers: Resolvers,
+    private readonly resolvers: ResolverClasses,
   ) {}
 
   /** Collects the models and resolvers of modules. `otherResolvers` belong to no resource. */
-  static fromModules(resourceModules: readonly ResourceModule[], otherResolvers: Resolvers): Registry {
+  static fromModules(resourceModules: readonly ResourceModule[], otherResolvers: ResolverClasses): ResourceRegistry {
     const models = resourceModules.flatMap((moduleExports) => Object.values(moduleExports)).filter(isModel);
     const resolvers = resourceModules.map((moduleExports) => moduleExports.default).filter(isResolver);
-    return new Registry(models, [...resolvers, ...otherResolvers]);
+    return new ResourceRegistry(models, [...resolvers, ...otherResolvers]);
   }
 
   /** Declares associations between models. Returns all models, including those of link tables. */

@@ -1,6 +1,6 @@
 /**
- * Apollo plugin for the HTTP response of a GraphQL operation: charges, Idempotency-Key, status, headers and serialization. The steps of
- * `willSendResponse` depend on each other and must run in this order.
+ * Apollo plugin for the HTTP response of a GraphQL operation: charges its cost, applies the Idempotency-Key, sets status and headers, and serializes
+ * the result. The steps of `willSendResponse` depend on each other and must run in this order.
  */
 import { HeaderMap, type ApolloServerPlugin, type BaseContext, type GraphQLRequestContext } from '@apollo/server';
 import { GraphQLError, type FormattedExecutionResult } from 'graphql';
@@ -14,9 +14,9 @@ import type { ClaimResult } from '../request/idempotency';
 import type { RequestContext } from '../request/requestcontext';
 import { dryRunResponse, isDryRun } from './dryrun';
 import { limitFormattedErrors } from './errorlimits';
-import { isTransient, JSON_TYPE, mediaTypeOf, headersWithRetryAfter } from './httperrors';
+import { hasTemporaryErrorCode, JSON_MEDIA_TYPE, negotiateMediaType, headersWithRetryAfter } from './httperrors';
 
-export interface GraphQLContext {
+export interface ApolloContext {
   requestContext: RequestContext;
   resolverContext: Context;
 }
@@ -29,7 +29,7 @@ const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIM
 
 type ResponseHead = GraphQLRequestContext<BaseContext>['response']['http'];
 
-export const responsePolicyPlugin = (executor: Executor, maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
+export const responsePolicyPlugin = (executor: Executor, maxResponse: number): ApolloServerPlugin<ApolloContext> => ({
   requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
     request.operationName ||= undefined;
@@ -58,7 +58,7 @@ export const responsePolicyPlugin = (executor: Executor, maxResponse: number): A
         return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };
       },
       async willSendResponse({ response: { http, body }, operation }) {
-        requestContext.operation = operation && (operation.name?.value ?? null);
+        requestContext.operationName = operation && (operation.name?.value ?? null);
         if (body.kind !== 'single') return;
         const result = body.singleResult;
         if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, executor.permitsIntrospection(resolverContext));
@@ -67,7 +67,7 @@ export const responsePolicyPlugin = (executor: Executor, maxResponse: number): A
         if (attempt && 'claim' in attempt) await storeResult(attempt, http, result);
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
         setLimitStatus(http, result);
-        const text = await serialize(result, resolverContext, maxResponse, http);
+        const text = await serializeResult(result, resolverContext, maxResponse, http);
         resolverContext.budget?.chargeResponseBytes(Buffer.byteLength(text));
         for (const [name, value] of Object.entries(requestContext.headers())) http.headers.set(name.toLowerCase(), value);
         body.singleResult = { data: new SerializedBody(`${text}\n`) as unknown as Record<string, unknown> };
@@ -79,7 +79,7 @@ export const responsePolicyPlugin = (executor: Executor, maxResponse: number): A
 /** Claims the Idempotency-Key of a mutation, so that a repeated one receives the stored response instead of running again. */
 async function claimIdempotencyKey({ idempotency }: RequestContext, body: unknown): Promise<ClaimResult | undefined> {
   try {
-    return await idempotency.claim(body);
+    return await idempotency.claimKey(body);
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     const { code, retryAfter } = error.extensions;
@@ -93,26 +93,27 @@ async function storeResult(
   http: ResponseHead,
   result: FormattedExecutionResult,
 ): Promise<void> {
-  if (claim.isStored && !result.errors?.length) return;
+  if (claim.isResponseStored && !result.errors?.length) return;
   const isRetryable = result.errors?.some(({ extensions }) => RETRYABLE_CODES.includes(String(extensions?.code)));
   await (isRetryable ? claim.release() : claim.storeResponse({ status: http.status ?? 200, body: result }));
 }
 
 /** Sets status 503 and Retry-After if an overloaded server produced no data, so that clients can retry the operation. */
 function setOverloadStatus(http: ResponseHead, { errors, data }: FormattedExecutionResult): void {
-  const overloadError = errors?.find(({ extensions }) => extensions?.retryAfter !== undefined && isTransient({ extensions }));
+  const overloadError = errors?.find(({ extensions }) => extensions?.retryAfter !== undefined && hasTemporaryErrorCode({ extensions }));
   if (!overloadError || Object.values(data ?? {}).some((value) => value !== null)) return;
   http.status = 503;
   http.headers.set('retry-after', String(overloadError.extensions!.retryAfter));
 }
 
 /**
- * Sets status 200 for rejected operations as application/json: another status could come from an intermediary, so clients would ignore the body.
- * With application/graphql-response+json the status stays 400. (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
+ * Sets status 200 for rejected operations if the response is application/json: with another status, clients would ignore the body, because it could
+ * come from an intermediary. For application/graphql-response+json, the status stays 400.
+ * (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
  */
 function setStatusByMediaType(http: ResponseHead, { errors }: FormattedExecutionResult, accept: string | undefined): void {
   if (http.status !== 400 || !REJECTED_OPERATION_CODES.includes(String(errors?.[0]?.extensions?.code))) return;
-  if (mediaTypeOf(accept) === JSON_TYPE) http.status = 200;
+  if (negotiateMediaType(accept) === JSON_MEDIA_TYPE) http.status = 200;
 }
 
 /** Sets status 429 for an exhausted cost budget and 400 for an oversized result. */
@@ -133,7 +134,7 @@ export const stringifyResult = ({ data, ...result }: FormattedExecutionResult): 
   data instanceof SerializedBody ? data.text : `${JSON.stringify({ ...result, data })}\n`;
 
 /** Returns the response as JSON, or an error with status 400 if it exceeds the size limit. */
-async function serialize(
+async function serializeResult(
   { errors, data, extensions }: FormattedExecutionResult,
   resolverContext: Context,
   maxResponse: number,
@@ -144,13 +145,13 @@ async function serialize(
   const text = introspectionJson
     ? `{"data":${introspectionJson}}`
     : resolverContext.responseSize?.isLong
-      ? await stringifyIncrementally(result, maxResponse).catch(ignoreTooLong)
+      ? await stringifyIncrementally(result, maxResponse).catch(ignoreJsonTooLongError)
       : JSON.stringify(result);
   if (text !== undefined && Buffer.byteLength(text) <= maxResponse) return text;
   http.status = 400;
   return JSON.stringify({ errors: [resultTooLargeError(maxResponse)] });
 }
 
-function ignoreTooLong(error: unknown): undefined {
+function ignoreJsonTooLongError(error: unknown): undefined {
   if (!(error instanceof JsonTooLongError)) throw error;
 }

@@ -10,10 +10,10 @@ import { AccessTokenResolver } from '../auth/tokenresolver';
 import { ChangeResolver } from '../core/changes/changeresolver';
 import { RateLimitResolver } from '../core/operation/ratelimit';
 import { NodeResolver } from '../core/schema/noderesolver';
-import { clientSchema, restSchema } from './schematransforms';
-import { Registry, type Resolvers, type ResourceModule } from './registry';
+import { deriveGraphQLSchema, deriveRestSchema } from './schematransforms';
+import { ResourceRegistry, type ResolverClasses, type ResourceModule } from './registry';
 
-/** Loads all modules of a folder of `src`, in any order, because modules refer to each other only inside thunks. */
+/** Loads all modules of a folder of `src`. Their order does not matter, because they refer to each other only inside functions that run later. */
 function loadModules(folder: string): ResourceModule[] {
   const files = readdirSync(join(__dirname, '..', folder))
     .map((file) => file.replace(/\.(ts|js)$/, ''))
@@ -23,9 +23,9 @@ function loadModules(folder: string): ResourceModule[] {
   return [...new Set(files)].map((file) => require(join(__dirname, '..', folder, file)) as ResourceModule);
 }
 
-const isResolver = (value: unknown): value is Resolvers[number] => typeof value === 'function' && value.name.endsWith('Resolver');
+const isResolver = (value: unknown): value is ResolverClasses[number] => typeof value === 'function' && value.name.endsWith('Resolver');
 
-export const registry = Registry.fromModules(loadModules('resources'), [
+export const registry = ResourceRegistry.fromModules(loadModules('resources'), [
   NodeResolver,
   ChangeResolver,
   AuthResolver,
@@ -45,9 +45,9 @@ const memoize = <T>(make: () => T): (() => T) => {
 /** Builds the full schema once; the GraphQL and the REST schema of a process are derived from the same one. */
 const buildFullSchema = memoize(() => registry.buildSchema());
 
-export const buildGraphQLSchema = memoize(() => clientSchema(buildFullSchema()));
+export const buildGraphQLSchema = memoize(() => deriveGraphQLSchema(buildFullSchema()));
 
-export const buildRestSchema = memoize(() => restSchema(buildFullSchema()));
+export const buildRestSchema = memoize(() => deriveRestSchema(buildFullSchema()));
 
 /** Prints the schema as committed in schema.graphql. */
 export const printSchemaSorted = (schema: GraphQLSchema): string => `${printSchemaWithDirectives(lexicographicSortSchema(schema))}\n`;

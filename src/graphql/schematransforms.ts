@@ -45,7 +45,7 @@ const isRestOnly = isExclusiveTo('rest');
 const isGraphQLOnly = isExclusiveTo('graphql');
 
 /** Hides stored values that the enum of a field does not contain: an empty text, which REST can store, becomes null; ids in a list are omitted. */
-function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
+function withoutValuesOutsideEnum(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
   if (field?.kind === 'choice' && field.blank) return { ...config, resolve: (...args) => resolve(...args) || null };
@@ -70,7 +70,7 @@ const SEMANTIC_NON_NULL_DIRECTIVE = new GraphQLDirective({
 });
 
 /** If `condition` holds, replaces a field's non-null type by a nullable one with `@semanticNonNull`. */
-function semanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
+function withSemanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
   if (!condition || !isNonNullType(config.type)) return config;
   return {
     ...config,
@@ -124,7 +124,7 @@ function asPlainList(config: FieldConfig): FieldConfig {
 }
 
 /** Builds the public GraphQL schema: the full schema without REST-only fields and unreachable types. `mapSchema` removes what maps to null. */
-export function clientSchema(fullSchema: GraphQLSchema): GraphQLSchema {
+export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const nullableFields = nullableNodeFields(fullSchema);
   const isNode = (name: string) =>
     (fullSchema.getType(name) as GraphQLObjectType).getInterfaces().some((implementedInterface) => implementedInterface.name === 'Node');
@@ -139,8 +139,8 @@ export function clientSchema(fullSchema: GraphQLSchema): GraphQLSchema {
         : type === fullSchema.getMutationType()!.name
           ? withAtomicSupport(config)
           : withCostDirectives(
-              semanticNonNull(
-                asPlainList(withoutUnnamedValues(config) ?? config),
+              withSemanticNonNull(
+                asPlainList(withoutValuesOutsideEnum(config) ?? config),
                 isErrorBoundary(config, type) || (nullableFields.has(name) && isNode(type)),
               ),
             ),
@@ -168,17 +168,17 @@ const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldCo
   return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
 };
 
-const ID_IN_REST = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
+const REST_ID_SCALAR = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
 
 /** Marks floats to be serialized as in Python; a bigint stays an integer. */
-const FLOAT_IN_REST = new GraphQLScalarType({
+const REST_FLOAT_SCALAR = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
   serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodeMarkedFloat(Number(value))),
 });
 
 function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
-  if (type === GraphQLID || isEnumOfRowIds(String(type))) return ID_IN_REST;
-  return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? FLOAT_IN_REST : type;
+  if (type === GraphQLID || isEnumOfRowIds(String(type))) return REST_ID_SCALAR;
+  return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? REST_FLOAT_SCALAR : type;
 }
 
 function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
@@ -188,7 +188,7 @@ function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | Gra
 }
 
 /** Builds the schema behind REST. `mapSchema` cannot replace built-in scalars, so field types are changed afterwards in the copy that it returns. */
-export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
+export function deriveRestSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const { types, ...config } = mapSchema(fullSchema, {
     [MapperKind.TYPE]: choiceAsScalar,
     [MapperKind.OBJECT_FIELD]: (field) => (isGraphQLOnly(field) ? null : undefined),

@@ -12,7 +12,7 @@ import { ConfigError, type Config } from '../platform/config';
 import { truncateInput } from '../core/model/errors';
 import { bracketDepthError } from './documentlimits';
 import { sendGraphQLError } from './httperrors';
-import { parseDocument } from './parseddocument';
+import { parseAndValidateDocument } from './parseddocument';
 
 type RequestParameters = Record<string, unknown>;
 type Manifest = RequestParameters & { operations?: readonly (RequestParameters | null)[] };
@@ -20,7 +20,7 @@ type Manifest = RequestParameters & { operations?: readonly (RequestParameters |
 const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
 
 /** Returns the operation id. Apollo's links send it in `extensions`; Relay's network layer and others send it as a separate parameter. */
-const idOf = ({ documentId, id, extensions }: RequestParameters): unknown =>
+const operationIdOf = ({ documentId, id, extensions }: RequestParameters): unknown =>
   documentId ?? id ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
 
 const operationError = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } });
@@ -30,14 +30,14 @@ const untrustedError = () => operationError('PERSISTED_QUERY_ONLY', 'This server
 export class TrustedDocuments {
   private readonly textById = new Map<string, string>();
   private readonly trustedTexts: Set<string>;
-  private readonly trustedOnly: boolean;
+  private readonly acceptsOnlyTrusted: boolean;
 
   /** Loads all manifests. Throws a ConfigError that names the file if one of its operations is invalid. */
   constructor({ persistedOperations: folder, persistedOnly }: Config, schema: GraphQLSchema) {
-    this.trustedOnly = persistedOnly;
+    this.acceptsOnlyTrusted = persistedOnly;
     for (const file of folder === undefined ? [] : filesOf(folder))
       for (const [id, text] of operationsOf(file)) {
-        const problem = this.textById.has(id) && this.textById.get(id) !== text ? 'it is another one elsewhere' : problemOf(text, schema);
+        const problem = this.textById.has(id) && this.textById.get(id) !== text ? 'it is another one elsewhere' : documentProblem(text, schema);
         if (problem) throw new ConfigError(`PERSISTED_OPERATIONS: ${file}: operation ${JSON.stringify(id)}: ${problem}`);
         this.textById.set(id, text);
       }
@@ -45,10 +45,10 @@ export class TrustedDocuments {
   }
 
   /** Replaces a known operation id by its text. Throws a GraphQLError for operations that must not run. */
-  resolve(parameters: RequestParameters): RequestParameters {
+  resolveParameters(parameters: RequestParameters): RequestParameters {
     // An empty text counts as absent, because WebSocket messages must contain a text even if they contain an operation id.
     const query = parameters.query || undefined;
-    const id = idOf(parameters);
+    const id = operationIdOf(parameters);
     const text = typeof id === 'string' ? this.textById.get(id) : undefined;
     if (text !== undefined) {
       if (query !== undefined && query !== text)
@@ -59,7 +59,7 @@ export class TrustedDocuments {
     checkPersistedQuery(parameters.extensions, parameters.query);
     const depthError = typeof query === 'string' ? bracketDepthError(query) : undefined;
     if (depthError) throw depthError;
-    if (this.trustedOnly && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();
+    if (this.acceptsOnlyTrusted && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();
     // An unknown hash in `extensions` is an automatic persisted query, which Apollo handles.
     if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')
       throw operationError('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(truncateInput(String(id)))}.`);
@@ -109,8 +109,8 @@ function operationsOf(file: string): [string, string][] {
   return entries as [string, string][];
 }
 
-function problemOf(text: string, schema: GraphQLSchema): string | undefined {
-  const document = parseDocument(schema, text);
+function documentProblem(text: string, schema: GraphQLSchema): string | undefined {
+  const document = parseAndValidateDocument(schema, text);
   return 'kind' in document ? undefined : document[0]?.message;
 }
 
@@ -123,14 +123,14 @@ export function trustedDocumentsMiddleware(trusted: TrustedDocuments): RequestHa
         const parameters = new URLSearchParams(query.join('?'));
         const queryParameters = Object.fromEntries(parameters);
         const extensions = parseJson(queryParameters.extensions);
-        const { query: text, ...resolvedParameters } = trusted.resolve({ ...queryParameters, extensions });
+        const { query: text, ...resolvedParameters } = trusted.resolveParameters({ ...queryParameters, extensions });
         if (text !== queryParameters.query) {
           parameters.set('query', String(text));
           parameters.set('extensions', JSON.stringify(resolvedParameters.extensions));
           request.url = `${path}?${parameters.toString()}`;
         }
       } else if (request.body !== null && typeof request.body === 'object' && !Array.isArray(request.body))
-        request.body = trusted.resolve(request.body);
+        request.body = trusted.resolveParameters(request.body);
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       return sendGraphQLError(request, response, 400, String(error.extensions.code), error.message);

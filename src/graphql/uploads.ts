@@ -20,14 +20,14 @@ import {
 } from '../platform/multipart';
 
 /** CSRF prevention: either header makes browsers send a CORS preflight first. Apollo rejects requests that have neither. */
-const PREFLIGHT_HEADERS = ['apollo-require-preflight', 'x-apollo-operation-name'];
+const CSRF_PREVENTION_HEADERS = ['apollo-require-preflight', 'x-apollo-operation-name'];
 
-class InvalidUploadRequest extends Error {}
+class InvalidUploadError extends Error {}
 
 export function uploadMiddleware(config: Config, contextOf: (request: IncomingMessage) => RequestContext): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
-    if (config.graphqlCsrf && !PREFLIGHT_HEADERS.some((name) => request.get(name))) {
+    if (config.graphqlCsrf && !CSRF_PREVENTION_HEADERS.some((name) => request.get(name))) {
       // Apollo rejects the request for its missing CSRF header, so the body is not read.
       request.body = {};
       return next();
@@ -38,7 +38,7 @@ export function uploadMiddleware(config: Config, contextOf: (request: IncomingMe
       await awaitLargeBodySlot(request, response, limits.sender);
       request.body = assembleOperations(await readMultipart(request, response, limits));
     } catch (error) {
-      if (error instanceof InvalidUploadRequest) return sendGraphQLError(request, response, 400, 'BAD_REQUEST', error.message);
+      if (error instanceof InvalidUploadError) return sendGraphQLError(request, response, 400, 'BAD_REQUEST', error.message);
       if (!(error instanceof MultipartError)) throw error;
       const status = error.reason === 'body too large' || error.reason === 'too many parts' ? 413 : 400;
       return sendGraphQLError(request, response, status, 'BAD_REQUEST', multipartMessage(error, config));
@@ -59,8 +59,8 @@ export function assembleOperations(parts: MultipartParts): Record<string, unknow
   const operations = parseObjectPart(parts, 'operations');
   for (const [name, paths] of Object.entries(parseObjectPart(parts, 'map'))) {
     const file = parts.get(name)?.at(-1);
-    if (!(file instanceof UploadedFile)) throw new InvalidUploadRequest(`There is no file in part ${JSON.stringify(name)}.`);
-    if (!Array.isArray(paths)) throw new InvalidUploadRequest('Every value of "map" must be a list of paths.');
+    if (!(file instanceof UploadedFile)) throw new InvalidUploadError(`There is no file in part ${JSON.stringify(name)}.`);
+    if (!Array.isArray(paths)) throw new InvalidUploadError('Every value of "map" must be a list of paths.');
     for (const path of paths) setFile(operations, String(path), file);
   }
   return operations;
@@ -69,21 +69,21 @@ export function assembleOperations(parts: MultipartParts): Record<string, unknow
 function parseObjectPart(parts: MultipartParts, name: string): Record<string, unknown> {
   const text = parts.get(name)?.at(-1);
   const excess = typeof text === 'string' ? findExceededLimit(text) : undefined;
-  if (excess !== undefined) throw new InvalidUploadRequest(`The part "${name}" is refused: ${excess}.`);
+  if (excess !== undefined) throw new InvalidUploadError(`The part "${name}" is refused: ${excess}.`);
   let value: unknown;
   try {
     value = JSON.parse(typeof text === 'string' ? text : '');
   } catch {
-    // Reported below as not an object.
+    // Invalid JSON is reported below, like JSON that is not an object.
   }
   if (value === null || typeof value !== 'object' || Array.isArray(value))
-    throw new InvalidUploadRequest(`The part "${name}" must be a JSON object.`);
+    throw new InvalidUploadError(`The part "${name}" must be a JSON object.`);
   return value as Record<string, unknown>;
 }
 
 /** Replaces the null at a path with a file. Other values are rejected, so that a path cannot overwrite them. */
 function setFile(operations: Record<string, unknown>, path: string, file: UploadedFile): void {
-  const pathError = () => new InvalidUploadRequest(`There is no null at ${JSON.stringify(path)} of "operations".`);
+  const pathError = () => new InvalidUploadError(`There is no null at ${JSON.stringify(path)} of "operations".`);
   const keys = path.split('.');
   const last = keys.pop()!;
   let container: unknown = operations;

@@ -1,9 +1,9 @@
 /**
  * Access to undocumented behaviour of Node's HTTP server.
  *
- * - `stopAccepting` calls the `close` method of the base class. `http.Server.close` also closes idle connections, which resets those on which a client has
- *   just sent a request. A documented alternative is a `net.Server` that passes its connections to the HTTP server by the event `connection`; but an HTTP
- *   server that does not listen itself checks no timeouts of headers and requests.
+ * - `stopAcceptingConnections` calls the `close` method of the base class. `http.Server.close` also closes idle connections, which resets those on
+ *   which a client has just sent a request. A documented alternative is a `net.Server` that passes its connections to the HTTP server by the event
+ *   `connection`; but an HTTP server that does not listen itself checks no timeouts of headers and requests.
  * - `deferSocketClose` replaces the method by which Node closes a connection after its last response, even if received data are unread. In that case the kernel
  *   resets the connection, and the client loses the response. Node has no option for a lingering close.
  * - `bindPort` returns a bound socket that does not listen. The supervisor needs one, because it keeps the socket open but lets only its workers accept
@@ -22,7 +22,7 @@ import { getSystemErrorName } from 'node:util';
  * Stops accepting connections without closing idle ones. The server emits `close` when all connections are closed. Then call `server.close()`, which stops
  * the timer that checks the timeouts of connections.
  */
-export const stopAccepting = (server: HttpServer): void => void NetServer.prototype.close.call(server);
+export const stopAcceptingConnections = (server: HttpServer): void => void NetServer.prototype.close.call(server);
 
 /**
  * Makes Node close only the sending side of a connection when the last response is finished, by replacing the socket's `destroySoon`. The returned function
@@ -58,16 +58,16 @@ export function bindPort(address: string, port: number, family: number): BoundSo
 
 /** Request class whose subclasses decide whether Node emits `upgrade` or `connect`. Node's parser sets the property `upgrade` and then reads it. */
 export abstract class UpgradeFilteringRequest extends IncomingMessage {
-  declare private upgradeRequested: boolean | null;
+  declare private isUpgradeRequested: boolean | null;
 
   /** Whether to emit `upgrade` or `connect`. Called when all headers are known. */
   protected abstract acceptsUpgrade(): boolean;
 
   get upgrade(): boolean | null {
-    return this.upgradeRequested && this.acceptsUpgrade();
+    return this.isUpgradeRequested && this.acceptsUpgrade();
   }
 
   set upgrade(value: boolean | null) {
-    this.upgradeRequested = value;
+    this.isUpgradeRequested = value;
   }
 }

@@ -29,7 +29,7 @@ declare module 'pg' {
 }
 
 /** pg's class for PostgreSQL's wire protocol (`Connection`). */
-interface Wire {
+interface WireConnection {
   on(event: 'errorMessage', listener: (error: DatabaseError) => void): void;
   stream: Socket;
   /** Texts, by name, of prepared statements that PostgreSQL has confirmed (ParseComplete). */
@@ -44,14 +44,14 @@ interface Wire {
   sync(): void;
 }
 
-const wireOf = (client: ClientBase): Wire => (client as unknown as { connection: Wire }).connection;
+const wireConnectionOf = (client: ClientBase): WireConnection => (client as unknown as { connection: WireConnection }).connection;
 
 /** Returns the socket of a connection: a TLS socket if the connection is encrypted. */
-export const socketOf = (client: ClientBase): Socket => wireOf(client).stream;
+export const socketOf = (client: ClientBase): Socket => wireConnectionOf(client).stream;
 
 /** Calls the listener for every error that PostgreSQL sends on the connection. */
 export const onServerError = (client: ClientBase, listener: (error: DatabaseError) => void): void =>
-  wireOf(client).on('errorMessage', listener);
+  wireConnectionOf(client).on('errorMessage', listener);
 
 export interface BackendKey {
   /** Process id announced at the start of the connection; null before that. Behind a pooler it is not the id of the actual backend. */
@@ -63,7 +63,7 @@ export const backendKeyOf = (client: ClientBase): BackendKey => client as unknow
 
 /** Closes a prepared statement without a round trip. Returns false while its preparation is unconfirmed: pg would later record it as prepared. */
 export function closePreparedStatement(client: ClientBase, name: string): boolean {
-  const wire = wireOf(client);
+  const wire = wireConnectionOf(client);
   if (name in wire.submittedNamedStatements) return false;
   wire.close({ type: 'S', name });
   delete wire.parsedStatements[name];
@@ -74,7 +74,7 @@ export function closePreparedStatement(client: ClientBase, name: string): boolea
 type Row = Record<string, unknown>;
 
 /** Result columns of a statement. */
-interface Columns {
+interface ResultColumns {
   names: string[];
   parsers: ((text: string) => unknown)[];
   /** Row in which all columns are null. */
@@ -84,9 +84,9 @@ interface Columns {
 /** State of a prepared statement on one connection. */
 export interface StatementState {
   /** Length of the SQL text, in characters. */
-  readonly length: number;
+  readonly textLength: number;
   /** Absent until PostgreSQL has described the result at the first execution, and for statements that return no rows. */
-  columns?: Columns;
+  columns?: ResultColumns;
 }
 
 /** A statement that is sent before a query, in the same packet and so in the same transaction. Its result is ignored. */
@@ -96,9 +96,9 @@ export interface PrecedingStatement {
 }
 
 /** Name under which the preceding statement is prepared. Its text is the same for all queries of a connection. */
-const PRECEDING_NAME = 'fitgraph_before';
+const PRECEDING_STATEMENT_NAME = 'fitgraph_before';
 
-interface Description {
+interface RowDescription {
   fields: { name: string; dataTypeID: number }[];
 }
 
@@ -108,8 +108,8 @@ export class NamedQuery implements Submittable {
   private readonly values: unknown[];
   private failure?: Error;
   /** Whether messages from PostgreSQL still belong to the preceding statement. */
-  private isPreceding: boolean;
-  private wire?: Wire;
+  private isInPrecedingStatement: boolean;
+  private wire?: WireConnection;
 
   /** Throws if a value cannot be serialized. pg reads the properties `name`, `text` and `callback`. With an empty name, the statement is not prepared. */
   constructor(
@@ -124,16 +124,17 @@ export class NamedQuery implements Submittable {
     private readonly countBytes?: (bytes: number) => void,
   ) {
     this.values = values.map(utils.prepareValue);
-    this.isPreceding = preceding !== undefined;
+    this.isInPrecedingStatement = preceding !== undefined;
   }
 
   submit(connection: unknown): void {
-    const wire = connection as Wire;
+    const wire = connection as WireConnection;
     const { name, text } = this;
     wire.stream.cork();
     if (this.preceding) this.sendPrecedingStatement(wire, this.preceding);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
-      // Closes the prepared statement of this name first: PostgreSQL may have one that pg does not know (see `sendPreceding`). If it has none, Close is no error.
+      // Closes the prepared statement of this name first: PostgreSQL may have one that pg does not know (see `sendPrecedingStatement`). If it has
+      // none, Close is no error.
       if (name) wire.close({ type: 'S', name });
       wire.parse({ name, text });
       if (name) wire.submittedNamedStatements[name] = text;
@@ -149,17 +150,17 @@ export class NamedQuery implements Submittable {
    * Sends the preceding statement. pg takes its ParseComplete for that of the query, and so records the query as prepared too early. `handleError` deletes
    * that record.
    */
-  private sendPrecedingStatement(wire: Wire, { text, values }: PrecedingStatement): void {
+  private sendPrecedingStatement(wire: WireConnection, { text, values }: PrecedingStatement): void {
     this.wire = wire;
-    if (!(PRECEDING_NAME in wire.parsedStatements)) {
-      wire.close({ type: 'S', name: PRECEDING_NAME });
-      wire.parse({ name: PRECEDING_NAME, text });
+    if (!(PRECEDING_STATEMENT_NAME in wire.parsedStatements)) {
+      wire.close({ type: 'S', name: PRECEDING_STATEMENT_NAME });
+      wire.parse({ name: PRECEDING_STATEMENT_NAME, text });
     }
-    wire.bind({ statement: PRECEDING_NAME, values: [...values] });
+    wire.bind({ statement: PRECEDING_STATEMENT_NAME, values: [...values] });
     wire.execute();
   }
 
-  handleRowDescription({ fields }: Description): void {
+  handleRowDescription({ fields }: RowDescription): void {
     const names = fields.map((field) => field.name);
     this.state.columns = {
       names,
@@ -169,7 +170,7 @@ export class NamedQuery implements Submittable {
   }
 
   handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
-    if (this.failure || this.isPreceding) return;
+    if (this.failure || this.isInPrecedingStatement) return;
     const { names, parsers, emptyRow } = this.state.columns!;
     // All rows are copies of one object, so that they share a hidden class in V8.
     const row = { ...emptyRow };
@@ -187,9 +188,9 @@ export class NamedQuery implements Submittable {
 
   /** Notices the end of the preceding statement. The end of the query itself is reported by ReadyForQuery. */
   handleCommandComplete(): void {
-    if (!this.isPreceding) return;
-    this.isPreceding = false;
-    this.wire!.parsedStatements[PRECEDING_NAME] = this.preceding!.text;
+    if (!this.isInPrecedingStatement) return;
+    this.isInPrecedingStatement = false;
+    this.wire!.parsedStatements[PRECEDING_STATEMENT_NAME] = this.preceding!.text;
   }
 
   handleEmptyQuery(): void {

@@ -1,4 +1,4 @@
-/** Validates amounts of ingredients in form texts, with the error messages of the reference service. */
+/** Validates and parses texts of form fields, such as the amount of an ingredient, with the error messages of the reference service. */
 import { REQUIRED } from '../contract/messages';
 import { limitViolationMessages } from '../core/model/fieldvalidation';
 import { parseDecimal, parseInteger } from '../platform/pythonscalars';

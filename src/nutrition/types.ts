@@ -6,9 +6,9 @@ import { Extensions, Field, ObjectType } from 'type-graphql';
 import { toSnakeCase } from '../contract/casing';
 import { upperFirst } from '../core/model/inflection';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { ENERGY_KILOJOULE_FIELD, MACROS, NUTRIENTS } from './values';
+import { ENERGY_KILOJOULE_FIELD, MACRONUTRIENTS, NUTRIENTS } from './values';
 
-const DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_KILOJOULE_FIELD, string> = {
+const NUTRIENT_DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_KILOJOULE_FIELD, string> = {
   energy: 'Energy in kcal.',
   protein: 'Protein in grams.',
   carbohydrates: 'Carbohydrates in grams.',
@@ -27,23 +27,23 @@ const DecimalFields =
     for (const name of names) Field(() => DecimalScalar, { description: description(name) })(prototype, name);
   };
 
-const ALL_VALUES = [...NUTRIENTS, ENERGY_KILOJOULE_FIELD] as const;
-const nutrientDescription = (name: string) => DESCRIPTIONS[name as keyof typeof DESCRIPTIONS];
+const NUTRITIONAL_VALUE_NAMES = [...NUTRIENTS, ENERGY_KILOJOULE_FIELD] as const;
+const nutrientDescription = (name: string) => NUTRIENT_DESCRIPTIONS[name as keyof typeof NUTRIENT_DESCRIPTIONS];
 
 const NUMBERS_IN_REST = { numbersInRest: true };
 
 @ObjectType({ description: 'Energy and nutrients, rounded to two places.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)
-@DecimalFields(ALL_VALUES, nutrientDescription)
+@DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class NutritionalValues {}
 
 @ObjectType({ description: 'Energy and nutrients as REST shows them for a form: texts with two places.', simpleResolvers: true })
-@DecimalFields(ALL_VALUES, nutrientDescription)
+@DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class FormNutritionalValues {}
 
 @ObjectType({ description: 'One number for each macronutrient, rounded to two places.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)
-@DecimalFields(MACROS, (name) => `${upperFirst(name)}; the unit is that of the parent field.`)
+@DecimalFields(MACRONUTRIENTS, (name) => `${upperFirst(name)}; the unit is that of the parent field.`)
 export class MacroNutrients {}
 
 @ObjectType({ description: 'Nutritional values of a plan.', simpleResolvers: true })
@@ -63,7 +63,7 @@ export class PlanValues {
 
 @ObjectType({ description: 'Sums of the diary of a plan on one day of the zone of the server.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST)
-@DecimalFields(ALL_VALUES, nutrientDescription)
+@DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class DiaryDay {
   @Field(() => DateScalar, { description: 'The day in the zone of the server.' })
   declare date: string;
@@ -72,6 +72,6 @@ export class DiaryDay {
 const restSelection = (names: readonly string[]) => names.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
 
 /** GraphQL selection sets from which REST builds its representations of nutritional values. */
-export const VALUES_SELECTION = restSelection(ALL_VALUES);
-export const PLAN_VALUES_SELECTION = `total { ${VALUES_SELECTION} } percent { ${restSelection(MACROS)} } per_kg: perKg { ${restSelection(MACROS)} }`;
+export const NUTRITIONAL_VALUES_SELECTION = restSelection(NUTRITIONAL_VALUE_NAMES);
+export const PLAN_VALUES_SELECTION = `total { ${NUTRITIONAL_VALUES_SELECTION} } percent { ${restSelection(MACRONUTRIENTS)} } per_kg: perKg { ${restSelection(MACRONUTRIENTS)} }`;
 export const DAY_VALUES_SELECTION = restSelection(NUTRIENTS);

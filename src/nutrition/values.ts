@@ -10,13 +10,13 @@ export type Decimal = DecimalJs;
 
 export const NUTRIENTS = ['energy', 'protein', 'carbohydrates', 'carbohydratesSugar', 'fat', 'fatSaturated', 'fibres', 'sodium'] as const;
 export const ENERGY_KILOJOULE_FIELD = 'energyKilojoule';
-export const MACROS = ['protein', 'carbohydrates', 'fat'] as const;
+export const MACRONUTRIENTS = ['protein', 'carbohydrates', 'fat'] as const;
 
 type Nutrient = (typeof NUTRIENTS)[number];
 /** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
 export type NutrientContent = Readonly<Record<Nutrient, string | number | null>>;
 export type ExactValues = Readonly<Record<Nutrient | typeof ENERGY_KILOJOULE_FIELD, Decimal>>;
-export type Macros = Readonly<Record<(typeof MACROS)[number], Decimal>>;
+export type MacronutrientValues = Readonly<Record<(typeof MACRONUTRIENTS)[number], Decimal>>;
 
 /** A household unit of an ingredient: `amount` units weigh `gram` grams. */
 export interface HouseholdMeasure {
@@ -27,18 +27,18 @@ export interface HouseholdMeasure {
 const ZERO = new Decimal(0);
 const DECIMAL_PLACES = 2;
 
-/** The exact value of the floating-point number 4.184, as in the reference service. It is slightly larger, so ties are rounded up. */
+/** The exact value of the floating-point number 4.184, as in the reference service. It is slightly larger than 4.184, so ties are rounded up. */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
 
 /** The exact value of the floating-point number 2.20462262, as in the reference service. */
 const POUNDS_PER_KILOGRAM = new Decimal((2.20462262).toFixed(60));
 const OUNCES_PER_POUND = 16;
-const CONVERSION_PLACES = 4;
+const CONVERSION_DECIMAL_PLACES = 4;
 
 export type MassUnit = 'g' | 'oz';
 
 /** Energy of each macronutrient in kcal per gram or per ounce, as the integers that the reference service uses. */
-const KILOCALORIES_PER_UNIT: Record<MassUnit, Record<(typeof MACROS)[number], number>> = {
+const KILOCALORIES_PER_UNIT: Record<MassUnit, Record<(typeof MACRONUTRIENTS)[number], number>> = {
   g: { protein: 4, carbohydrates: 4, fat: 9 },
   oz: { protein: 113, carbohydrates: 113, fat: 225 },
 };
@@ -48,11 +48,11 @@ const roundValue = (value: Decimal) => value.toDecimalPlaces(DECIMAL_PLACES);
 const recordOf = <K extends string, V>(names: readonly K[], value: (name: K) => V) =>
   Object.fromEntries(names.map((name) => [name, value(name)])) as Record<K, V>;
 
-const macrosOf = (value: (name: (typeof MACROS)[number]) => Decimal): Macros => recordOf(MACROS, value);
+const macronutrientValuesOf = (value: (name: (typeof MACRONUTRIENTS)[number]) => Decimal): MacronutrientValues => recordOf(MACRONUTRIENTS, value);
 
 /** Converts grams to kilograms, pounds and then ounces, like the reference service. All except the kilograms are rounded to four places. */
 function gramsToOunces(grams: Decimal): Decimal {
-  const roundStep = (value: Decimal) => value.toDecimalPlaces(CONVERSION_PLACES);
+  const roundStep = (value: Decimal) => value.toDecimalPlaces(CONVERSION_DECIMAL_PLACES);
   return roundStep(roundStep(roundStep(grams).dividedBy(1000).times(POUNDS_PER_KILOGRAM)).times(OUNCES_PER_POUND));
 }
 
@@ -83,14 +83,14 @@ export const sumValues = (list: readonly ExactValues[]): ExactValues =>
   withKilojoules((name) => list.reduce((total, values) => total.plus(values[name]), ZERO));
 
 /** Computes the percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
-export const energyShares = (total: ExactValues, unit: MassUnit): Macros =>
-  macrosOf((name) =>
+export const energyShares = (total: ExactValues, unit: MassUnit): MacronutrientValues =>
+  macronutrientValuesOf((name) =>
     total.energy.isZero() ? ZERO : roundValue(total[name].times(KILOCALORIES_PER_UNIT[unit][name]).dividedBy(total.energy).times(100)),
   );
 
 /** Computes the macronutrients per unit of body weight; 0 if the weight is unknown. */
-export const perBodyWeight = (total: ExactValues, weight: string | undefined): Macros =>
-  macrosOf((name) => (weight === undefined ? ZERO : roundValue(total[name].dividedBy(weight))));
+export const macronutrientsPerBodyWeight = (total: ExactValues, weight: string | undefined): MacronutrientValues =>
+  macronutrientValuesOf((name) => (weight === undefined ? ZERO : roundValue(total[name].dividedBy(weight))));
 
 /** Formats values with two decimal places; negative values that round to zero keep their sign. */
 export const formatValues = <K extends string>(values: Readonly<Record<K, Decimal>>) =>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { scopeName, SCOPES, type Scope } from '../core/access/scopes';
 import { CopyButton } from './copybutton';
-import { KEY_PATH } from './apikeypath';
+import { API_KEY_PAGE_PATH } from './apikeypath';
 import type { Visitor } from './layout';
 
 export interface AccessTokenRow {
@@ -23,15 +23,15 @@ export interface SecurityEventRow {
 }
 
 /** Values of a rejected form for a new access token. The form is shown again with these values and the validation errors. */
-export interface TokenForm {
+export interface RejectedTokenForm {
   name: string;
   scopes: readonly string[];
   days: string;
   errors: readonly string[];
 }
 
-/** Lifetimes of access tokens in days (empty: never expires). The first one is the default. */
-export const TOKEN_LIFETIMES: readonly [days: string, label: string][] = [
+/** Choices for the lifetime of an access token: the number of days (empty if it never expires) and its label. The first choice is the default. */
+export const TOKEN_LIFETIME_CHOICES: readonly [days: string, label: string][] = [
   ['90', 'in 90 days'],
   ['7', 'in 7 days'],
   ['30', 'in 30 days'],
@@ -39,14 +39,14 @@ export const TOKEN_LIFETIMES: readonly [days: string, label: string][] = [
   ['', 'never'],
 ];
 
-const MINUTE_LENGTH = 'YYYY-MM-DDThh:mm'.length;
-const formatMinute = (timestamp: string) => timestamp.slice(0, MINUTE_LENGTH).replace('T', ' ');
+const TIMESTAMP_LENGTH_TO_MINUTE = 'YYYY-MM-DDThh:mm'.length;
+const formatTimestampToMinute = (timestamp: string) => timestamp.slice(0, TIMESTAMP_LENGTH_TO_MINUTE).replace('T', ' ');
 const formatDay = (timestamp: string) => timestamp.slice(0, 'YYYY-MM-DD'.length);
 
 function ActionForm(props: { action: string; visitor: Visitor; class?: string; children: ComponentChildren }) {
   const { action, visitor, children } = props;
   return (
-    <form method="post" action={KEY_PATH} class={props.class ?? 'inline'}>
+    <form method="post" action={API_KEY_PAGE_PATH} class={props.class ?? 'inline'}>
       <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
       <input type="hidden" name="action" value={action} />
       {children}
@@ -72,7 +72,7 @@ function TokenTable({ tokens, visitor }: { tokens: readonly AccessTokenRow[]; vi
               <td>{scopes.map(scopeName).join(', ')}</td>
               <td>{formatDay(createdAt)}</td>
               <td>{expiresAt === null ? 'never' : isExpired ? `expired ${formatDay(expiresAt)}` : formatDay(expiresAt)}</td>
-              <td>{lastUsedAt === null ? 'never' : formatMinute(lastUsedAt)}</td>
+              <td>{lastUsedAt === null ? 'never' : formatTimestampToMinute(lastUsedAt)}</td>
               <td>
                 <ActionForm action="revoke-token" visitor={visitor}>
                   <input type="hidden" name="id" value={id} />
@@ -89,7 +89,7 @@ function TokenTable({ tokens, visitor }: { tokens: readonly AccessTokenRow[]; vi
   );
 }
 
-function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm }) {
+function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: RejectedTokenForm }) {
   return (
     <>
       <h3 id="new-token">New access token</h3>
@@ -130,7 +130,7 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm })
         <div>
           <label for="token-days">Expires</label>
           <select id="token-days" name="days">
-            {TOKEN_LIFETIMES.map(([days, label]) => (
+            {TOKEN_LIFETIME_CHOICES.map(([days, label]) => (
               <option value={days} selected={form?.days === days}>
                 {label}
               </option>
@@ -157,7 +157,7 @@ export function NewTokenNotice({ token }: { token: string }) {
   );
 }
 
-export function AccessTokenSection({ tokens, visitor, form }: { tokens: readonly AccessTokenRow[]; visitor: Visitor; form?: TokenForm }) {
+export function AccessTokenSection({ tokens, visitor, form }: { tokens: readonly AccessTokenRow[]; visitor: Visitor; form?: RejectedTokenForm }) {
   return (
     <>
       <h2 id="tokens">Access tokens</h2>
@@ -205,7 +205,7 @@ export function SecurityEventSection({ events }: { events: readonly SecurityEven
           <tbody>
             {events.map(({ occurredAt, description, address, detail }) => (
               <tr>
-                <td>{formatMinute(occurredAt)}</td>
+                <td>{formatTimestampToMinute(occurredAt)}</td>
                 <td>{description}</td>
                 <td>{address ?? 'an operator'}</td>
                 <td>{detail}</td>

@@ -7,10 +7,10 @@ import {
   AccessTokenSection,
   type SecurityEventRow,
   type AccessTokenRow,
-  type TokenForm,
+  type RejectedTokenForm,
 } from './accountsections';
 import { CopyButton, CopyScript } from './copybutton';
-import { KEY_PATH, REPLACE_KEY_PATH } from './apikeypath';
+import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
 import { renderPage, type Crumb, type Visitor } from './layout';
 
 export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
@@ -33,19 +33,19 @@ export interface KeyPageProps {
   /** The access token created by this request. It is shown only once. */
   newToken?: string;
   /** Values of a rejected form for a new access token. */
-  form?: TokenForm;
+  form?: RejectedTokenForm;
 }
 
 const HOME_CRUMB: Crumb = { label: 'Fitgraph', href: '/' };
-const VISIBLE_CHARACTERS = 4;
+const UNMASKED_KEY_CHARACTERS = 4;
 const EXAMPLE_QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weight } } }';
 
-const maskToken = (token: string) => token.slice(0, VISIBLE_CHARACTERS) + '•'.repeat(token.length - VISIBLE_CHARACTERS);
+const maskToken = (token: string) => token.slice(0, UNMASKED_KEY_CHARACTERS) + '•'.repeat(token.length - UNMASKED_KEY_CHARACTERS);
 
 function ActionForm(props: { action: KeyAction; replacedKeyId?: string; visitor: Visitor; children: ComponentChildren }) {
   const { action, replacedKeyId, visitor, children } = props;
   return (
-    <form method="post" action={KEY_PATH} class="row">
+    <form method="post" action={API_KEY_PAGE_PATH} class="row">
       <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
       <input type="hidden" name="action" value={action} />
       {replacedKeyId !== undefined && <input type="hidden" name="replaced" value={replacedKeyId} />}
@@ -54,7 +54,7 @@ function ActionForm(props: { action: KeyAction; replacedKeyId?: string; visitor:
   );
 }
 
-function Key({ apiKey: { token, created }, isRevealed, visitor }: { apiKey: ApiKey; isRevealed: boolean; visitor: Visitor }) {
+function ApiKeyDisplay({ apiKey: { token, created }, isRevealed, visitor }: { apiKey: ApiKey; isRevealed: boolean; visitor: Visitor }) {
   if (token === undefined)
     return (
       <p class="alert">
@@ -109,7 +109,7 @@ export function renderKeyPage({ visitor, baseUrl, key, isRevealed, notice, token
         {newToken !== undefined && <NewTokenNotice token={newToken} />}
         {key ? (
           <>
-            <Key apiKey={key} isRevealed={isRevealed} visitor={visitor} />
+            <ApiKeyDisplay apiKey={key} isRevealed={isRevealed} visitor={visitor} />
             <p>
               <a href={REPLACE_KEY_PATH}>Replace key…</a>
             </p>
@@ -143,18 +143,18 @@ export function renderKeyPage({ visitor, baseUrl, key, isRevealed, notice, token
   });
 }
 
-export function renderReplacePage(visitor: Visitor, key: ApiKey): string {
+export function renderReplaceKeyPage(visitor: Visitor, key: ApiKey): string {
   return renderPage({
     title: 'Replace the API key',
     visitor,
-    crumbs: [HOME_CRUMB, { label: 'API key', href: KEY_PATH }, { label: 'Replace' }],
+    crumbs: [HOME_CRUMB, { label: 'API key', href: API_KEY_PAGE_PATH }, { label: 'Replace' }],
     children: (
       <>
         <h1>Replace the API key?</h1>
         <p class="alert">The current key stops working immediately. Every app and program that uses it needs the new key.</p>
         <ActionForm action="replace" replacedKeyId={key.id} visitor={visitor}>
           <button class="danger">Replace key</button>
-          <a class="button plain" href={KEY_PATH}>
+          <a class="button plain" href={API_KEY_PAGE_PATH}>
             Cancel
           </a>
         </ActionForm>

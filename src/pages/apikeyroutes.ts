@@ -3,10 +3,10 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import type { RequestContext } from '../request/requestcontext';
 import { InvalidInput } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
-import { TOKEN_LIFETIMES, type TokenForm } from './accountsections';
+import { TOKEN_LIFETIME_CHOICES, type RejectedTokenForm } from './accountsections';
 import { sendPage, formFieldText, formFieldTexts, type FormValues } from './htmlresponse';
-import { renderKeyPage, renderReplacePage, type KeyAction, type KeyPageProps } from './apikeypage';
-import { KEY_PATH, REPLACE_KEY_PATH } from './apikeypath';
+import { renderKeyPage, renderReplaceKeyPage, type KeyAction, type KeyPageProps } from './apikeypage';
+import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
 import { PAGE_HEADERS } from './securityheaders';
 
 interface KeyPageOptions {
@@ -30,14 +30,14 @@ async function createToken(values: FormValues, context: RequestContext): Promise
     scopes: formFieldTexts(values, 'scope'),
     days: formFieldText(values, 'days') ?? '',
   };
-  const days = TOKEN_LIFETIMES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIMES[0]![0];
+  const days = TOKEN_LIFETIME_CHOICES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIME_CHOICES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
   try {
     return { newToken: (await context.account.credentialManager().createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
     const errors = error.issues.map(({ message }) => message);
-    return { form: { ...form, errors } satisfies TokenForm };
+    return { form: { ...form, errors } satisfies RejectedTokenForm };
   }
 }
 
@@ -73,12 +73,12 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     sendPage(response, actionResult.form ? 400 : 200, page);
   }
 
-  router.get(KEY_PATH, async (request, response) => {
+  router.get(API_KEY_PAGE_PATH, async (request, response) => {
     const context = await requireSignIn(request, response);
     if (context) await sendKeyPage(context, response, false);
   });
 
-  router.post(KEY_PATH, parseForm, async (request, response) => {
+  router.post(API_KEY_PAGE_PATH, parseForm, async (request, response) => {
     const context = await requireSignIn(request, response);
     if (!context) return;
     const values = request.body as FormValues;
@@ -105,7 +105,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     const context = await requireSignIn(request, response);
     if (!context) return;
     const key = await context.account.apiKey();
-    if (!key) return response.set(PAGE_HEADERS).redirect(303, KEY_PATH);
-    sendPage(response, 200, renderReplacePage(context.authentication.visitor(), key));
+    if (!key) return response.set(PAGE_HEADERS).redirect(303, API_KEY_PAGE_PATH);
+    sendPage(response, 200, renderReplaceKeyPage(context.authentication.visitor(), key));
   });
 }

@@ -23,7 +23,7 @@ const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROW_COUNT}
 /** Filter for English texts. Without it, lists would show the same exercise in every language, because each translation is a row. */
 const ENGLISH_FILTER = 'where: { language: { shortName: { eq: "en" } } }';
 const EXERCISES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { name category { name } } } }`;
-const FIGURE_QUERY = `{ exercises(${ENGLISH_FILTER}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;
+const TRAINED_MUSCLES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;
 
 const formatJson = (value: unknown) => JSON.stringify(value, null, 2);
 
@@ -33,7 +33,7 @@ interface CategoryPage {
 }
 
 export function exampleLoader(prepare: PrepareOperation): (context: object, baseUrl: string) => Promise<RequestExamples> {
-  const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, FIGURE_QUERY].map(prepare);
+  const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, TRAINED_MUSCLES_QUERY].map(prepare);
 
   return async (context, baseUrl) => {
     // A failed operation only hides its part of the page, which must load even if the database is down.

@@ -7,7 +7,7 @@ export interface Failure {
   status: number;
   message: string;
   /** Seconds to wait before trying again. */
-  retryAfter?: number | string;
+  retryAfterSeconds?: number | string;
   /** The failed request; absent if it could not be parsed. */
   request?: { method?: string; url?: string };
 }
@@ -33,8 +33,8 @@ export function prefersHtml(accept: string | undefined, url = ''): boolean {
 
 export const formatWaitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
 
-function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } = {} }: Failure) {
-  const wait = retryAfter === undefined ? '' : `Wait ${formatWaitingTime(retryAfter)}, then `;
+function NextStep({ status, retryAfterSeconds, request: { method = 'GET', url = '/' } = {} }: Failure) {
+  const wait = retryAfterSeconds === undefined ? '' : `Wait ${formatWaitingTime(retryAfterSeconds)}, then `;
   if (status === 431) return <p>Shorten the address, or delete the cookies that this site has stored in your browser.</p>;
   if (method !== 'GET' && method !== 'HEAD')
     return (

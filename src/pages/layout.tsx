@@ -1,7 +1,7 @@
 /** Layout of every HTML page: head, navigation, breadcrumbs and main content. Works without JavaScript, in light and dark mode, on narrow screens. */
 import type { ComponentChildren } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import { STYLE } from './style';
+import { DEFAULT_STYLE } from './style';
 
 export interface Crumb {
   label: string;
@@ -65,7 +65,7 @@ function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-function Page({ title, visitor, crumbs = [], returnUrl, style = STYLE, head, children }: PageProps) {
+function Page({ title, visitor, crumbs = [], returnUrl, style = DEFAULT_STYLE, head, children }: PageProps) {
   return (
     <html lang="en">
       <head>

@@ -1,7 +1,7 @@
 /** Security headers of HTML pages: content security policy, framing, referrer and caching. */
 import { createHash } from 'node:crypto';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
-import { STYLE } from './style';
+import { DEFAULT_STYLE } from './style';
 
 /** Returns the Content-Security-Policy source that allows this inline style sheet by its hash. */
 export const inlineStyleSource = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
@@ -25,4 +25,4 @@ export const securityHeaders = (styles: string, connections = "'none'"): Readonl
   'Cache-Control': PRIVATE_CACHE_CONTROL,
 });
 
-export const PAGE_HEADERS = securityHeaders(inlineStyleSource(STYLE));
+export const PAGE_HEADERS = securityHeaders(inlineStyleSource(DEFAULT_STYLE));

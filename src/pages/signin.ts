@@ -9,7 +9,7 @@ import { sendPage, formFieldText } from './htmlresponse';
 import type { PrepareOperation } from '../rest/endpoints';
 import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copybutton';
 import { exampleLoader } from './examples';
-import { KEY_PATH } from './apikeypath';
+import { API_KEY_PAGE_PATH } from './apikeypath';
 import type { RequestContext } from '../request/requestcontext';
 import { addKeyRoutes } from './apikeyroutes';
 import { renderLandingPage } from './landing';
@@ -30,10 +30,10 @@ const rejectionPage = ({ path }: Request, message: string, visitor: Visitor): st
     visitor,
   );
 
-const readForm = limitBody(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
+const parseUrlencodedForm = limitBody(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
   sendPage(response, 413, rejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
 );
-const parseForm: RequestHandler = (request, response, next) => (request.is('urlencoded') ? readForm(request, response, next) : next());
+const parseForm: RequestHandler = (request, response, next) => (request.is('urlencoded') ? parseUrlencodedForm(request, response, next) : next());
 
 type ContextOf = (request: IncomingMessage) => RequestContext;
 
@@ -93,7 +93,7 @@ class SignInPages {
 
   private async sendLoginPage(request: Request, response: Response): Promise<void> {
     const next = localRedirectPath(formFieldText(request.query, 'next'));
-    if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
+    if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
     // An existing token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginCsrfTokenOf(request.headers.cookie) ?? newLoginCsrfToken();
     response.append('Set-Cookie', loginCsrfCookie(csrfToken, this.contextOf(request).authentication.usesSecureCookies));
@@ -104,7 +104,7 @@ class SignInPages {
     const next = localRedirectPath(formFieldText(request.body, 'next'));
     const csrfToken = loginCsrfTokenOf(request.headers.cookie);
     if (csrfToken === undefined || !isSameLoginCsrfToken(csrfToken, formFieldText(request.body, 'csrfToken')))
-      return sendFormExpired(response, next);
+      return sendFormExpiredPage(response, next);
     const context = this.contextOf(request);
     // Surrounding whitespace is ignored, as in REST and GraphQL.
     const username = (formFieldText(request.body, 'username') ?? '').trim();
@@ -122,7 +122,7 @@ class SignInPages {
         renderLoginPage({ username, next, csrfToken, error: `${error.message.replace(/\.$/, '')}.` }),
       );
     }
-    response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
+    response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
   }
 
   private async signOut(request: Request, response: Response): Promise<void> {
@@ -136,7 +136,7 @@ class SignInPages {
   }
 }
 
-function sendFormExpired(response: Response, next: string | undefined): void {
+function sendFormExpiredPage(response: Response, next: string | undefined): void {
   const message = 'The form has expired, or your browser blocks cookies for this site. Please reload the form and try again.';
   const href = `/login${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}`;
   sendPage(response, 403, renderErrorPage({ title: 'Sign in again', message, link: { href, label: 'Reload the form' } }, {}));

@@ -24,7 +24,7 @@ main,.crumbs{max-width:72rem;margin:auto;padding:0 1rem}
 button.link{border:0;background:none;color:var(--link);font:inherit;font-weight:400;text-decoration:underline;cursor:pointer}
 `;
 
-export const STYLE = `${LAYOUT_STYLE}
+export const DEFAULT_STYLE = `${LAYOUT_STYLE}
 *{box-sizing:border-box}
 a{color:var(--link)}
 main{padding-bottom:4rem}

@@ -6,8 +6,8 @@ import type { RequestHead } from './clientorigin';
 import type { RequestContext } from './requestcontext';
 import type { Services } from './services';
 
-/** Maximum characters of a path or an operation name in the log, because clients can choose them freely. */
-export const MAX_LOGGED_LENGTH = 200;
+/** Maximum number of characters of a path or an operation name in the log. Clients can choose both freely. */
+export const MAX_LOGGED_TEXT_LENGTH = 200;
 /** Length of the longest IPv6 address without a zone. A zone may have any length. */
 const MAX_ADDRESS_LENGTH = 45;
 export const truncateClientAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
@@ -26,12 +26,12 @@ export function logAndMeasureRequest(
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
   // The path is read now instead of after the response, because Express changes the URL while it routes the request.
-  const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
+  const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_TEXT_LENGTH);
   response.once('close', () => {
     const ms = performance.now() - info.startedAt;
     const { viewer, session } = resolverContext;
     const { id, address } = info;
-    const { operation, route } = requestContext;
+    const { operationName, route } = requestContext;
     const status = response.statusCode;
     if (isLogged)
       log.info(
@@ -42,7 +42,7 @@ export function logAndMeasureRequest(
           status,
           user: viewer?.id ?? null,
           address: truncateClientAddress(address),
-          operation: operation?.slice(0, MAX_LOGGED_LENGTH),
+          operation: operationName?.slice(0, MAX_LOGGED_TEXT_LENGTH),
           ms: Math.round(ms * 10) / 10,
           statements: session.statements,
         },
@@ -59,6 +59,6 @@ export function logAndMeasureRequest(
         'fitgraph.request.id': id,
       },
     });
-    metrics?.recordResponse({ request, response, context: resolverContext, rest: route, operation, ms });
+    metrics?.recordResponse({ request, response, context: resolverContext, rest: route, operation: operationName, ms });
   });
 }

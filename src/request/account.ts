@@ -28,7 +28,7 @@ import type { Services } from './services';
 
 const MAX_LISTED_EVENTS = 10;
 
-const WRONG_PASSWORD = validationIssue(IssueCode.WRONG_CREDENTIALS, 'This is not your password.');
+const WRONG_PASSWORD_ISSUE = validationIssue(IssueCode.WRONG_CREDENTIALS, 'This is not your password.');
 
 export class AccountService implements AccountActions {
   constructor(
@@ -52,14 +52,14 @@ export class AccountService implements AccountActions {
   private attemptSignIn<T>(username: string, work: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
     clearTextWarning.warnIfClearText(this.request);
-    return loginLimiter.attempt(this.info.network, username, work).catch((error: unknown) => {
-      this.logFailure(error);
+    return loginLimiter.attemptSignIn(this.info.network, username, work).catch((error: unknown) => {
+      this.logSignInFailure(error);
       throw error;
     });
   }
 
   /** Logs a failed login, so that password guessing is noticed. Omits the entered user name, because users sometimes enter their password there. */
-  private logFailure(error: unknown): void {
+  private logSignInFailure(error: unknown): void {
     const code = error instanceof ClientError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
     const { id, address } = this.info;
@@ -72,7 +72,7 @@ export class AccountService implements AccountActions {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
     const problem = passwordPolicyError(newPassword);
     const weaknesses = problem ? [{ path: ['newPassword'], ...invalidValueIssue(problem) }] : [];
-    const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD }, ...weaknesses]);
+    const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...weaknesses]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
       const hash = await verifiedPasswordHash(viewer.id, oldPassword, this.session, this.eventSource);
       if (hash === undefined) {

@@ -58,7 +58,7 @@ export class Authentication {
   /** Authenticates the request. Returns false for an anonymous client. Throws for invalid credentials or a missing CSRF token. */
   async authenticate(formToken?: ReadFormCsrfToken): Promise<boolean> {
     try {
-      const viewer = await this.identify(formToken);
+      const viewer = await this.identifyViewer(formToken);
       if (viewer) this.session.setClient('users', viewer.id);
       return viewer !== undefined;
     } catch (error) {
@@ -67,7 +67,7 @@ export class Authentication {
     }
   }
 
-  private async identify(formToken?: ReadFormCsrfToken): Promise<Viewer | undefined> {
+  private async identifyViewer(formToken?: ReadFormCsrfToken): Promise<Viewer | undefined> {
     const { session, token, services } = this;
     const { network } = this.info;
     if (token !== undefined) {

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { ConfigError, type Config } from '../platform/config';
 
-const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
+const HOST_PATTERN = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
 const unmapIPv4 = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '');
 const addressFamily = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
@@ -25,16 +25,16 @@ const lastListEntry = (header: string | string[] | undefined) =>
     .toLowerCase();
 
 /** Whether a text is a host with an optional port, and nothing else. Prevents host header injection into links. */
-const isHost = (host: string) => HOST.test(host) && URL.canParse(`http://${host}`);
+const isHost = (host: string) => HOST_PATTERN.test(host) && URL.canParse(`http://${host}`);
 
 /** Header with the id of a request. A proxy may set it. The id is written to the log and sent in the response. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 const MAX_REQUEST_ID_LENGTH = 128;
-const WELL_FORMED_ID = /^[\w.:+/=@-]+$/;
+const REQUEST_ID_PATTERN = /^[\w.:+/=@-]+$/;
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8);
-loopback.addAddress('::1', 'ipv6');
+const loopbackAddresses = new BlockList();
+loopbackAddresses.addSubnet('127.0.0.0', 8);
+loopbackAddresses.addAddress('::1', 'ipv6');
 
 /** Returns an IPv4 address itself, or the /64 network of an IPv6 address. */
 function networkOf(address: string): string {
@@ -70,7 +70,7 @@ export class ClientOrigin {
     return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trustedProxies.check(address, addressFamily(address));
   }
 
-  private isProxied(request: RequestHead): boolean {
+  private isFromTrustedProxy(request: RequestHead): boolean {
     return this.isTrusted(unmapIPv4(request.socket.remoteAddress ?? ''));
   }
 
@@ -92,18 +92,20 @@ export class ClientOrigin {
     const { headers } = request;
     const proxyId = headers[REQUEST_ID_HEADER];
     const isValid =
-      typeof proxyId === 'string' && proxyId.length <= MAX_REQUEST_ID_LENGTH && WELL_FORMED_ID.test(proxyId) && this.isProxied(request);
+      typeof proxyId === 'string' && proxyId.length <= MAX_REQUEST_ID_LENGTH && REQUEST_ID_PATTERN.test(proxyId) && this.isFromTrustedProxy(request);
     return (headers[REQUEST_ID_HEADER] = isValid ? proxyId : randomUUID());
   }
 
-  /** Returns the key of limits per client: the IPv4 address or, because an IPv6 client usually has a whole /64 network, that network. */
+  /**
+   * Returns the key by which limits distinguish clients: the IPv4 address or, because an IPv6 client usually has a whole /64 network, that network.
+   */
   clientNetwork(request: RequestHead, address = this.clientAddress(request)): string {
     return networkOf(address);
   }
 
   /** Whether the client uses HTTPS, according to X-Forwarded-Proto of a trusted proxy, or else to the connection itself. */
   isEncrypted(request: RequestHead): boolean {
-    const scheme = this.isProxied(request) ? lastListEntry(request.headers['x-forwarded-proto']) : '';
+    const scheme = this.isFromTrustedProxy(request) ? lastListEntry(request.headers['x-forwarded-proto']) : '';
     if (scheme === 'https' || scheme === 'http') return scheme === 'https';
     return (request.socket as Partial<TLSSocket>).encrypted === true;
   }
@@ -112,14 +114,14 @@ export class ClientOrigin {
   isConfidential(request: RequestHead): boolean {
     const address = this.clientAddress(request);
     if (address === '127.0.0.1' || this.isEncrypted(request)) return true;
-    return isIP(address) !== 0 && loopback.check(address, addressFamily(address));
+    return isIP(address) !== 0 && loopbackAddresses.check(address, addressFamily(address));
   }
 
-  /** Returns the scheme and host of absolute links. */
+  /** Returns the scheme and host for absolute links to this server. */
   baseUrl(request: RequestHead): string {
     if (this.config.publicUrl) return this.config.publicUrl;
     const scheme = this.isEncrypted(request) ? 'https' : 'http';
-    const forwardedHost = this.isProxied(request) ? lastListEntry(request.headers['x-forwarded-host']) : '';
+    const forwardedHost = this.isFromTrustedProxy(request) ? lastListEntry(request.headers['x-forwarded-host']) : '';
     const host = forwardedHost && isHost(forwardedHost) ? forwardedHost : (request.headers.host ?? '');
     return `${scheme}://${isHost(host) ? host : `localhost:${this.config.port}`}`;
   }

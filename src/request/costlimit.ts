@@ -1,7 +1,8 @@
 /**
  * Rate limit by query cost: a leaky bucket (https://en.wikipedia.org/wiki/Leaky_bucket) per signed-in user and per network of anonymous clients, in the
  * units of `core/operation/cost.ts`. An operation reserves its estimated cost before it runs; afterwards the actual cost is charged. Each instance decides
- * from its memory. Instances periodically exchange the spent cost through the database, in one statement for all buckets and outside of requests.
+ * by the buckets in its memory. Instances periodically exchange the spent cost through the database, in one statement for all buckets and outside of
+ * requests.
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -23,27 +24,33 @@ export interface CostRates {
 const CAPACITY_SECONDS = 100;
 const MAX_BUCKETS = 50_000;
 const SHARE_INTERVAL_MS = 5_000;
-/** Fraction of the capacity that unreported cost must exceed to be shared with other instances. */
+/** Fraction of the capacity that the unshared cost of a bucket must exceed to be shared with other instances. */
 const MIN_SHARED_FRACTION = 0.01;
-/** Age after which a stored bucket is deleted. */
-const RETENTION = '1 hour';
+/** Time without a change after which a bucket is deleted from the database. */
+const STORED_BUCKET_RETENTION = '1 hour';
 const COST_PER_STATEMENT = 5;
-/** A row costs more than an object of the response, because it usually has more than ten fields. */
+/** Cost of a row that was read. It is more than that of an object of the response, because a row usually has more than ten fields. */
 const COST_PER_ROW = 2;
-/** The response may have more objects than rows were read, for example one language repeated in a list. The higher cost is charged. */
+/**
+ * Cost of an object of the response. A response may have more objects than rows were read, for example one language repeated in a list. The higher of
+ * the two costs is charged.
+ */
 const COST_PER_OBJECT = 1;
-/** Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT, divided by the slowdown that other work on this machine causes. */
+/**
+ * Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT per statement. The time is first divided by the slowdown that other work on
+ * this machine causes.
+ */
 const COST_PER_SLOW_MS = 10;
 /** Milliseconds of database time that are free of charge for each statement. */
 const FREE_MS_PER_STATEMENT = 100;
 /** Maximum number of reservations per bucket that wait for others to be settled, and their maximum waiting time. */
-const MAX_WAITING = 100;
+const MAX_WAITING_RESERVATIONS = 100;
 const MAX_WAIT_MS = 5_000;
 /** CPU time of parsing and validation is charged as this multiple of its duration, at the rate of the bucket, because it blocks all other requests. */
 const CPU_TIME_FACTOR = 5;
 
 /** Leaky bucket of a user or network. */
-class Bucket {
+class LeakyBucket {
   /** Cost spent and reserved, less what had leaked until `updatedAt`. */
   private level = 0;
   private updatedAt = performance.now();
@@ -79,7 +86,7 @@ class Bucket {
       const excess = this.currentLevel() + reserved - this.capacity;
       if (excess <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excess > this.reservedCost - ownPending || this.waitingReservations.size >= MAX_WAITING || waitMs <= 0)
+      if (excess > this.reservedCost - ownPending || this.waitingReservations.size >= MAX_WAITING_RESERVATIONS || waitMs <= 0)
         throw this.rateLimitError(excess);
       await this.waitForSettlement(waitMs);
     }
@@ -139,13 +146,13 @@ class Bucket {
 
 /** Budget as used by one request. Its bucket is determined at the first charge, because the viewer is not known before. */
 class RequestBudget implements RateBudget {
-  private bucket?: Bucket;
+  private bucket?: LeakyBucket;
   private cost = 0;
-  private pendingCost = 0;
+  private unsettledCost = 0;
 
   constructor(
     private readonly limiter: CostLimiter,
-    private readonly findBucket: () => Bucket,
+    private readonly findBucket: () => LeakyBucket,
     private readonly session: DatabaseSession,
   ) {}
 
@@ -153,19 +160,19 @@ class RequestBudget implements RateBudget {
     const bucket = (this.bucket ??= this.findBucket());
     // Does not wait within a transaction, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
-    const reserved = await bucket.reserve(total, this.cost, this.pendingCost, maxWaitMs).catch(this.countRejection);
+    const reserved = await bucket.reserve(total, this.cost, this.unsettledCost, maxWaitMs).catch(this.countRejection);
     this.cost += total;
-    this.pendingCost += reserved;
+    this.unsettledCost += reserved;
     const { statements, rows, milliseconds } = this.session;
     return {
       settle: (objects = 0) => {
         const statementCount = this.session.statements - statements;
-        const databaseMs = (this.session.milliseconds - milliseconds) / this.limiter.contention.slowdown;
+        const databaseMs = (this.session.milliseconds - milliseconds) / this.limiter.cpuContention.slowdown;
         const slowMs = Math.max(0, databaseMs - statementCount * FREE_MS_PER_STATEMENT);
         const readCost = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
         const used = Math.min(total, nonRefundable + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
-        this.pendingCost -= reserved;
+        this.unsettledCost -= reserved;
         this.cost += used - total;
       },
     };
@@ -177,7 +184,7 @@ class RequestBudget implements RateBudget {
 
   chargeMilliseconds(ms: number): void {
     this.bucket ??= this.findBucket();
-    this.spend((ms / this.limiter.contention.slowdown / 1000) * CPU_TIME_FACTOR * this.bucket.rate);
+    this.spend((ms / this.limiter.cpuContention.slowdown / 1000) * CPU_TIME_FACTOR * this.bucket.rate);
   }
 
   /** Charges cost that has already been caused, even beyond the capacity. An overdrawn bucket delays later operations. */
@@ -223,7 +230,7 @@ export function rateLimitHeaders(budget: RateBudget | undefined): Record<string,
 }
 
 /** SQL: for each bucket, subtracts from the stored level what has leaked since its last update, and adds what this instance has spent or refunded. */
-const SHARE_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::float8[]) AS x("key", "spent", "rate"))
+const SHARE_SPENT_COST_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::float8[]) AS x("key", "spent", "rate"))
   INSERT INTO "budget" AS b ("key", "level", "rate")
     SELECT t."key", greatest(0, t."spent" + greatest(0, coalesce(o."level" - extract(epoch FROM now() - o."at") * o."rate", 0))), t."rate"
     FROM spending t LEFT JOIN "budget" o ON o."key" = t."key"
@@ -231,13 +238,13 @@ const SHARE_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[], $2::float8
   RETURNING "key", "level"`;
 
 export class CostLimiter {
-  private readonly buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
-  readonly contention = new CpuContention();
+  private readonly buckets = new LRUCache<string, LeakyBucket>({ max: MAX_BUCKETS });
+  readonly cpuContention = new CpuContention();
   private shareTimer?: NodeJS.Timeout;
   /** Number of rejected reservations, for metrics. */
   rejectedCount = 0;
 
-  /** `rates`: undefined disables the limit. */
+  /** Without `rates`, nothing is limited. */
   constructor(
     private readonly database: Database,
     private readonly rates: CostRates | undefined,
@@ -246,13 +253,13 @@ export class CostLimiter {
 
   start(): void {
     if (!this.rates) return;
-    const share = () => this.share().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
-    this.shareTimer = setInterval(() => void share(), SHARE_INTERVAL_MS).unref();
+    const shareSpentCost = () => this.share().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
+    this.shareTimer = setInterval(() => void shareSpentCost(), SHARE_INTERVAL_MS).unref();
   }
 
   stop(): void {
     clearInterval(this.shareTimer);
-    this.contention.stop();
+    this.cpuContention.stop();
   }
 
   /** Number of buckets in memory, for metrics. */
@@ -268,15 +275,15 @@ export class CostLimiter {
       this,
       () => {
         const { viewer } = context;
-        return viewer ? this.bucket(`user ${viewer.id}`, rates.user) : this.bucket(`from ${network}`, rates.anonymous);
+        return viewer ? this.getOrCreateBucket(`user ${viewer.id}`, rates.user) : this.getOrCreateBucket(`from ${network}`, rates.anonymous);
       },
       context.session,
     );
   }
 
-  private bucket(key: string, rate: number): Bucket {
+  private getOrCreateBucket(key: string, rate: number): LeakyBucket {
     let bucket = this.buckets.get(key);
-    if (!bucket) this.buckets.set(key, (bucket = new Bucket(rate)));
+    if (!bucket) this.buckets.set(key, (bucket = new LeakyBucket(rate)));
     return bucket;
   }
 
@@ -289,12 +296,12 @@ export class CostLimiter {
     const spent = changedBuckets.map(([, bucket]) => bucket.unsharedCost);
     for (const [, bucket] of changedBuckets) bucket.unsharedCost = 0;
     const values = [changedBuckets.map(([key]) => key), spent, changedBuckets.map(([, { rate }]) => rate)];
-    const rows = await this.database.queryAsServer(SHARE_SQL, values).catch((error) => {
+    const rows = await this.database.queryAsServer(SHARE_SPENT_COST_SQL, values).catch((error) => {
       changedBuckets.forEach(([, bucket], index) => (bucket.unsharedCost += spent[index]!));
       throw error;
     });
     const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
     for (const [key, bucket] of changedBuckets) bucket.adoptSharedLevel(levels.get(key)!);
-    await this.database.queryAsServer(`DELETE FROM "budget" WHERE "at" < now() - interval '${RETENTION}'`);
+    await this.database.queryAsServer(`DELETE FROM "budget" WHERE "at" < now() - interval '${STORED_BUCKET_RETENTION}'`);
   }
 }

@@ -32,30 +32,33 @@ export interface StoredResponse {
 export type ClaimResult = { storedResponse: StoredResponse } | { claim: IdempotencyClaim };
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
-const RETRY_INTERVAL_MS = 500;
+const RELEASE_RETRY_INTERVAL_MS = 500;
 /** Retry-After if a user has too many keys. By then, some have probably expired. */
-const FULL_RETRY_SECONDS = 600;
-const MAX_ABANDONED_CLAIMS = 10_000;
-const MAX_DEPTH = 200;
+const TOO_MANY_KEYS_RETRY_SECONDS = 600;
+const MAX_UNRELEASED_CLAIMS = 10_000;
+const MAX_REQUEST_DEPTH = 200;
 /** Maximum size of a stored response: twice the usual response of the largest mutation (500 rows). */
-const MAX_RESPONSE_BYTES = 512 * 1024;
+const MAX_STORED_RESPONSE_BYTES = 512 * 1024;
 
-const EXPIRED_SQL = `"at" < now() - interval '${KEY_RETENTION_HOURS} hours'`;
-/** SQL condition of claims that may be taken over: ended, older than any request can run, or of an instance that no longer holds its advisory lock. */
-const ABANDONED_CLAIM_SQL = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
+const IS_EXPIRED_SQL = `"at" < now() - interval '${KEY_RETENTION_HOURS} hours'`;
+/**
+ * SQL: whether another request may take over the claim of key `k`: the claim has ended, is older than any request can run, or belongs to an instance
+ * that no longer holds its advisory lock.
+ */
+const IS_ABANDONED_CLAIM_SQL = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
     SELECT FROM ${LIVE_INSTANCES_SQL} AND l."objid"::bigint = k."instance"))`;
 
 /** SQL: counts the unexpired keys of a user, up to the limit. Expired ones may still be stored, because they are deleted only periodically. */
-const COUNT_KEYS_SQL = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED_SQL} LIMIT $MOST::integer) AS "some"`;
+const COUNT_KEYS_SQL = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${IS_EXPIRED_SQL} LIMIT $MOST::integer) AS "some"`;
 /** SQL: inserts or takes over a claim and then returns a row. Inserts none if the user has reached the maximum number of keys. */
-const CLAIM_SQL = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
+const CLAIM_KEY_SQL = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
   SELECT $1::integer, $2::varchar, $3::bytea, $4::uuid, $5::integer
   WHERE (${COUNT_KEYS_SQL.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
   ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "instance" = EXCLUDED."instance",
     "written" = false, "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
-  WHERE k.${EXPIRED_SQL} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${ABANDONED_CLAIM_SQL})
+  WHERE k.${IS_EXPIRED_SQL} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${IS_ABANDONED_CLAIM_SQL})
   RETURNING 1`;
-const FIND_SQL = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${ABANDONED_CLAIM_SQL} AS "lost"
+const FIND_KEY_SQL = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${IS_ABANDONED_CLAIM_SQL} AS "lost"
   FROM "idempotency_key" k WHERE "user_id" = $1 AND "key" = $2`;
 const IS_OWN_CLAIM_SQL = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
 const MARK_WRITTEN_SQL = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM_SQL} RETURNING 1`;
@@ -72,7 +75,7 @@ const STORE_RESPONSE_SQL = `WITH "mine" AS (SELECT coalesce(octet_length($6::byt
   UPDATE "idempotency_key" SET "claim" = NULL, "written" = "written" OR $8, "status" = CASE WHEN "room" THEN $4::smallint END,
     "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${IS_OWN_CLAIM_SQL} RETURNING 1`;
 /** SQL: ends a claim without a response. Deletes the key if nothing was written. */
-const RELEASE_SQL = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM_SQL} AND NOT "written")
+const RELEASE_CLAIM_SQL = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM_SQL} AND NOT "written")
   UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM_SQL} AND "written"`;
 
 const inProgressError = () =>
@@ -90,14 +93,14 @@ const tooManyKeysError = (maxKeys: number) =>
     'TOO_MANY_REQUESTS',
     `You have used ${maxKeys} Idempotency-Keys in ${KEY_RETENTION_HOURS} hours, and more are not kept. Send this without one, or later.`,
     {
-      retryAfter: FULL_RETRY_SECONDS,
+      retryAfter: TOO_MANY_KEYS_RETRY_SECONDS,
     },
   );
 const badRequestError = (message: string) => new ClientError('BAD_REQUEST', message);
 
 /** Converts a request to plain JSON, from which the fingerprint of the request is computed. Files are represented by their name and digest. */
 function toPlainJson(value: unknown, depth = 0): unknown {
-  if (depth > MAX_DEPTH) throw badRequestError('The body is nested too deeply for an Idempotency-Key.');
+  if (depth > MAX_REQUEST_DEPTH) throw badRequestError('The body is nested too deeply for an Idempotency-Key.');
   if (value instanceof UploadedFile) return toPlainJson({ filename: value.filename, digest: value.digest });
   if (value instanceof Map) return toPlainJson([...value], depth);
   if (Array.isArray(value)) return value.map((item) => toPlainJson(item, depth + 1));
@@ -109,7 +112,7 @@ function toPlainJson(value: unknown, depth = 0): unknown {
 export class IdempotencyClaim {
   private readonly identity: unknown[];
   /** Whether the response was stored in the transaction of the write. */
-  isStored = false;
+  isResponseStored = false;
   /** Whether a rejection (4xx), after which nothing was written, releases the key instead of being stored. */
   releasesOnRejection = false;
 
@@ -128,7 +131,7 @@ export class IdempotencyClaim {
   }
 
   private async markWritten(transaction: Transaction): Promise<void> {
-    if (this.isStored) return;
+    if (this.isResponseStored) return;
     const options = { bind: this.identity, transaction, ...this.session.sequelizeOptions };
     const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN_SQL, options);
     if (!rows.length) throw inProgressError();
@@ -145,7 +148,7 @@ export class IdempotencyClaim {
       if (shouldCommit) await this.storeResponseInTransaction(result);
       return { shouldCommit, result };
     });
-    if (!this.isStored) await this.storeResponse(response);
+    if (!this.isResponseStored) await this.storeResponse(response);
     return response;
   }
 
@@ -155,7 +158,7 @@ export class IdempotencyClaim {
     if (!values) return;
     const rows = await this.session.query(STORE_RESPONSE_SQL, [...values, true]);
     if (!rows.length) throw inProgressError();
-    this.isStored = true;
+    this.isResponseStored = true;
   }
 
   /** Stores the response after the request. Releases the claim instead if the response is too large, a temporary failure, or a rejection that frees the key. */
@@ -172,18 +175,18 @@ export class IdempotencyClaim {
   private storageParameters({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
     // The body is encrypted, because it may contain personal data or a token.
     const sealed = body === undefined ? null : this.vault.encrypt(JSON.stringify(body));
-    if (sealed && sealed.length > MAX_RESPONSE_BYTES) return undefined;
+    if (sealed && sealed.length > MAX_STORED_RESPONSE_BYTES) return undefined;
     return [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
   }
 
   async release(): Promise<void> {
-    await this.session.recordOutcome(RELEASE_SQL, this.identity).catch(() => this.releaseLater(this.identity));
+    await this.session.recordOutcome(RELEASE_CLAIM_SQL, this.identity).catch(() => this.releaseLater(this.identity));
   }
 }
 
 export class IdempotencyKeyStore {
   private readonly sweepTimer: NodeJS.Timeout;
-  private readonly abandonedClaims = new Set<unknown[]>();
+  private readonly unreleasedClaims = new Set<unknown[]>();
   private retryTimer?: NodeJS.Timeout;
 
   constructor(
@@ -191,7 +194,7 @@ export class IdempotencyKeyStore {
     private readonly vault: TokenVault,
     private readonly maxStoredBytesPerUser: number,
     private readonly maxKeysPerUser: number,
-    /** Id of this process, which holds an advisory lock with it. */
+    /** Id of this process, which holds an advisory lock on this number. */
     private readonly instance: number | null = null,
   ) {
     this.sweepTimer = setInterval(() => void this.deleteExpiredKeys().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
@@ -201,18 +204,18 @@ export class IdempotencyKeyStore {
    * Releases the claim as soon as the database is available. Does nothing if too many claims are waiting for this; other requests can take over the
    * claim when it is old.
    */
-  private readonly releaseLater = (claim: unknown[]): void => {
-    if (this.abandonedClaims.size >= MAX_ABANDONED_CLAIMS) return;
-    this.abandonedClaims.add(claim);
-    this.retryTimer ??= setInterval(() => void this.releaseAbandoned(), RETRY_INTERVAL_MS).unref();
+  private readonly releaseLater = (claimKey: unknown[]): void => {
+    if (this.unreleasedClaims.size >= MAX_UNRELEASED_CLAIMS) return;
+    this.unreleasedClaims.add(claimKey);
+    this.retryTimer ??= setInterval(() => void this.releaseUnreleasedClaims(), RELEASE_RETRY_INTERVAL_MS).unref();
   };
 
-  private async releaseAbandoned(): Promise<void> {
-    for (const claim of this.abandonedClaims) {
+  private async releaseUnreleasedClaims(): Promise<void> {
+    for (const claim of this.unreleasedClaims) {
       if (this.database.breaker.unavailableError) return;
-      const rows = await this.database.queryAsServer(RELEASE_SQL, claim).catch(() => undefined);
+      const rows = await this.database.queryAsServer(RELEASE_CLAIM_SQL, claim).catch(() => undefined);
       if (!rows) return;
-      this.abandonedClaims.delete(claim);
+      this.unreleasedClaims.delete(claim);
     }
     clearInterval(this.retryTimer);
     this.retryTimer = undefined;
@@ -231,17 +234,17 @@ export class IdempotencyKeyStore {
     // A keyed hash is stored: a request may contain a password, and somebody with a stolen database could guess it from a plain digest.
     const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
-    const [claimedRow] = await session.query(CLAIM_SQL, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {
+    const [claimedRow] = await session.query(CLAIM_KEY_SQL, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {
       // The claim may have been committed although the connection was lost.
       if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
       throw error;
     });
     if (claimedRow)
       return { claim: new IdempotencyClaim(session, this.vault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
-    const [row] = await session.query(FIND_SQL, [userId, key, hash]);
+    const [row] = await session.query(FIND_KEY_SQL, [userId, key, hash]);
     if (!row) {
       const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
-      // If the user has not too many keys, another request has released the claim between the two statements. A retry will succeed.
+      // If the user does not have too many keys, another request has released the claim between the two statements. A retry will succeed.
       throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
     if (!row.same) throw keyReusedError();
@@ -253,7 +256,7 @@ export class IdempotencyKeyStore {
 
   /** Deletes expired keys. This is not urgent, because requests ignore expired keys. */
   async deleteExpiredKeys(): Promise<void> {
-    await this.database.queryAsServer(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
+    await this.database.queryAsServer(`DELETE FROM "idempotency_key" WHERE ${IS_EXPIRED_SQL}`);
   }
 
   stop(): void {

@@ -20,7 +20,7 @@ export class IdempotentExecution {
   ) {}
 
   /** Claims the key of the request. Returns undefined without a key, or for an anonymous client. `body`: parsed body. `formKey`: see `RunOnceOptions`. */
-  async claim(body: unknown, formKey?: string): Promise<ClaimResult | undefined> {
+  async claimKey(body: unknown, formKey?: string): Promise<ClaimResult | undefined> {
     const { method, url, headers } = this.request;
     const { viewer, session } = this.context;
     const key = formKey ?? headers['idempotency-key'];
@@ -36,7 +36,7 @@ export class IdempotentExecution {
 
   /** Runs the request, or returns the stored response if it has already run with the same key. Without a key, always runs it. */
   async runOnce(body: unknown, run: () => Promise<StoredResponse>, options: RunOnceOptions = {}): Promise<StoredResponse> {
-    const attempt = await this.claim(body, options.formKey);
+    const attempt = await this.claimKey(body, options.formKey);
     if (!attempt) return run();
     if ('storedResponse' in attempt) return attempt.storedResponse;
     const { claim } = attempt;

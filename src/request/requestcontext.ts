@@ -24,7 +24,7 @@ export interface RequestContext {
   /** Context that resolvers receive. */
   readonly resolverContext: Context;
   /** Name of the GraphQL operation; null for an anonymous operation, undefined until the document is parsed. */
-  operation?: string | null;
+  operationName?: string | null;
   /** Route of a REST request; undefined before routing and for other requests. */
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */

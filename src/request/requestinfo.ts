@@ -5,7 +5,7 @@ import { REQUEST_ID_HEADER, type ClientOrigin, type RequestHead } from './client
 export interface HttpRequestInfo extends RequestInfo {
   /** Client address, for the log. */
   readonly address: string;
-  /** Key of limits per client: the IPv4 address, or the network of an IPv6 address. */
+  /** Key by which limits distinguish clients: the IPv4 address, or the /64 network of an IPv6 address. */
   readonly network: string;
 }
 
@@ -22,12 +22,12 @@ export function requestInfoOf(request: RequestHead, clientOrigin: ClientOrigin, 
   };
 }
 
-/** Maximum characters of Accept-Language that are read; the rest is ignored. Browsers send less than a tenth of that. */
-const MAX_LANGUAGES_LENGTH = 1000;
+/** Maximum number of characters of Accept-Language that are read; the rest is ignored. Browsers send less than a tenth of that. */
+const MAX_ACCEPT_LANGUAGE_LENGTH = 1000;
 const MAX_LANGUAGES = 10;
 
 /** Entry of Accept-Language: `de`, `de-AT` or `de_AT`, with an optional quality. Other entries are ignored. */
-const LANGUAGE = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
+const LANGUAGE_ENTRY_PATTERN = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
 /**
  * Parses the Accept-Language header (RFC 9110, section 12.5.4) to language codes without regions, most preferred first. The library `negotiator` is
@@ -35,12 +35,12 @@ const LANGUAGE = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|
  */
 function parseAcceptLanguage(header: string | undefined): string[] {
   if (!header) return [];
-  const end = header.length > MAX_LANGUAGES_LENGTH ? header.lastIndexOf(',', MAX_LANGUAGES_LENGTH) : header.length;
+  const end = header.length > MAX_ACCEPT_LANGUAGE_LENGTH ? header.lastIndexOf(',', MAX_ACCEPT_LANGUAGE_LENGTH) : header.length;
   return header
     .slice(0, Math.max(end, 0))
     .split(',')
     .map((part, index) => {
-      const [, code, quality = '1'] = LANGUAGE.exec(part.trim().replace(/[ \t]+/g, ' ')) ?? [];
+      const [, code, quality = '1'] = LANGUAGE_ENTRY_PATTERN.exec(part.trim().replace(/[ \t]+/g, ' ')) ?? [];
       return { code: code?.toLowerCase(), quality: code === undefined ? 0 : Number(quality), index };
     })
     .filter(({ quality }) => quality > 0)

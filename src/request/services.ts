@@ -39,8 +39,8 @@ export interface Services extends ResolverServices {
   clearTextWarning: ClearTextWarning;
   costLimiter: CostLimiter;
   idempotency: IdempotencyKeyStore;
-  listener: NotificationListener;
-  averageWidths: AverageColumnWidths;
+  notificationListener: NotificationListener;
+  averageColumnWidths: AverageColumnWidths;
   media: Media;
   clientOrigin: ClientOrigin;
   /** Metrics and tracing; absent if disabled by the configuration. */
@@ -87,7 +87,7 @@ export async function startServices(
       timeZone: config.timeZone,
       log,
       database,
-      listener,
+      notificationListener: listener,
       catalogue,
       derivedValues: new DerivedValueCache(),
       nameIndexes,
@@ -99,7 +99,7 @@ export async function startServices(
       clearTextWarning: new ClearTextWarning(config, clientOrigin, log),
       costLimiter,
       idempotency,
-      averageWidths,
+      averageColumnWidths: averageWidths,
       media,
       clientOrigin,
     },

@@ -11,7 +11,7 @@ import { ExerciseImage } from './exerciseimage';
 import { Language } from './language';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, PENDING, REVIEW_STATUS } from './reviewstatus';
+import { ACCEPTED, PENDING, REVIEW_STATUS_CHOICES } from './reviewstatus';
 import { WorkoutLog } from './workoutlog';
 
 const BASE_COLUMN = 'exercise_base_id';
@@ -67,7 +67,7 @@ export class Exercise extends Model<Exercise> {
   @ChoiceField({
     label: 'Status',
     note: 'Only accepted ones are shown to everybody.',
-    choices: REVIEW_STATUS,
+    choices: REVIEW_STATUS_CHOICES,
     default: PENDING,
     readOnly: true,
     max: 2,

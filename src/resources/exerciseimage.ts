@@ -18,7 +18,7 @@ import { THUMBNAILS_SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnai
 import { imageFieldOptions } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
-import { ACCEPTED, PENDING, REVIEW_STATUS } from './reviewstatus';
+import { ACCEPTED, PENDING, REVIEW_STATUS_CHOICES } from './reviewstatus';
 
 const MAX_PATH_LENGTH = 100;
 const MAX_AUTHOR_LENGTH = 50;
@@ -52,7 +52,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   @ChoiceField({
     label: 'Status',
     note: 'Only accepted images are shown to everybody.',
-    choices: REVIEW_STATUS,
+    choices: REVIEW_STATUS_CHOICES,
     default: PENDING,
     readOnly: true,
     max: 2,
@@ -105,13 +105,13 @@ async function updateMainImage(
   return true;
 }
 
-const CONTRIBUTORS = 'exercise_image_contributor';
+const CONTRIBUTOR_TABLE = 'exercise_image_contributor';
 
 /**
  * Sizes in bytes of new files, with the values of the row to be written as key. They are kept here until the row has an id under which to record the
  * size.
  */
-const storedBytes = new WeakMap<FieldValues, number>();
+const newFileBytesByValues = new WeakMap<FieldValues, number>();
 
 const ImageCrud = crud(ExerciseImage, {
   /** Locks the exercise bases of the images, so that concurrent writes cannot both set the main image of a base. Checks the upload quota. */
@@ -131,7 +131,7 @@ const ImageCrud = crud(ExerciseImage, {
     );
     // Superusers have no quota.
     if (uploads.length && !viewer!.isSuperuser && media.quotaBytes !== Infinity)
-      await checkQuota(CONTRIBUTORS, viewer!.id, uploads, media.quotaBytes, session.database.sequelize, {
+      await checkQuota(CONTRIBUTOR_TABLE, viewer!.id, uploads, media.quotaBytes, session.database.sequelize, {
         transaction,
         ...session.sequelizeOptions,
       });
@@ -150,12 +150,12 @@ const ImageCrud = crud(ExerciseImage, {
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
     values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
-    storedBytes.set(values, await storedFileBytes(file));
+    newFileBytesByValues.set(values, await storedFileBytes(file));
   },
   async afterRowsWritten(writtenRows, { session }, transaction) {
-    const newFiles = writtenRows.flatMap(({ id, values }) => (storedBytes.has(values) ? [{ id, bytes: storedBytes.get(values)! }] : []));
+    const newFiles = writtenRows.flatMap(({ id, values }) => (newFileBytesByValues.has(values) ? [{ id, bytes: newFileBytesByValues.get(values)! }] : []));
     if (newFiles.length)
-      await recordFileBytes(CONTRIBUTORS, newFiles, session.database.sequelize, { transaction, ...session.sequelizeOptions });
+      await recordFileBytes(CONTRIBUTOR_TABLE, newFiles, session.database.sequelize, { transaction, ...session.sequelizeOptions });
   },
   async undoSideEffects({ image }, { services: { media } }) {
     if (typeof image === 'string') await media.remove([image]);

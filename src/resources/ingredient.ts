@@ -37,14 +37,14 @@ import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 import { License } from './license';
-import { ACCEPTED, PENDING, REVIEW_STATUS } from './reviewstatus';
+import { ACCEPTED, PENDING, REVIEW_STATUS_CHOICES } from './reviewstatus';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_CODE_LENGTH = 200;
 /** Placeholder for a missing ingredient id. No row has it, so nothing is found. */
 const NO_INGREDIENT_ID = 0;
 
-const GRAMS_PER_100_G = { digits: 6, places: 3, min: 0, max: 100 } as const;
+const GRAMS_PER_100_G_OPTIONS = { digits: 6, places: 3, min: 0, max: 100 } as const;
 const filters = [
   'carbohydrates',
   'carbohydratesSugar',
@@ -106,15 +106,15 @@ export class Ingredient extends Model<Ingredient> {
   })
   declare updatedOn: string;
   @IntegerField({ label: 'Energy', help: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
-  @DecimalField({ label: 'Protein', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare protein: string;
-  @DecimalField({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare carbohydrates: string;
-  @DecimalField({ label: 'Sugar content in carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true })
+  @DecimalField({ label: 'Protein', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare protein: string;
+  @DecimalField({ label: 'Carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare carbohydrates: string;
+  @DecimalField({ label: 'Sugar content in carbohydrates', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true })
   declare carbohydratesSugar: string | null;
-  @DecimalField({ label: 'Fat', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G }) declare fat: string;
-  @DecimalField({ label: 'Saturated fat content in fats', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true })
+  @DecimalField({ label: 'Fat', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare fat: string;
+  @DecimalField({ label: 'Saturated fat content in fats', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true })
   declare fatSaturated: string | null;
-  @DecimalField({ label: 'Fibres', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true }) declare fibres: string | null;
-  @DecimalField({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G, null: true }) declare sodium: string | null;
+  @DecimalField({ label: 'Fibres', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare fibres: string | null;
+  @DecimalField({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare sodium: string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @TextField({
     label: 'Author',
@@ -130,7 +130,7 @@ export class Ingredient extends Model<Ingredient> {
   @ChoiceField({
     label: 'Status',
     note: 'Only accepted ones are shown to everybody.',
-    choices: REVIEW_STATUS,
+    choices: REVIEW_STATUS_CHOICES,
     default: PENDING,
     readOnly: true,
     hidden: true,

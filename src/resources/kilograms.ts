@@ -21,7 +21,7 @@ export const profileUnitFactorSql = (alias: string) =>
   `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
 /** Returns the options of a computed field: the column `weight` times an SQL factor. */
-const kilogramField = (note: string, factor: (alias: string) => string) =>
+const kilogramFieldOptions = (note: string, factor: (alias: string) => string) =>
   ({
     label: 'Weight in kg',
     note: `${note} ${ROUNDING_NOTE}`,
@@ -33,8 +33,8 @@ const kilogramField = (note: string, factor: (alias: string) => string) =>
 
 /** Options of the kilogram field of rows that have a `weight_unit_id`. */
 export const TRAINING_WEIGHT_KG_OPTIONS = {
-  ...kilogramField(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, weightUnitFactorSql),
+  ...kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, weightUnitFactorSql),
   null: true,
 } as const;
 
-export const BODY_WEIGHT_KG_OPTIONS = kilogramField(`The weight ${KILOGRAMS_NOTE}.`, bodyWeightFactorSql);
+export const BODY_WEIGHT_KG_OPTIONS = kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}.`, bodyWeightFactorSql);

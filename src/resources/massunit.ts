@@ -2,7 +2,7 @@
 import { KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../contract/massunits';
 import { registerChoices } from '../core/model/choices';
 
-export const MASS_UNIT = registerChoices(MASS_UNIT_TYPE, 'A unit of mass.', [
+export const MASS_UNIT_CHOICES = registerChoices(MASS_UNIT_TYPE, 'A unit of mass.', [
   ['KG', 'kg', 'kg', 'Kilograms.'],
   ['LB', 'lb', 'lb', `Pounds of exactly ${KILOGRAMS_PER_POUND} kg.`],
 ]);

@@ -11,8 +11,8 @@ import { loadRowNearestInTime, loadChildFields, type NamedCondition } from '../c
 import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { parseDateParts } from '../nutrition/dateparts';
-import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, VALUES_SELECTION } from '../nutrition/types';
-import { formatValues, energyShares, NUTRIENTS, perBodyWeight, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
+import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, NUTRITIONAL_VALUES_SELECTION } from '../nutrition/types';
+import { formatValues, energyShares, NUTRIENTS, macronutrientsPerBodyWeight, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
 import { portionNutritionalValues } from './portionvalues';
 import { Language } from './language';
@@ -21,7 +21,7 @@ import { UNIT_SYSTEM_CHOICES } from './unitsystem';
 import { User } from './user';
 import { WeightEntry } from './weightentry';
 
-const ENGLISH_ID = 2;
+const ENGLISH_LANGUAGE_ID = 2;
 
 const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
 
@@ -46,7 +46,7 @@ const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
         meals { id plan: planId order: position time
           meal_items: items { id meal: mealId ingredient_obj: ingredient { ...ingredientinfo } ingredient: ingredientId
             weight_unit: ingredientUnit { id gram amount ingredient: ingredientId unit: householdUnitId } order: position amount }
-          get_nutritional_values: nutritionalValues { ${VALUES_SELECTION} } }`,
+          get_nutritional_values: nutritionalValues { ${NUTRITIONAL_VALUES_SELECTION} } }`,
     },
   },
 })
@@ -134,7 +134,7 @@ const EMPTY_DAY_VALUES = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]))
 
 async function planValues(plan: PlanRow, context: Context) {
   const unit = massUnitOfPlan(plan, context);
-  // REST divides by the number of the logged body weight, whatever its unit, like the reference service.
+  // Like the reference service, REST divides by the logged body weight as a plain number, without converting its unit.
   const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
     hasReadScope(WeightEntry, context) ? loadRowNearestInTime(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
@@ -144,7 +144,7 @@ async function planValues(plan: PlanRow, context: Context) {
   return {
     total: formatValues(total),
     percent: formatValues(energyShares(total, unit)),
-    perKg: formatValues(perBodyWeight(total, nearest?.[bodyWeight])),
+    perKg: formatValues(macronutrientsPerBodyWeight(total, nearest?.[bodyWeight])),
   };
 }
 
@@ -154,7 +154,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     if (id !== undefined) return;
     const languageIds = new Map(catalogue.all(Language).map(({ shortName, id }) => [shortName, id]));
     const preferredCode = languages.find((code) => languageIds.has(code));
-    values.languageId = (preferredCode && languageIds.get(preferredCode)) ?? ENGLISH_ID;
+    values.languageId = (preferredCode && languageIds.get(preferredCode)) ?? ENGLISH_LANGUAGE_ID;
   },
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })

@@ -6,7 +6,7 @@ import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
-import { RIR } from './rir';
+import { RIR_CHOICES } from './rir';
 import { TRAINING_WEIGHT_KG_OPTIONS, MASS_UNIT_IDS } from './kilograms';
 import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
 import { User } from './user';
@@ -52,7 +52,7 @@ export class PlannedSet extends Model<PlannedSet> {
     defaultsToProfileUnit: true,
   })
   declare weightUnitId: number;
-  @ChoiceField({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR, null: true, blank: true, max: 3 })
+  @ChoiceField({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR_CHOICES, null: true, blank: true, max: 3 })
   declare rir: string | null;
   @IntegerField({
     label: 'Order',

@@ -4,7 +4,7 @@ import { registerChoices } from '../core/model/choices';
 export const PENDING = '1';
 export const ACCEPTED = '2';
 
-export const REVIEW_STATUS = registerChoices('ReviewStatus', 'How far a contribution has come in its review.', [
+export const REVIEW_STATUS_CHOICES = registerChoices('ReviewStatus', 'How far a contribution has come in its review.', [
   ['PENDING', PENDING, 'Pending', 'Nobody has decided on it yet.'],
   ['ACCEPTED', ACCEPTED, 'Accepted', 'Everybody sees it.'],
   ['DECLINED', '3', 'Declined', 'It was turned down.'],

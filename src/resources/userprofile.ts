@@ -14,12 +14,12 @@ import { Language } from './language';
 import { UNIT_SYSTEM_CHOICES } from './unitsystem';
 import { User } from './user';
 
-const INTENSITY = registerChoices('Intensity', 'How hard something is for the body.', [
+const INTENSITY_CHOICES = registerChoices('Intensity', 'How hard something is for the body.', [
   ['LOW', '1', 'Low', 'Mostly sitting.'],
   ['MEDIUM', '2', 'Medium', 'Mostly standing or walking.'],
   ['HIGH', '3', 'High', 'Physically hard.'],
 ]);
-export const GENDER = registerChoices('Gender', 'Of a person, as formulas for energy use it.', [
+export const GENDER_CHOICES = registerChoices('Gender', 'Of a person, as formulas for energy use it.', [
   ['MALE', '1', 'Male', 'A man.'],
   ['FEMALE', '2', 'Female', 'A woman.'],
 ]);
@@ -110,7 +110,7 @@ export class UserProfile extends Model<UserProfile> {
   @ChoiceField({
     label: 'Gender',
     note: 'As the user states it, or null.',
-    choices: GENDER,
+    choices: GENDER_CHOICES,
     null: true,
     default: '1',
     max: 1,
@@ -124,7 +124,7 @@ export class UserProfile extends Model<UserProfile> {
     label: 'Physical intensity',
     note: 'How hard the work is for the body.',
     help: 'Intensity of the work.',
-    choices: INTENSITY,
+    choices: INTENSITY_CHOICES,
     null: true,
     default: '1',
     max: 1,
@@ -136,7 +136,7 @@ export class UserProfile extends Model<UserProfile> {
     label: 'Physical intensity',
     note: 'How hard the sport is for the body.',
     help: 'Intensity of the sport.',
-    choices: INTENSITY,
+    choices: INTENSITY_CHOICES,
     null: true,
     default: '2',
     max: 1,
@@ -148,7 +148,7 @@ export class UserProfile extends Model<UserProfile> {
     label: 'Physical intensity',
     note: 'How hard the rest of the day is for the body.',
     help: 'Intensity of the free time.',
-    choices: INTENSITY,
+    choices: INTENSITY_CHOICES,
     null: true,
     default: '1',
     max: 1,

@@ -4,7 +4,7 @@ import { ChoiceField, DateField, DecimalField, defaultValues, Id } from '../core
 import { Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { BODY_WEIGHT_KG_OPTIONS } from './kilograms';
-import { MASS_UNIT } from './massunit';
+import { MASS_UNIT_CHOICES } from './massunit';
 import { User } from './user';
 
 @Resource({
@@ -28,7 +28,7 @@ export class WeightEntry extends Model<WeightEntry> {
   @ChoiceField({
     label: 'Unit',
     note: 'The unit of `weight`. Where a `weight` comes without one, that of the profile; it stays when the profile changes.',
-    choices: MASS_UNIT,
+    choices: MASS_UNIT_CHOICES,
     default: defaultValues.byTrigger,
     hidden: true,
     max: 2,

@@ -6,7 +6,7 @@ import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
-import { RIR } from './rir';
+import { RIR_CHOICES } from './rir';
 import { TRAINING_WEIGHT_KG_OPTIONS, MASS_UNIT_IDS } from './kilograms';
 import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
 import { User } from './user';
@@ -15,7 +15,7 @@ import { Workout } from './workout';
 import { WorkoutSession } from './workoutsession';
 
 /** The number of seconds in a day: seconds are the repetition unit with the largest plausible numbers. */
-const MAX_REPETITIONS = 86_400;
+const MAX_PLAUSIBLE_REPETITIONS = 86_400;
 
 /** Columns whose equality links a log and its session; a user has at most one session a day. */
 const SESSION_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
@@ -42,13 +42,13 @@ export class WorkoutLog extends Model<WorkoutLog> {
     note: 'How many there were, in their unit.',
     min: 0,
     max: MAX_INTEGER,
-    plausibleMax: MAX_REPETITIONS,
+    plausibleMax: MAX_PLAUSIBLE_REPETITIONS,
   })
   declare reps: number;
   @DecimalField({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
   @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare weightKg: string | null;
   @DateField({ label: 'Date', note: 'The day of the training.' }) declare date: string;
-  @ChoiceField({ label: 'RiR', note: 'How many more repetitions could have been done.', choices: RIR, null: true, blank: true, max: 3 })
+  @ChoiceField({ label: 'RiR', note: 'How many more repetitions could have been done.', choices: RIR_CHOICES, null: true, blank: true, max: 3 })
   declare rir: string | null;
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;

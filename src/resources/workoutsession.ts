@@ -8,7 +8,7 @@ import { User } from './user';
 import { Workout } from './workout';
 import { WorkoutLog } from './workoutlog';
 
-const IMPRESSION = registerChoices('WorkoutImpression', 'How well one exercised.', [
+const IMPRESSION_CHOICES = registerChoices('WorkoutImpression', 'How well one exercised.', [
   ['BAD', '1', 'Bad', 'Worse than one could.'],
   ['NEUTRAL', '2', 'Neutral', 'Neither well nor badly.'],
   ['GOOD', '3', 'Good', 'As well as one could.'],
@@ -48,7 +48,7 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @ChoiceField({
     label: 'General impression',
     help: 'Your impression about this workout session: did you exercise as well as you could?',
-    choices: IMPRESSION,
+    choices: IMPRESSION_CHOICES,
     default: '2',
     max: 2,
   })

@@ -8,7 +8,7 @@ import type { ComputedEndpoint, ResultData } from './endpoints';
 import { RestError } from './errors';
 import type { RestResponse, RestRequest } from './request';
 
-/** Returns the value of the field. `self` is the id of the row whose field is computed; absent for a standalone endpoint. */
+/** Returns the response with the value of the field. `self` is the id of the row whose field is computed; absent for a standalone endpoint. */
 export async function handleComputedEndpoint(
   { metadata, field, run: operation }: ComputedEndpoint<BodyMetadata>,
   request: RestRequest,

@@ -110,7 +110,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
   };
   const standalone = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const metadata = field.extensions.endpoint;
-    const endpoint = metadata && computedEndpoint(metadata, field, prepareOperation);
+    const endpoint = metadata && prepareComputedEndpoint(metadata, field, prepareOperation);
     return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
   });
   const listedViews = views
@@ -170,7 +170,7 @@ function buildEndpoint(
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
         const metadata = field.extensions.action;
-        return metadata ? [[metadata.name, computedEndpoint(metadata, field, prepareOperation, one)] as const] : [];
+        return metadata ? [[metadata.name, prepareComputedEndpoint(metadata, field, prepareOperation, one)] as const] : [];
       }),
     ),
   };
@@ -179,7 +179,7 @@ function buildEndpoint(
 const inParentheses = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
 /** Prepares the query behind a computed endpoint. For an action of a row, `rowField` is the root field that returns the row. */
-function computedEndpoint<Metadata extends BodyMetadata>(
+function prepareComputedEndpoint<Metadata extends BodyMetadata>(
   metadata: Metadata,
   field: GraphQLField<unknown, unknown>,
   prepareOperation: PrepareOperation<RestOperation>,

@@ -18,7 +18,7 @@ export type FieldErrors = Record<string, string[]>;
 const errorWithDetail = (status: number, message: string, headers?: Record<string, string>) =>
   new RestError(status, { detail: message }, headers);
 
-export const notFound = () => errorWithDetail(404, 'Not found.');
+export const notFoundError = () => errorWithDetail(404, 'Not found.');
 export const notSignedInError = () => errorWithDetail(403, 'Authentication credentials were not provided.');
 export const notPermittedError = () => errorWithDetail(403, 'You do not have permission to perform this action.');
 export const inaccessibleParentError = () => errorWithDetail(403, 'You are not allowed to do this');
@@ -28,7 +28,7 @@ export const bodyTooLargeError = () => errorWithDetail(413, 'Request body too la
 export const unsupportedMediaTypeError = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
 /** Error of the login endpoint. All other authentication failures have status 403 instead of 401. */
 export const loginFailedError = (message: string) => errorWithDetail(401, message);
-export const badRequest = (message: string) => errorWithDetail(400, message);
+export const badRequestError = (message: string) => errorWithDetail(400, message);
 export const validationError = (fields: FieldErrors) => new RestError(400, fields);
 
 export function throwIfInvalid(errors: FieldErrors): void {

@@ -10,9 +10,9 @@ import type { RestContext, RestRequest, RestResponse } from './request';
 const POLL_INTERVAL_MS = 100;
 const MAX_WAIT_MS = 10_000;
 /** Statuses of errors that mean that the key cannot be claimed: it is in use (409), or was used for another request (422). */
-const CLAIM_CONFLICTS = [409, 422];
+const CLAIM_CONFLICT_STATUSES = [409, 422];
 
-const alreadySubmitted = () =>
+const alreadySubmittedError = () =>
   new RestError(409, {
     detail: 'This form has been submitted before. Check what was saved then. Submit it again to save these values as well.',
   });
@@ -31,9 +31,9 @@ export async function handleFormSubmissionOnce(
       return await idempotency.runOnce(submission, handle, options);
     } catch (error) {
       const conflict = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
-      if (!conflict || !CLAIM_CONFLICTS.includes(conflict.status)) throw error;
+      if (!conflict || !CLAIM_CONFLICT_STATUSES.includes(conflict.status)) throw error;
       // Without Retry-After, waiting is pointless: the key was used for other values, or the response to it was lost.
-      if (conflict.headers['Retry-After'] === undefined) throw alreadySubmitted();
+      if (conflict.headers['Retry-After'] === undefined) throw alreadySubmittedError();
       if (performance.now() > deadline) throw error;
     }
     await sleep(POLL_INTERVAL_MS);

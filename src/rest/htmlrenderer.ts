@@ -16,7 +16,7 @@ export interface RenderInput {
 }
 
 export interface HtmlRenderer {
-  /** Replaces row names that people typed instead of row ids by the ids, before the request is processed. */
+  /** Replaces row names by row ids, because people type names where other clients send ids. Called before the request is processed. */
   resolveNames(request: RestRequest): Promise<void>;
   render(input: RenderInput): Promise<HtmlPage>;
   /** Renders a server error, or an error that occurred during `render`, without reading further data. */

@@ -3,8 +3,8 @@ import { runOperation } from './operations';
 import { coerceInput, type InputError } from './dialect/input';
 import { WriteValidation } from './dialect/validation';
 import type { Endpoint } from './endpoints';
-import { notFound } from './errors';
-import { preconditionFailedError, ifMatchVersions, NO_ROW_VERSION, responseWithETag } from './preconditions';
+import { notFoundError } from './errors';
+import { preconditionFailedError, ifMatchVersions, UNMATCHABLE_VERSION, responseWithETag } from './preconditions';
 import type { RestResponse, RestRequest } from './request';
 
 /** Whether a mutation reports an error for an argument: `id` for a missing row, `ifVersion` for a version mismatch. */
@@ -24,7 +24,7 @@ export async function handleWrite(endpoint: Endpoint, request: RestRequest, time
   if (reportsError('ifVersion', answer)) throw preconditionFailedError();
   if (reportsError('id', answer)) {
     await validation.requireValid(body);
-    throw notFound();
+    throw notFoundError();
   }
   if (answer.errors.length) await validation.requireValid(body, answer.errors);
   return responseWithETag(endpoint, id === undefined ? 201 : 200, answer.row);
@@ -34,7 +34,7 @@ export async function handleDelete(endpoint: Endpoint, request: RestRequest, id:
   const versionCondition = await ifVersionVariable(endpoint, request, id);
   const { answer } = await runOperation(endpoint.remove!, request, { id, ...versionCondition });
   if (reportsError('ifVersion', answer)) throw preconditionFailedError();
-  if (reportsError('id', answer)) throw notFound();
+  if (reportsError('id', answer)) throw notFoundError();
   return { status: 204 };
 }
 
@@ -46,8 +46,8 @@ async function ifVersionVariable({ version, resource }: Endpoint, request: RestR
   const formVersion = request.form?.version;
   const acceptedVersions = version && (formVersion === undefined ? ifMatchVersions(request.message.headers) : [formVersion]);
   if (!acceptedVersions) return {};
-  if (acceptedVersions.length < 2) return { ifVersion: acceptedVersions[0] ?? NO_ROW_VERSION };
+  if (acceptedVersions.length < 2) return { ifVersion: acceptedVersions[0] ?? UNMATCHABLE_VERSION };
   const { row } = await runOperation(version, request, { id });
   const currentVersion = row[resource.versionField!] as string;
-  return { ifVersion: acceptedVersions.includes(currentVersion) ? currentVersion : NO_ROW_VERSION };
+  return { ifVersion: acceptedVersions.includes(currentVersion) ? currentVersion : UNMATCHABLE_VERSION };
 }

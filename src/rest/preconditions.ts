@@ -6,7 +6,7 @@ import type { Endpoint } from './endpoints';
 import { RestError } from './errors';
 import type { RestResponse } from './request';
 
-export const NO_ROW_VERSION = '';
+export const UNMATCHABLE_VERSION = '';
 
 const strongTag = (version: string): string => `"${version}"`;
 
@@ -28,7 +28,7 @@ export function responseWithETag({ version, resource }: Endpoint, status: number
 export const preconditionFailedError = () =>
   new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
 
-/** Returns the row versions in a list of entity tags; undefined for `*`, which matches any. Ignores malformed tags, and weak ones if not accepted. */
+/** Returns the row versions in a list of entity tags; undefined for `*`, which matches any. Ignores malformed tags; weak ones need `acceptWeak`. */
 function parseVersions(header: string, acceptWeak: boolean): string[] | undefined {
   if (header.trim() === '*') return undefined;
   const tags = [...header.matchAll(/(W\/)?"([^"]*)"/g)].filter(([, weak]) => acceptWeak || weak === undefined);

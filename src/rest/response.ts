@@ -7,13 +7,13 @@ const VARY = 'Accept, Accept-Language, Cookie, Origin';
 
 export const PRIVATE_CACHE_CONTROL = 'private, no-store';
 
-/** Returns the caching headers of a public response: caches may store it but must revalidate it before each use, which a 304 usually answers. */
+/** Returns the caching headers of a public response: caches may store it, but must revalidate it before each use; the answer is usually a 304. */
 export const publicCacheHeaders = (text: string): Record<string, string> => ({
   ETag: etagOfText(text),
   'Cache-Control': 'public, no-cache',
 });
 
-const isPersonal = ({ message: { headers }, route }: RestRequest): boolean =>
+const hasPersonalResponse = ({ message: { headers }, route }: RestRequest): boolean =>
   headers.authorization !== undefined ||
   headers.cookie !== undefined ||
   route?.kind === 'login' ||
@@ -30,7 +30,7 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
       'X-Content-Type-Options': 'nosniff',
     },
     request.route && { Allow: request.route.allowedMethods.join(', ') },
-    isPersonal(request) && { 'Cache-Control': PRIVATE_CACHE_CONTROL },
+    hasPersonalResponse(request) && { 'Cache-Control': PRIVATE_CACHE_CONTROL },
     ...additionalHeaders,
   );
 
@@ -38,12 +38,12 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
  * Texts with more characters than this are sent as a Buffer, which is encoded once and not copied. Shorter texts are sent as a string, in one write
  * with the headers.
  */
-const BUFFERED_BODY_CHARACTERS = 1 << 16;
+const MAX_STRING_BODY_CHARACTERS = 1 << 16;
 
 /** Sends a response. If `text` is undefined, it has neither a body nor a Content-Type. */
 export function sendResponse(response: ServerResponse, status: number, headers: Headers, type: string, text: string | undefined): void {
   if (text === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
-  const body = text.length > BUFFERED_BODY_CHARACTERS ? Buffer.from(text) : text;
+  const body = text.length > MAX_STRING_BODY_CHARACTERS ? Buffer.from(text) : text;
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });
   response.end(response.req.method === 'HEAD' ? undefined : body);
 }

@@ -20,7 +20,7 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
     if (method === 'OPTIONS') return descriptions.describe(route, request);
     switch (route.kind) {
       case 'root':
-        return { status: 200, body: apiRoot(endpoints, request, route.formatSuffix) };
+        return { status: 200, body: apiRootBody(endpoints, request, route.formatSuffix) };
       case 'login':
         return { status: 200, body: method === 'GET' ? LOGIN_HINT : await signIn(schema, endpoints, request) };
       case 'standalone':
@@ -37,7 +37,7 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
   };
 }
 
-function apiRoot({ apiRootNames }: Endpoints, { context, query }: RestRequest, formatSuffix: string | undefined): Record<string, string> {
+function apiRootBody({ apiRootNames }: Endpoints, { context, query }: RestRequest, formatSuffix: string | undefined): Record<string, string> {
   const format = lastValueOf(query, 'format');
   const urlSuffix = formatSuffix ? `.${formatSuffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
   return Object.fromEntries(apiRootNames.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));

@@ -15,7 +15,7 @@ import { MEDIA_TYPE_BY_FORMAT, negotiate, negotiateForUnknownPath } from './dial
 import { MAX_HTML_LIMIT } from './dialect/pagination';
 import { parseQuery } from './dialect/querystring';
 import { deriveEndpoints, type Endpoints, type PrepareOperation } from './endpoints';
-import { badRequest, notFound, restErrorFromGraphQL, RestError } from './errors';
+import { badRequestError, notFoundError, restErrorFromGraphQL, RestError } from './errors';
 import type { ApiDescription, HtmlPage, HtmlRenderer, RenderInput } from './htmlrenderer';
 import { matchesIfNoneMatch } from './preconditions';
 import type { RestResponse, RestContext, RestRequest } from './request';
@@ -29,9 +29,9 @@ export interface RestOptions {
   createHtmlRenderer(api: ApiDescription): HtmlRenderer;
   /** Runs `work` when a slot for HTML rendering is free, because rendering is slow. Request bodies are read before a slot is taken. */
   limitRendering<T>(work: () => Promise<T>): Promise<T>;
-  limits: MultipartLimits;
+  multipartLimits: MultipartLimits;
   /** Maximum size of a JSON response body in bytes. */
-  maxResponse: number;
+  maxResponseBytes: number;
   timeZone: string;
 }
 
@@ -42,7 +42,7 @@ export function createRestHandler(options: RestOptions): RestHandler {
   return (request, response) => router.handle(request, response);
 }
 
-/** Runs `work`, and returns a REST or GraphQL error that it throws as a response. Rethrows other errors, which are bugs in the server. */
+/** Runs `work`. If it throws a REST or GraphQL error, returns that error as a response. Rethrows other errors, which are bugs in the server. */
 async function catchRestError<Result>(work: () => Promise<Result>): Promise<Result | RestError> {
   try {
     return await work();
@@ -54,7 +54,7 @@ async function catchRestError<Result>(work: () => Promise<Result>): Promise<Resu
 }
 
 /** Lists with more rows than this are serialized in pieces, so that the event loop can handle other requests between two pieces. */
-const CHUNKED_SERIALIZATION_ROWS = 200;
+const MAX_ROWS_SERIALIZED_AT_ONCE = 200;
 const countRows = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
 
 class Router {
@@ -79,7 +79,7 @@ class Router {
     if (route === 'redirect')
       return void response.writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0' }).end();
     context.route = route;
-    const { limits } = this.options;
+    const { multipartLimits } = this.options;
     let bodyPromise: Promise<ParsedBody> | undefined;
     const request: RestRequest = {
       message,
@@ -94,23 +94,23 @@ class Router {
         (bodyPromise ??= readBody(
           message,
           response,
-          isSignedIn ? { ...limits, sender: context.authentication.sender } : anonymousMultipartLimits(limits),
+          isSignedIn ? { ...multipartLimits, sender: context.authentication.sender } : anonymousMultipartLimits(multipartLimits),
         )),
     };
-    await this.send(await catchRestError(() => this.process(request)), request, response);
+    await this.send(await catchRestError(() => this.processRequest(request)), request, response);
   }
 
-  private async process(request: RestRequest): Promise<RestResponse> {
+  private async processRequest(request: RestRequest): Promise<RestResponse> {
     const { message, route, query, context } = request;
     const { accept } = message.headers;
     if (!route) {
       request.representation = negotiateForUnknownPath(accept);
       // Authenticates the client, because the HTML page for 404 shows who is signed in. Invalid credentials are ignored.
       if (request.representation.format === 'api') request.signedIn = await context.authentication.authenticate().catch(() => false);
-      throw notFound();
+      throw notFoundError();
     }
     request.representation = negotiate(accept, query, route.formatSuffix);
-    if (query.size > MAX_JSON_MEMBERS) throw badRequest(`A query has at most ${MAX_JSON_MEMBERS} parameters.`);
+    if (query.size > MAX_JSON_MEMBERS) throw badRequestError(`A query has at most ${MAX_JSON_MEMBERS} parameters.`);
     const isPage = request.representation.format === 'api';
     if (isPage) request.maxLimit = MAX_HTML_LIMIT;
     try {
@@ -147,10 +147,10 @@ class Router {
     const isPage = representation.format === 'api' && (body !== undefined || form !== undefined);
     let text: string | undefined;
     if (!isPage && body !== undefined) {
-      const isLong = representation.indent === undefined && countRows(body) > CHUNKED_SERIALIZATION_ROWS;
+      const isLong = representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
       text = isLong ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, representation.indent));
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
-      if (bytes > this.options.maxResponse) return this.send(badRequest(responseTooLong(this.options.maxResponse)), request, response);
+      if (bytes > this.options.maxResponseBytes) return this.send(badRequestError(responseTooLong(this.options.maxResponseBytes)), request, response);
       context.chargeResponse(bytes);
     }
     const headers = responseHeaders(request, answer.headers, context.headers());
@@ -167,7 +167,7 @@ class Router {
   /** Returns the JSON text; undefined if it would exceed the maximum response size. */
   private async serializeInPieces(body: unknown): Promise<string | undefined> {
     try {
-      return toDjangoJson(await stringifyIncrementally(body, this.options.maxResponse));
+      return toDjangoJson(await stringifyIncrementally(body, this.options.maxResponseBytes));
     } catch (error) {
       if (error instanceof JsonTooLongError) return undefined;
       throw error;
@@ -182,9 +182,9 @@ class Router {
     const page = await this.options.limitRendering(() => catchRestError(() => this.htmlRenderer.render(rendering)));
     if (page instanceof RestError)
       return this.sendFailurePage({ ...rendering, answer: page, headers: responseHeaders(rendering.request, page.headers) }, response);
-    const { maxResponse } = this.options;
-    if (Buffer.byteLength(page.text) > maxResponse)
-      return this.sendFailurePage({ ...rendering, answer: badRequest(responseTooLong(maxResponse)) }, response);
+    const { maxResponseBytes } = this.options;
+    if (Buffer.byteLength(page.text) > maxResponseBytes)
+      return this.sendFailurePage({ ...rendering, answer: badRequestError(responseTooLong(maxResponseBytes)) }, response);
     this.sendHtml(rendering, page, response);
   }
 

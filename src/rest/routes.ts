@@ -27,7 +27,7 @@ const RESOURCE_PATTERN = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z
 const UNKNOWN_ROW_ID = '0';
 
 /** Normalizes a row id from a path, which may have surrounding blanks and leading zeros. */
-const idOf = (text: string): string => {
+const normalizeRowId = (text: string): string => {
   const number = parseInteger(decodeUrlSegment(text)) ?? -1;
   return Number.isSafeInteger(number) && number >= 0 ? String(number) : UNKNOWN_ROW_ID;
 };
@@ -56,6 +56,6 @@ export function findRoute({ resources, standalone }: Endpoints, path: string): R
   if (formatSuffix === undefined && !slash) return 'redirect';
   const isWritable = endpoint.view.routes === 'all';
   if (id === undefined) return { kind: 'list', endpoint, formatSuffix, allowedMethods: isWritable ? LIST_METHODS : SAFE_METHODS };
-  if (action) return { kind: 'action', endpoint, id: idOf(id), computedEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
-  return { kind: 'detail', endpoint, id: idOf(id), formatSuffix, allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS };
+  if (action) return { kind: 'action', endpoint, id: normalizeRowId(id), computedEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
+  return { kind: 'detail', endpoint, id: normalizeRowId(id), formatSuffix, allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS };
 }

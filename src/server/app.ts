@@ -75,8 +75,8 @@ export async function createApp(processServices: Services): Promise<App> {
     subscriptions: () => ({
       running: executor.openSubscriptionCount,
       deliveredEvents: executor.deliveredEventCount,
-      eventStreams: eventStreams.size,
-      webSockets: webSockets.size,
+      eventStreams: eventStreams.openStreamCount,
+      webSockets: webSockets.connectionCount,
     }),
   };
   const services = { ...processServices, metrics: await createMetrics(processServices, gauges), tracing: await createTracing(config) };
@@ -148,13 +148,13 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
   return new Tracing(tracing);
 }
 
-function createExecutors({ config, averageWidths }: Services): Record<'executor' | 'restExecutor', Executor> {
+function createExecutors({ config, averageColumnWidths }: Services): Record<'executor' | 'restExecutor', Executor> {
   const { compileOperations, maxCost, maxResponse, introspection } = config;
   const options: ExecutorOptions = {
     compilesOwnOperations: compileOperations,
     maxCost,
     maxResponseBytes: maxResponse,
-    widthOf: averageWidths.widthOf,
+    widthOf: averageColumnWidths.widthOf,
   };
   return {
     executor: new Executor(buildGraphQLSchema(), { ...options, introspection }),
@@ -179,8 +179,8 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
     contextOf: contexts.get,
     createHtmlRenderer: (api) => htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepare }),
     limitRendering: (work) => pages.run(undefined, work),
-    limits: config,
-    maxResponse: config.maxResponse,
+    multipartLimits: config,
+    maxResponseBytes: config.maxResponse,
     timeZone: config.timeZone,
   });
 }

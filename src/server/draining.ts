@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { stopAccepting } from '../internals/node';
+import { stopAcceptingConnections } from '../internals/node';
 
 /** Time between the end of accepting connections and the closing of idle ones. */
 const IDLE_GRACE_MS = 1_000;
@@ -41,7 +41,7 @@ export class ConnectionDrainer {
     await this.waitForTurnWithoutConnection();
     const closed = new Promise<void>((resolve) => server.once('close', resolve));
     // Keeps idle connections open for now, because a client may already have sent a request on one.
-    stopAccepting(server);
+    stopAcceptingConnections(server);
     const sweepAt = performance.now() + IDLE_GRACE_MS;
     const sweep = setInterval(() => {
       if (performance.now() > deadline) server.closeAllConnections();

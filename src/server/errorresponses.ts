@@ -12,7 +12,7 @@ import { prefersHtml, renderFailurePage } from '../pages/failurepage';
 function sendFailurePage(request: IncomingMessage, response: ServerResponse, status: number, message: string): boolean {
   if (!prefersHtml(request.headers.accept, request.url)) return false;
   const retryAfter = response.getHeader('Retry-After')?.toString();
-  const { text, headers } = renderFailurePage({ status, message, retryAfter, request });
+  const { text, headers } = renderFailurePage({ status, message, retryAfterSeconds: retryAfter, request });
   response.writeHead(status, { 'Content-Length': Buffer.byteLength(text), ...headers }).end(text);
   return true;
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
-import { MAX_LOGGED_LENGTH } from '../request/accesslog';
+import { MAX_LOGGED_TEXT_LENGTH } from '../request/accesslog';
 import { REQUEST_ID_HEADER, type ClientOrigin } from '../request/clientorigin';
 import { REJECTED_REQUEST_LOG_MESSAGE } from '../platform/logging';
 
@@ -10,8 +10,8 @@ import { REJECTED_REQUEST_LOG_MESSAGE } from '../platform/logging';
 export function logRejectedRequest(request: IncomingMessage, reason: string, clientOrigin: ClientOrigin, log: Logger): void {
   if (!log.isLevelEnabled('info')) return;
   const { method, url } = request;
-  const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
-  const address = clientOrigin.clientAddress(request).slice(0, MAX_LOGGED_LENGTH);
+  const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_TEXT_LENGTH);
+  const address = clientOrigin.clientAddress(request).slice(0, MAX_LOGGED_TEXT_LENGTH);
   log.info({ id: request.headers[REQUEST_ID_HEADER], method, path, status: 503, address, reason }, REJECTED_REQUEST_LOG_MESSAGE);
 }
 

@@ -8,7 +8,7 @@ import type { Services } from '../request/services';
 import { serveMedia } from '../files/serve';
 import { exportRoutes } from '../graphql/export/route';
 import { withHttpStatus, withoutMediaParameters } from '../graphql/httperrors';
-import type { GraphQLContext } from '../graphql/responsepolicy';
+import type { ApolloContext } from '../graphql/responsepolicy';
 import type { EventStreamTransport } from '../graphql/live/eventstreams';
 import { trustedDocumentsMiddleware, type TrustedDocuments } from '../graphql/trusteddocuments';
 import { uploadMiddleware } from '../graphql/uploads';
@@ -47,7 +47,7 @@ export interface AppDependencies {
   /** Parses and validates a GraphQL document against the REST schema and returns a function that runs it. */
   prepare: PrepareOperation;
   trustedDocuments: TrustedDocuments;
-  apollo: ApolloServer<GraphQLContext>;
+  apollo: ApolloServer<ApolloContext>;
   eventStreams: EventStreamTransport;
   contexts: RequestContextStore;
   readiness: Readiness;
@@ -128,13 +128,13 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
 function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, contexts }: AppDependencies): void {
   const { config, log } = services;
   app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.get), eventStreams.handle);
-  app.use(exportRoutes({ executor, trusted: trustedDocuments, config, contextOf: contexts.get, log }));
+  app.use(exportRoutes({ executor, trustedDocuments: trustedDocuments, config, contextOf: contexts.get, log }));
   app.use('/graphql', uploadMiddleware(config, contexts.get), trustedDocumentsMiddleware(trustedDocuments), apolloRoute(apollo, contexts));
 }
 
-const apolloRoute = (apollo: ApolloServer<GraphQLContext>, contexts: RequestContextStore): RequestHandler =>
+const apolloRoute = (apollo: ApolloServer<ApolloContext>, contexts: RequestContextStore): RequestHandler =>
   expressMiddleware(apollo, {
-    context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
+    context: async ({ req }: { req: Request }): Promise<ApolloContext> => {
       const requestContext = contexts.get(req);
       try {
         await requestContext.authentication.authenticateOnce();

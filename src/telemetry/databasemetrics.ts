@@ -12,7 +12,7 @@ export interface StatementTotals {
   milliseconds: number;
 }
 
-export function addDatabaseMetrics(metrics: CallbackMetrics, { database, listener }: Services, use: Readonly<StatementTotals>): void {
+export function addDatabaseMetrics(metrics: CallbackMetrics, { database, notificationListener }: Services, use: Readonly<StatementTotals>): void {
   metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => use.statements);
   const seconds = () => use.milliseconds / MS_PER_SECOND;
   metrics.addCounter(
@@ -73,10 +73,10 @@ export function addDatabaseMetrics(metrics: CallbackMetrics, { database, listene
   metrics.addGauge(
     'fitgraph_listener_connected',
     'Workers that receive change notifications. If fewer than `fitgraph_workers`, some caches and subscriptions are behind.',
-    () => Number(listener.isConnected),
+    () => Number(notificationListener.isConnected),
   );
-  metrics.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections.', () => listener.lostConnectionCount);
-  metrics.addCounter('fitgraph_listener_notifications_total', 'Change notifications received.', () => listener.notificationCount);
+  metrics.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections.', () => notificationListener.lostConnectionCount);
+  metrics.addCounter('fitgraph_listener_notifications_total', 'Change notifications received.', () => notificationListener.notificationCount);
   metrics.addGauge(
     'fitgraph_change_log_rows',
     'Rows of the change log, estimated by PostgreSQL. Absent while the database does not respond.',

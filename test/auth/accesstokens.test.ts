@@ -2,7 +2,7 @@
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
-import { setActive, setPassword } from '../../src/auth/accounts';
+import { setUserActive, setPassword } from '../../src/auth/accounts';
 import { Visitor } from '../pages/visitor';
 import { plain } from '../files/pictures';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
@@ -350,9 +350,9 @@ describe('an access token', () => {
     const ann = await newUser();
     const session = fitgraph.database.session();
     const watch = await token(ann, ['READ']);
-    await setActive(ann.id, false, session);
+    await setUserActive(ann.id, false, session);
     expect(await watch.get('/weightentry/')).toMatchObject({ status: 403, body: { detail: 'User inactive or deleted.' } });
-    await setActive(ann.id, true, session);
+    await setUserActive(ann.id, true, session);
     expect(await isAccepted(watch)).toBe(true);
     await setPassword(ann.id, 'another password', session);
     expect(await isAccepted(watch)).toBe(false);

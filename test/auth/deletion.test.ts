@@ -15,6 +15,6 @@ test('fails and keeps all rows of the account when the transaction cannot be com
   expect((await ann.get('/workout/')).body.count).toBe(1);
 
   await fitgraph.sql('DROP TRIGGER reject_commit ON "user_account"');
-  expect((await deleteUser(ann.id, fitgraph.database)).rows).toBeGreaterThan(0);
+  expect((await deleteUser(ann.id, fitgraph.database)).ownedRowCount).toBeGreaterThan(0);
   expect((await ann.get('/workout/')).body).toEqual({ detail: 'Invalid token.' });
 });

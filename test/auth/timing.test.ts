@@ -1,6 +1,6 @@
 /** The time of a failed login does not reveal whether the name exists. */
 import { pbkdf2Sync } from 'node:crypto';
-import { setActive } from '../../src/auth/accounts';
+import { setUserActive } from '../../src/auth/accounts';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
@@ -44,7 +44,7 @@ async function expectAlike(names: readonly string[]) {
 
 test('takes equally long for existing, unknown and inactive names', async () => {
   await fitgraph.user('ann');
-  await setActive((await fitgraph.user('inactive')).id, false, fitgraph.database.session());
+  await setUserActive((await fitgraph.user('inactive')).id, false, fitgraph.database.session());
   await expectAlike(['ann', 'inactive', 'nobody']);
 });
 

@@ -141,9 +141,9 @@ describe('public rows', () => {
     await pauseReplay();
     try {
       for (const name of ['One', 'Two', 'Three']) {
-        const previousCount = fitgraph.services.listener.notificationCount;
+        const previousCount = fitgraph.services.notificationListener.notificationCount;
         await rename(name);
-        await until('the change notification is received', async () => fitgraph.services.listener.notificationCount > previousCount);
+        await until('the change notification is received', async () => fitgraph.services.notificationListener.notificationCount > previousCount);
         expect(await readName()).toBe(name);
       }
       expect((await countReplicaReads(readName))[0]).toBe(0);

@@ -1,7 +1,7 @@
 /** Several schemas in one process: the same declarations can be built repeatedly, and the schemas are independent. */
 import { isEnumType, isInputObjectType, isObjectType, parse, printSchema, type GraphQLSchema } from 'graphql';
 import { Executor } from '../../src/core/operation/executor';
-import { clientSchema } from '../../src/graphql/schematransforms';
+import { deriveGraphQLSchema } from '../../src/graphql/schematransforms';
 import { buildGraphQLSchema, models, registry } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Contexts } from './fuzz/differential';
@@ -25,7 +25,7 @@ const extensionsOf = (schema: GraphQLSchema): Record<string, unknown> =>
 test('builds schemas with equal text and equal extensions', () => {
   expect(printSchema(other)).toBe(printSchema(one));
   expect(extensionsOf(other)).toEqual(extensionsOf(one));
-  expect(printSchema(clientSchema(other))).toBe(printSchema(buildGraphQLSchema()));
+  expect(printSchema(deriveGraphQLSchema(other))).toBe(printSchema(buildGraphQLSchema()));
 });
 
 test('builds schemas that share no type', () => {
@@ -51,7 +51,7 @@ test('executes operations on each schema over the same rows', async () => {
     workouts(where: { name: { in: $some } }, orderBy: { id: ASC }) { nodes { name nodeId } }
     weightEntriesGrouped(where: { date: { in: ["2021-03-01", "2021-03-02"] } }) { count }
   }`);
-  const executors = schemas.map((schema) => new Executor(clientSchema(schema)));
+  const executors = schemas.map((schema) => new Executor(deriveGraphQLSchema(schema)));
   const comments = ['first', 'second'];
   const made: unknown[] = [];
   for (const [index, executor] of executors.entries()) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http, { createServer, ServerResponse, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deferSocketClose, stopAccepting, UpgradeFilteringRequest } from '../../src/internals/node';
+import { deferSocketClose, stopAcceptingConnections, UpgradeFilteringRequest } from '../../src/internals/node';
 
 const servers: Server[] = [];
 const clients: Socket[] = [];
@@ -49,7 +49,7 @@ describe('stopAccepting', () => {
     await until(() => read().includes('served'));
     let isClosed = false;
     server.once('close', () => (isClosed = true));
-    stopAccepting(server);
+    stopAcceptingConnections(server);
     expect(server.listening).toBe(false);
     const rejectedSocket = net.connect(port, '127.0.0.1');
     expect(((await once(rejectedSocket, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('ECONNREFUSED');

@@ -30,7 +30,7 @@ interface Outcome {
 
 const run = (name: string, text: string, before?: PrecedingStatement): Promise<Outcome> =>
   new Promise((resolve) => {
-    client.query(new NamedQuery(name, text, [], { length: text.length }, client, (error, rows) => resolve({ error, rows }), before));
+    client.query(new NamedQuery(name, text, [], { textLength: text.length }, client, (error, rows) => resolve({ error, rows }), before));
   });
 
 const value = async (text: string): Promise<unknown> => {

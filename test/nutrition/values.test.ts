@@ -6,7 +6,7 @@ import {
   formatValues,
   energyShares,
   gramsOfAmount,
-  perBodyWeight,
+  macronutrientsPerBodyWeight,
   valuesOfPortion,
   sumValues,
   type NutrientContent,
@@ -152,7 +152,7 @@ describe('nutritional values in ounces', () => {
   });
 
   test('are divided by the stored number of the body weight', () => {
-    expect(asNumbers(perBodyWeight(meal, '180.00'))).toEqual({ protein: 0, carbohydrates: 0.01, fat: 0.01 });
+    expect(asNumbers(macronutrientsPerBodyWeight(meal, '180.00'))).toEqual({ protein: 0, carbohydrates: 0.01, fat: 0.01 });
   });
 });
 
@@ -164,12 +164,12 @@ describe('a metric total', () => {
   });
 
   test('is divided by the body weight', () => {
-    expect(asNumbers(perBodyWeight(total, '95.00'))).toEqual({ protein: 0.14, carbohydrates: 0.62, fat: 0.07 });
+    expect(asNumbers(macronutrientsPerBodyWeight(total, '95.00'))).toEqual({ protein: 0.14, carbohydrates: 0.62, fat: 0.07 });
   });
 
   test('yields zeros without energy or without a body weight', () => {
     const zeros = { protein: 0, carbohydrates: 0, fat: 0 };
     expect(asNumbers(energyShares(sumValues([]), 'g'))).toEqual(zeros);
-    expect(asNumbers(perBodyWeight(total, undefined))).toEqual(zeros);
+    expect(asNumbers(macronutrientsPerBodyWeight(total, undefined))).toEqual(zeros);
   });
 });

@@ -14,7 +14,7 @@ import {
 import { chartDataOf, isChartCompatible, suggestChart } from '../../src/pages/playground/answer/chart';
 import { sortIntrospection } from '../../src/pages/playground/sortintrospection';
 import { shareUrlOf, parseShareParameters } from '../../src/pages/playground/answer/sharelink';
-import { neighbourhoodOf, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
+import { mapAroundType, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
 import { arrangeTable, csvOf, DEFAULT_ARRANGEMENT, nextSortOrder } from '../../src/pages/playground/answer/arrangement';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
 import { resultListsOf, mainResultList, tableOf, type Table } from '../../src/pages/playground/answer/table';
@@ -47,7 +47,7 @@ const LOGS = {
 const tableContent = ({ columns, rows }: Table) => [columns.map(({ name }) => name), ...rows];
 const tableFrom = (data: unknown, name?: string): Table => {
   const lists = resultListsOf(data);
-  return tableOf(data, lists.find((list) => list.name === name) ?? mainResultList(lists));
+  return tableOf(data, lists.find((list) => list.path === name) ?? mainResultList(lists));
 };
 
 describe('a table', () => {
@@ -60,7 +60,7 @@ describe('a table', () => {
   });
 
   test('of a nested list repeats the columns of the parent row', () => {
-    expect(resultListsOf(LOGS).map(({ name, rowCount }) => [name, rowCount])).toEqual([
+    expect(resultListsOf(LOGS).map(({ path, rowCount }) => [path, rowCount])).toEqual([
       ['workouts.nodes', 2],
       ['workouts.nodes.muscles', 2],
       ['workouts.nodes.logs.nodes', 3],
@@ -81,7 +81,7 @@ describe('a table', () => {
       ['Cut', 2100.5],
       ['Cut', 1900],
     ]);
-    expect(mainResultList(resultListsOf({ a: [{ b: 1 }, { b: 2 }], c: [{ d: 1 }, { d: 2 }, { d: 3 }] }))?.name).toBe('a');
+    expect(mainResultList(resultListsOf({ a: [{ b: 1 }, { b: 2 }], c: [{ d: 1 }, { d: 2 }, { d: 3 }] }))?.path).toBe('a');
   });
 
   test('has one row for a result without lists, and none for an empty list', () => {
@@ -130,11 +130,11 @@ describe('an arranged table', () => {
 
   test('filters rows by visible columns, ignoring case', () => {
     expect(first({ ...DEFAULT_ARRANGEMENT, filter: ' PUSH ' })).toEqual([5, 10]);
-    expect(first({ filter: 'push', hidden: new Set(['comment']) })).toEqual([]);
+    expect(first({ filter: 'push', hiddenColumns: new Set(['comment']) })).toEqual([]);
   });
 
   test('exports visible columns as CSV without formulas', () => {
-    const csv = csvOf(arrangeTable(table, { filter: '', hidden: new Set(['muscles.name', 'muscles.id', 'user.name']) }));
+    const csv = csvOf(arrangeTable(table, { filter: '', hiddenColumns: new Set(['muscles.name', 'muscles.id', 'user.name']) }));
     expect(parse(csv)).toEqual([
       ['comment', 'logs.nodes.date', 'logs.nodes.reps', 'logs.nodes.weight'],
       ['Push', '2026-03-08', '5', '100.00'],
@@ -261,7 +261,7 @@ describe('the map of the schema', () => {
   });
 
   test('has the outgoing and incoming relations of a type as its neighbourhood', () => {
-    const { types, relations } = neighbourhoodOf(map, 'WorkoutSession');
+    const { types, relations } = mapAroundType(map, 'WorkoutSession');
     expect(types.map(({ name }) => name)).toEqual(['Workout', 'WorkoutLog', 'WorkoutSession']);
     expect(relations.every(({ from, to }) => from === 'WorkoutSession' || to === 'WorkoutSession')).toBe(true);
   });

@@ -24,7 +24,7 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   resource: { name: 'fruit', singular: 'Fruit', plural: 'Fruits', description: 'Fruit.', owned: true },
   fieldKinds: { day: 'date', weight: 'decimal' },
   writableKeys: ['day', 'weight'],
-  labels: { day: 'Day', weight: 'Weight' },
+  fieldLabels: { day: 'Day', weight: 'Weight' },
   alternativeEndpoints: [],
   actions: [],
   resources: [],
@@ -151,7 +151,7 @@ describe('a page', () => {
       },
       { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], omittedCount: 0 },
     ];
-    const text = await textOf({ timeSeries: { series, days: 90 } });
+    const text = await textOf({ timeSeries: { charts: series, days: 90 } });
     expect(text).toContain('Weight in kg. 3 values of Squat, Plank from 2025-01-01 to 2025-01-02, between 1 and 81 kg.');
     expect(text).toContain('2 more hidden: filter the list to see them');
     expect(text).toContain('Weight in Plates. 2 values from');

@@ -67,7 +67,7 @@ const FIRST_DAYS: Readonly<Record<string, string>> = {
 };
 
 test('sets `$since` to the first day of the period, only for questions with a period', () => {
-  const periods = QUESTIONS.filter(({ days }) => days !== undefined);
+  const periods = QUESTIONS.filter(({ sinceDaysAgo }) => sinceDaysAgo !== undefined);
   expect(QUESTIONS.filter(({ query }) => query.includes('$since'))).toEqual(periods);
   const since = periods.map((question) => [question.slug, variablesOf(question, '2026-07-05').since]);
   expect(Object.fromEntries(since)).toEqual(FIRST_DAYS);

@@ -1,6 +1,6 @@
 /** Signing in and out with a browser: form, cookies, redirects and sessions. */
 import { readConfig } from '../../src/platform/config';
-import { setActive, setPassword } from '../../src/auth/accounts';
+import { setUserActive, setPassword } from '../../src/auth/accounts';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Visitor } from './visitor';
 
@@ -194,7 +194,7 @@ describe('a session', () => {
 
   it.each<[string, (id: number) => Promise<unknown>]>([
     ['the password changes', (id) => setPassword(id, 'another password', fitgraph.database.session())],
-    ['the account is locked', (id) => setActive(id, false, fitgraph.database.session())],
+    ['the account is locked', (id) => setUserActive(id, false, fitgraph.database.session())],
     ['the account is deleted', (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id])],
   ])('ends in every browser when %s', async (why, change) => {
     const name = why.replaceAll(' ', '-');

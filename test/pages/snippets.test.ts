@@ -1,7 +1,7 @@
 /** Code snippets of the playground and of the landing page, run unchanged. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { SNIPPETS } from '../../src/pages/playground/answer/snippets';
+import { SNIPPET_BUILDERS } from '../../src/pages/playground/answer/snippets';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
@@ -33,15 +33,15 @@ test('runs the first GraphQL example of the landing page, which has English name
 });
 
 test('runs the curl snippet with special characters intact', async () => {
-  expect(await outputOf('sh', ['-c', SNIPPETS.curl!(`${fitgraph.url}/graphql`, request)])).toEqual({ data: answer });
+  expect(await outputOf('sh', ['-c', SNIPPET_BUILDERS.curl!(`${fitgraph.url}/graphql`, request)])).toEqual({ data: answer });
 });
 
 test('runs the fetch snippet with special characters intact', async () => {
-  const program = `${SNIPPETS.fetch!(`${fitgraph.url}/graphql`, request)}console.log(JSON.stringify({ data, errors }));`;
+  const program = `${SNIPPET_BUILDERS.fetch!(`${fitgraph.url}/graphql`, request)}console.log(JSON.stringify({ data, errors }));`;
   expect(await outputOf(process.execPath, ['--input-type=module', '-e', program])).toEqual({ data: answer });
 });
 
 test.each(['Python', 'R'])('contains the query, variables, URL and token in the %s snippet', (name) => {
-  const program = SNIPPETS[name]!(`${fitgraph.url}/graphql`, { query: '{ a(name: "b") }', variables: { n: 1 } });
+  const program = SNIPPET_BUILDERS[name]!(`${fitgraph.url}/graphql`, { query: '{ a(name: "b") }', variables: { n: 1 } });
   for (const part of ['{ a(name: "b") }', '{"n":1}', `"${fitgraph.url}/graphql"`, 'FITGRAPH_TOKEN']) expect(program).toContain(part);
 });

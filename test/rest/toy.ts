@@ -190,8 +190,8 @@ export class Orchard {
       };
     },
     limitRendering: (work) => work(),
-    maxResponse: 1_000_000,
-    limits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
+    maxResponseBytes: 1_000_000,
+    multipartLimits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
     timeZone: 'Europe/Berlin',
   });
 

@@ -18,7 +18,7 @@ export class ExportError extends Error {
   }
 }
 
-/** Creates an error. `field` is the name of the field or parameter that cannot be exported. */
+/** Creates an error. `field` is the name of the field or parameter that caused it. */
 export const exportError = (message: string, field?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
   new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
 

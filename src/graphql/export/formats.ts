@@ -3,13 +3,13 @@ import type { FieldNode, GraphQLCompositeType } from 'graphql';
 import { BOM, unquotedCellText, formatCell, formatLine } from '../../platform/csv';
 import { exportError } from './errors';
 import type { FieldCollector } from './fieldcollection';
-import { isPaged, type ExportedList } from './list';
+import { isPagedList, type ExportedList } from './list';
 
 const VALUE_SEPARATOR = '; ';
 /** Maximum number of fields per exported row. Without it, nested fragments could expand a short document to millions of fields. */
 const MAX_FIELDS_PER_ROW = 1_000;
 
-interface Column {
+interface CsvColumn {
   name: string;
   path: readonly string[];
 }
@@ -18,8 +18,8 @@ interface Column {
  * Returns the CSV columns of an export: the leaf fields of a row in selection order, named by path (`exercise.name`). Throws `ExportError` for too
  * many fields, and for a paged list inside a row, because a cell would contain only its first page.
  */
-function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, selections: FieldCollector): Column[] {
-  const columns: Column[] = [];
+function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, selections: FieldCollector): CsvColumn[] {
+  const columns: CsvColumn[] = [];
   let fieldCount = 0;
   const walk = (nodes: readonly FieldNode[], parent: GraphQLCompositeType, path: readonly string[]): void => {
     for (const selectedField of selections.collectFields(nodes, parent)) {
@@ -28,7 +28,7 @@ function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, se
         throw exportError(`A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`);
       const columnPath = [...path, selectedField.key];
       const name = columnPath.join('.');
-      if (isPaged(selectedField))
+      if (isPagedList(selectedField))
         throw exportError(
           `\`${name}\` is a paginated list, which does not fit in a cell. Export that list separately, or export as .jsonl.`,
           name,
@@ -56,9 +56,9 @@ function cellOf(row: unknown, path: readonly string[], startIndex = 0): unknown 
 const joinValues = (values: readonly unknown[], path: readonly string[], startIndex: number): string =>
   values.map((value) => unquotedCellText(cellOf(value, path, startIndex))).join(VALUE_SEPARATOR);
 
-const csvHeader = (columns: readonly Column[]): string => formatLine(columns.map(({ name }) => name));
+const csvHeader = (columns: readonly CsvColumn[]): string => formatLine(columns.map(({ name }) => name));
 
-function csvLines(rows: readonly unknown[], columns: readonly Column[]): string {
+function csvLines(rows: readonly unknown[], columns: readonly CsvColumn[]): string {
   let text = '';
   for (const row of rows) text += formatLine(columns.map(({ path }) => formatCell(cellOf(row, path))));
   return text;
@@ -72,8 +72,8 @@ export interface Format {
 
 const CSV_FORMAT: Format = {
   mediaType: 'text/csv; charset=utf-8; header=present',
-  createWriter({ rows, type, selections }, withBom) {
-    const columns = csvColumnsOf(rows, type, selections);
+  createWriter({ rowNodes, rowType, fieldCollector }, withBom) {
+    const columns = csvColumnsOf(rowNodes, rowType, fieldCollector);
     return { header: (withBom ? BOM : '') + csvHeader(columns), linesOf: (pageRows) => csvLines(pageRows, columns) };
   },
 };

@@ -37,9 +37,9 @@ export interface ExportedList {
   /** Path of the rows in a response; for a connection it ends in `nodes` or `edges`. */
   path: readonly string[];
   /** Field nodes whose selection sets apply to each row. */
-  rows: readonly FieldNode[];
-  type: GraphQLCompositeType;
-  selections: FieldCollector;
+  rowNodes: readonly FieldNode[];
+  rowType: GraphQLCompositeType;
+  fieldCollector: FieldCollector;
   document: DocumentNode;
   /** How to read the list in pages; absent if it has no pagination arguments. */
   pages?: {
@@ -95,15 +95,15 @@ export function findExportedList(
     if (!type)
       throw exportError(`${quotePath([...path, selectedField.key])} is not a list of objects.`, [...path, selectedField.key].join('.'));
     const operationWithoutDirectives = { ...operation, directives: [] };
-    if (isPaged(selectedField) || (isSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null))
-      return pagedList(operationWithoutDirectives, fragments, fieldPath, type, selections, variables);
+    if (isPagedList(selectedField) || (isSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null))
+      return buildPagedList(operationWithoutDirectives, fragments, fieldPath, type, selections, variables);
     if (isListField(selectedField))
       return {
         name: selectedField.name,
         path: fieldPath.map(({ key }) => key),
-        rows: selectedField.nodes,
-        type,
-        selections,
+        rowNodes: selectedField.nodes,
+        rowType: type,
+        fieldCollector: selections,
         document: { kind: Kind.DOCUMENT, definitions: [operationWithoutDirectives, ...fragments] },
       };
     [parent, parents] = [type, selectedField.nodes];
@@ -117,10 +117,10 @@ const hasArgument = ({ field }: SelectedField, argument: WindowArgument): boolea
 const isSeries = (list: SelectedField): boolean => isListField(list) && hasArgument(list, 'last');
 
 /** Whether a field is a connection, a list of groups or a ranking. */
-export const isPaged = (list: SelectedField): boolean =>
+export const isPagedList = (list: SelectedField): boolean =>
   hasArgument(list, 'first') && (hasArgument(list, 'after') || hasArgument(list, 'offset'));
 
-function pagedList(
+function buildPagedList(
   operation: OperationDefinitionNode,
   fragments: readonly FragmentDefinitionNode[],
   fieldPath: readonly SelectedField[],
@@ -130,7 +130,7 @@ function pagedList(
 ): ExportedList {
   const list = fieldPath.at(-1)!;
   const listPath = fieldPath.map(({ key }) => key);
-  const rows = isListField(list) ? list : rowsOf(list, listPath, type, selections);
+  const rows = isListField(list) ? list : rowsFieldOf(list, listPath, type, selections);
   const argumentValue = (name: WindowArgument) => argumentValueOf(list, name, variables);
   if (argumentValue('last') !== null)
     throw exportError('An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.', 'last');
@@ -138,9 +138,9 @@ function pagedList(
   return {
     name: list.name,
     path: rows === list ? listPath : [...listPath, rows.key],
-    rows: rows.nodes,
-    type: selections.compositeTypeOf(rows)!,
-    selections,
+    rowNodes: rows.nodes,
+    rowType: selections.compositeTypeOf(rows)!,
+    fieldCollector: selections,
     document: { kind: Kind.DOCUMENT, definitions: [pageOperation(operation, fieldPath, rows, variableNames), ...fragments] },
     pages: {
       ...(rows !== list && { pageInfoPath: [...listPath, PAGE_INFO_ALIAS] }),
@@ -160,7 +160,7 @@ function argumentValueOf(list: SelectedField, name: WindowArgument, variables: V
 }
 
 /** Returns `nodes` or `edges` of a connection, of which exactly one must be selected. */
-function rowsOf(list: SelectedField, listPath: readonly string[], type: GraphQLCompositeType, selections: FieldCollector): SelectedField {
+function rowsFieldOf(list: SelectedField, listPath: readonly string[], type: GraphQLCompositeType, selections: FieldCollector): SelectedField {
   const [rows, secondField] = selections.collectFields(list.nodes, type).filter(isListField);
   if (!rows) throw exportError(`Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`, listPath.join('.'));
   if (secondField)

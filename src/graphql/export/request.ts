@@ -6,7 +6,7 @@ import type { Variables } from '../../core/operation/executor';
 import { coerceVariables } from '../../core/operation/variables';
 import type { RequestContext } from '../../request/requestcontext';
 import { isDryRun } from '../dryrun';
-import { parseDocument } from '../parseddocument';
+import { parseAndValidateDocument } from '../parseddocument';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { findExportedList, type ExportedList } from './list';
 import { ExportError, exportError } from './errors';
@@ -16,15 +16,15 @@ export interface ExportRequest {
   /** Variables as sent, not coerced. */
   variables: Variables;
   /** Filename without extension. */
-  name: string;
-  withBom: boolean;
+  fileName: string;
+  needsBom: boolean;
 }
 
-type Parameters = Record<string, unknown>;
+type ExportParameters = Record<string, unknown>;
 
 const MAX_FILENAME_CHARACTERS = 100;
 
-function parseObject(name: string, value: unknown): Parameters {
+function parseObject(name: string, value: unknown): ExportParameters {
   const notAnObject = () => exportError(`\`${name}\` must be an object of JSON.`, name);
   let parsedValue: unknown = value;
   if (typeof value === 'string' && value !== '')
@@ -35,15 +35,15 @@ function parseObject(name: string, value: unknown): Parameters {
     }
   if (parsedValue === undefined || parsedValue === null || parsedValue === '') return {};
   if (typeof parsedValue !== 'object' || Array.isArray(parsedValue)) throw notAnObject();
-  return parsedValue as Parameters;
+  return parsedValue as ExportParameters;
 }
 
-function readParameters(request: Request, search: URLSearchParams): Parameters {
+function readParameters(request: Request, search: URLSearchParams): ExportParameters {
   if (request.method !== 'POST') return Object.fromEntries(search);
   const body = request.body as unknown;
   if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body))
     throw exportError('The body must be an object of JSON, with the Content-Type application/json.', undefined, 'BAD_REQUEST');
-  return body as Parameters;
+  return body as ExportParameters;
 }
 
 function parseFlag(search: URLSearchParams, name: string): boolean {
@@ -63,20 +63,20 @@ export function parseExportRequest(
   const withBom = parseFlag(search, 'bom');
   const parameters = readParameters(request, search);
   const extensions = parseObject('extensions', parameters.extensions);
-  const { query, operationName, ...otherParameters } = trusted.resolve({ ...parameters, extensions });
+  const { query, operationName, ...otherParameters } = trusted.resolveParameters({ ...parameters, extensions });
   if (isDryRun(otherParameters)) throw exportError('A dry run goes to POST /graphql.', 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
-  const document = parseDocument(schema, query, context.budget);
+  const document = parseAndValidateDocument(schema, query, context.budget);
   if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
   const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);
   if (!operation) throw exportError('Choose an operation with `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
-  requestContext.operation = operation.name?.value ?? null;
+  requestContext.operationName = operation.name?.value ?? null;
   const coercedVariables = coerceVariables(schema, operation, variables, !context.viewer);
   if (coercedVariables.errors) throw new ExportError(coercedVariables.errors);
   const list = findExportedList(schema, document, operation, coercedVariables.values);
-  return { list, variables, withBom, name: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
+  return { list, variables, needsBom: withBom, fileName: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
 }
 
 const withErrorCode = (error: GraphQLError): GraphQLError =>

@@ -25,13 +25,13 @@ import { sendExportError, ExportError, exportError } from './errors';
 
 interface Dependencies {
   executor: Executor;
-  trusted: TrustedDocuments;
+  trustedDocuments: TrustedDocuments;
   config: Pick<Config, 'exportTimeout' | 'maxExports'>;
   contextOf(request: IncomingMessage): RequestContext;
   log: Logger;
 }
 
-const METHODS = ['GET', 'HEAD', 'POST'];
+const ALLOWED_METHODS = ['GET', 'HEAD', 'POST'];
 const RETRY_SECONDS = 10;
 /** Determines how many exports a caller may run at the same time: the total number of export slots divided by this number. */
 const CALLER_SLOTS_DIVISOR = 4;
@@ -75,9 +75,9 @@ class ExportResponse {
     let caller: LimiterCaller | undefined;
     const timeout = this.startExportTimer();
     try {
-      if (!METHODS.includes(request.method)) {
-        response.set('Allow', METHODS.join(', '));
-        throw exportError(`Exports allow only ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
+      if (!ALLOWED_METHODS.includes(request.method)) {
+        response.set('Allow', ALLOWED_METHODS.join(', '));
+        throw exportError(`Exports allow only ${ALLOWED_METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
       }
       await identifyClient(requestContext);
       const { session }: Context = requestContext.resolverContext;
@@ -103,9 +103,9 @@ class ExportResponse {
 
   private async send(extension: string, format: Format): Promise<void> {
     const { request, response, requestContext } = this;
-    const { executor, trusted } = this.dependencies;
-    const { list, variables, withBom, name } = parseExportRequest(request, requestContext, executor.schema, trusted);
-    const writer = format.createWriter(list, withBom);
+    const { executor, trustedDocuments } = this.dependencies;
+    const { list, variables, needsBom, fileName } = parseExportRequest(request, requestContext, executor.schema, trustedDocuments);
+    const writer = format.createWriter(list, needsBom);
     const clientGone = new AbortController();
     response.once('close', () => clientGone.abort());
     const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).readPages();
@@ -113,7 +113,7 @@ class ExportResponse {
     response.status(200).set({
       ...requestContext.headers(),
       'Content-Type': format.mediaType,
-      'Content-Disposition': `attachment; filename="${name}.${extension}"`,
+      'Content-Disposition': `attachment; filename="${fileName}.${extension}"`,
     });
     if (request.method === 'HEAD') return void response.end();
     await writeText(response, writer.header, clientGone.signal);

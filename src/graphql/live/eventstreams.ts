@@ -19,19 +19,19 @@ async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionR
   yield result;
 }
 
-/** Whether a request asks for an event stream. Some clients use one URL for all operations and do so by the Accept header alone. */
+/** Whether a request asks for an event stream. Some clients use one URL for all operations, so that only the Accept header differs. */
 const requestsEventStream = (path: string, acceptHeader: string): boolean =>
   path === STREAM_PATH || (path === '/' && acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) && !acceptHeader.includes('json'));
 
 export class EventStreamTransport {
   private readonly openResponses = new Set<ServerResponse>();
-  private readonly handler: Handler<Request>;
+  private readonly libraryHandler: Handler<Request>;
   private isShuttingDown = false;
 
   /** `contextOf` returns the request context of a request in progress. */
   constructor(subscriptions: Subscriptions, contextOf: (request: IncomingMessage) => RequestContext) {
-    this.handler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
-      // Distinct connections mode needs no state between requests, which may reach different instances.
+    this.libraryHandler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
+      // Selects the "distinct connections mode" of graphql-sse. It needs no state between requests, which may reach different instances.
       authenticate: () => null,
       subscribe: subscriptions.subscribe,
       onSubscribe: async ({ raw }, params) => {
@@ -65,7 +65,7 @@ export class EventStreamTransport {
     const accept = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) ? EVENT_STREAM_MEDIA_TYPE : acceptHeader;
     const { method, url, headers } = request;
     const get = (name: string) => (name === 'accept' ? accept : headers[name]?.toString());
-    const [body, { status, statusText, headers: libraryHeaders }] = await this.handler({
+    const [body, { status, statusText, headers: libraryHeaders }] = await this.libraryHandler({
       method,
       url,
       headers: { get },
@@ -80,7 +80,7 @@ export class EventStreamTransport {
     await sendEvents(body, response);
   }
 
-  get size(): number {
+  get openStreamCount(): number {
     return this.openResponses.size;
   }
 

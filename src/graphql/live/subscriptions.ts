@@ -13,7 +13,7 @@ import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { isDryRun } from '../dryrun';
-import { parseDocument } from '../parseddocument';
+import { parseAndValidateDocument } from '../parseddocument';
 import { limitResultErrors } from '../errorlimits';
 import type { TrustedDocuments } from '../trusteddocuments';
 
@@ -24,12 +24,12 @@ export type SubscriptionParams = Record<string, unknown>;
 /** Execution arguments. The transport libraries require a context type that is also a record. */
 export type SubscriptionArgs = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
 
-const badRequest = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
+const badRequestError = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
 
 const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 
 /** Whether the root selection has @skip or @include, which https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids. */
-function isConditional({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
+function hasConditionalSelection({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
   let hasDirective = false;
   visitFields([selectionSet], undefined, {
     findFragment: (name) =>
@@ -59,21 +59,21 @@ export class Subscriptions {
     const context: Context = requestContext.resolverContext;
     let resolvedParams: SubscriptionParams;
     try {
-      resolvedParams = this.trusted.resolve(params);
+      resolvedParams = this.trusted.resolveParameters(params);
     } catch (error) {
       return [error as GraphQLError];
     }
-    if (isDryRun(resolvedParams)) return [badRequest(`A dry run goes to POST ${GRAPHQL_PATH}.`)];
+    if (isDryRun(resolvedParams)) return [badRequestError(`A dry run goes to POST ${GRAPHQL_PATH}.`)];
     const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
-    if (typeof query !== 'string') return [badRequest('The operation must have a `query`.')];
-    const document = parseDocument(schema, query, context.budget);
+    if (typeof query !== 'string') return [badRequestError('The operation must have a `query`.')];
+    const document = parseAndValidateDocument(schema, query, context.budget);
     if (!('kind' in document)) return [...limitResultErrors({ errors: document }, this.executor.permitsIntrospection(context)).errors!];
     const operation = getOperationAST(document, name);
-    requestContext.operation = operation?.name?.value;
+    requestContext.operationName = operation?.name?.value;
     if (operation?.operation !== 'subscription')
-      return [badRequest(`Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`)];
-    if (isConditional(document, operation)) return [badRequest('The field of a subscription takes neither @skip nor @include.')];
+      return [badRequestError(`Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`)];
+    if (hasConditionalSelection(document, operation)) return [badRequestError('The field of a subscription takes neither @skip nor @include.')];
     return {
       schema,
       document,

@@ -15,9 +15,9 @@ import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './sub
 /** Concurrent WebSockets of anonymous clients, in total and per client network. */
 const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
 /** WebSocket close codes (https://www.iana.org/assignments/websocket). */
-const SERVICE_RESTART = 1012;
-const TRY_AGAIN_LATER = 1013;
-const INTERNAL_ERROR = 1011;
+const SERVICE_RESTART_CLOSE_CODE = 1012;
+const TRY_AGAIN_LATER_CLOSE_CODE = 1013;
+const INTERNAL_ERROR_CLOSE_CODE = 1011;
 /** A client that has not answered a ping when the next one is due is disconnected. */
 const PING_INTERVAL_MS = 12_000;
 /**
@@ -41,10 +41,10 @@ export interface SocketOptions {
 interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  readonly pendingIds: Set<string>;
+  readonly pendingSubscriptionIds: Set<string>;
   createContext?: () => RequestContext;
   /** Network of an anonymous client that holds a slot; undefined for a signed-in user. */
-  network?: string;
+  anonymousNetwork?: string;
 }
 
 /** Treats a WebSocket handshake as a POST, so that cookies need a CSRF token: the same-origin policy does not cover WebSockets. */
@@ -58,7 +58,7 @@ export class WebSocketTransport {
   /** Limits the anonymous connections, in total and per client network. The number of subscriptions is limited in `src/core/changes`. */
   private readonly anonymousConnections = new ConcurrencyLimiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
-  private readonly protocol: Server<Connection>;
+  private readonly protocolServer: Server<Connection>;
   private lastLogTime = -Infinity;
 
   constructor(
@@ -72,13 +72,13 @@ export class WebSocketTransport {
     });
     this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));
     this.server.on('connection', (socket, request) => this.serve(socket, request));
-    this.protocol = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connection>({
+    this.protocolServer = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connection>({
       onConnect: ({ extra: connection, connectionParams }) => this.onConnect(connection, connectionParams),
-      onClose: ({ extra: { network } }) => {
-        if (network !== undefined) this.anonymousConnections.release(network);
+      onClose: ({ extra: { anonymousNetwork } }) => {
+        if (anonymousNetwork !== undefined) this.anonymousConnections.release(anonymousNetwork);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
-      onOperation: ({ extra: connection }, id) => void connection.pendingIds.delete(id),
+      onOperation: ({ extra: connection }, id) => void connection.pendingSubscriptionIds.delete(id),
       subscribe: subscriptions.subscribe,
     });
   }
@@ -93,12 +93,12 @@ export class WebSocketTransport {
     );
   }
 
-  get size(): number {
+  get connectionCount(): number {
     return this.server.clients.size;
   }
 
   async endAllConnections(): Promise<void> {
-    for (const client of this.server.clients) client.close(SERVICE_RESTART, 'Service Restart');
+    for (const client of this.server.clients) client.close(SERVICE_RESTART_CLOSE_CODE, 'Service Restart');
     await new Promise<void>((resolve, reject) => this.server.close((error) => (error ? reject(error) : resolve())));
   }
 
@@ -130,9 +130,9 @@ export class WebSocketTransport {
       });
     const closeWithError = (error: unknown) => {
       this.logWarning(request, error);
-      socket.close(INTERNAL_ERROR, 'Internal server error');
+      socket.close(INTERNAL_ERROR_CLOSE_CODE, 'Internal server error');
     };
-    const notifyClosed = this.protocol.opened(
+    const notifyClosed = this.protocolServer.opened(
       {
         protocol: socket.protocol,
         send,
@@ -143,7 +143,7 @@ export class WebSocketTransport {
             if (canReply()) handle(String(data)).catch(closeWithError);
           }),
       },
-      { socket, request, pendingIds: new Set() },
+      { socket, request, pendingSubscriptionIds: new Set() },
     );
     socket.once('close', (code, reason) => {
       clearInterval(ping);
@@ -171,23 +171,23 @@ export class WebSocketTransport {
       // A connection that has closed in the meantime takes no slot, because nothing would release it.
       if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
-      if (isTransientError(error)) return close(TRY_AGAIN_LATER, 'Try Again Later');
+      if (isTransientError(error)) return close(TRY_AGAIN_LATER_CLOSE_CODE, 'Try Again Later');
       return close(CloseCode.Unauthorized, 'Unauthorized');
     }
     const network = networkOf(request);
     if (!this.anonymousConnections.tryAcquire(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
-    connection.network = network;
+    connection.anonymousNetwork = network;
   }
 
   private async startSubscription(connection: Connection, id: string, params: SubscriptionParams) {
     // graphql-ws loses a subscription if its id is reused after completion while it is still being set up.
-    if (connection.pendingIds.has(id)) {
+    if (connection.pendingSubscriptionIds.has(id)) {
       connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
       return [new GraphQLError('The id of the subscription is in use.', { extensions: { code: 'BAD_REQUEST' } })];
     }
-    connection.pendingIds.add(id);
+    connection.pendingSubscriptionIds.add(id);
     const args = await this.parseSubscription(connection, params);
-    if (Array.isArray(args)) connection.pendingIds.delete(id);
+    if (Array.isArray(args)) connection.pendingSubscriptionIds.delete(id);
     return args;
   }
 
@@ -195,7 +195,7 @@ export class WebSocketTransport {
     const requestContext = connection.createContext!();
     try {
       // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.
-      if (this.options.rejectsSubscriptions(connection.network !== undefined)) throw overloadedError();
+      if (this.options.rejectsSubscriptions(connection.anonymousNetwork !== undefined)) throw overloadedError();
       await requestContext.authentication.authenticate();
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];

@@ -1,20 +1,20 @@
 /** Charts of a page, with a table of their values and, on list pages, a period selector. */
 import type { RenderedChart } from './chartsvg';
-import { urlWith } from './listcontrols';
-import { PERIOD_PARAMETER, PERIODS } from './view/timeseries';
+import { urlWithChangedQuery } from './listcontrols';
+import { PERIOD_PARAMETER, PERIOD_CHOICES_DAYS } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
 
 const MAX_LISTED_DAYS = 60;
 
 const periodLabel = (days: number) => (days === 0 ? 'All' : days === 365 ? '1 year' : `${days} days`);
 
-function Periods({ view, days }: { view: HtmlView; days: number }) {
+function PeriodSelector({ view, days }: { view: HtmlView; days: number }) {
   return (
     <nav class="periods row" aria-label="Period">
-      {PERIODS.map((period, index) => (
+      {PERIOD_CHOICES_DAYS.map((period, index) => (
         <a
           key={period}
-          href={urlWith(view, { [PERIOD_PARAMETER]: index === 0 ? null : String(period) })}
+          href={urlWithChangedQuery(view, { [PERIOD_PARAMETER]: index === 0 ? null : String(period) })}
           {...(period === days && { 'aria-current': 'true' })}
         >
           {periodLabel(period)}
@@ -95,7 +95,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
           <ValueTable chart={chart} />
         </figure>
       ))}
-      {timeSeries && <Periods view={view} days={timeSeries.days} />}
+      {timeSeries && <PeriodSelector view={view} days={timeSeries.days} />}
     </section>
   );
 }

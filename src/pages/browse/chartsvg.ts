@@ -26,17 +26,17 @@ export interface RenderedChart {
 
 const CHART_SIZE = { width: 880, height: 300 };
 /** Placeholder colours. Only the browser knows the colours of the page, so CSS variables replace the placeholders in the finished SVG. */
-const TEXT_PLACEHOLDER = '#010101';
-const RULE_PLACEHOLDER = '#020202';
-const SERIES_COLOURS = ['accent', 'link', 'num', 'key', 'bad'];
+const TEXT_COLOUR_PLACEHOLDER = '#010101';
+const GRID_COLOUR_PLACEHOLDER = '#020202';
+const SERIES_COLOUR_VARIABLES = ['accent', 'link', 'num', 'key', 'bad'];
 const SERIES_COLOUR_PLACEHOLDERS = ['#030303', '#040404', '#050505', '#060606', '#070707'];
-const CSS_VARIABLES: Readonly<Record<string, string>> = {
-  [TEXT_PLACEHOLDER]: 'var(--muted)',
-  [RULE_PLACEHOLDER]: 'var(--line)',
-  ...Object.fromEntries(SERIES_COLOUR_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOURS[index]!})`])),
+const CSS_COLOUR_BY_PLACEHOLDER: Readonly<Record<string, string>> = {
+  [TEXT_COLOUR_PLACEHOLDER]: 'var(--muted)',
+  [GRID_COLOUR_PLACEHOLDER]: 'var(--line)',
+  ...Object.fromEntries(SERIES_COLOUR_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOUR_VARIABLES[index]!})`])),
 };
 const MAX_POINTS_WITH_SYMBOLS = 60;
-/** Maximum number of points in a chart. More points would overlap and take long to draw. */
+/** A chart with more points is not drawn, because they would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
 /** Length of `YYYY-MM-DDThh:mm:ss`. The UTC offset after it is cut off, because charts show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;
@@ -45,7 +45,7 @@ const FONT = 'system-ui, sans-serif';
 
 type ChartRow = Readonly<Record<string, unknown>>;
 
-const numberOf = (value: unknown): number | undefined => {
+const toFiniteNumber = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
@@ -53,7 +53,7 @@ const numberOf = (value: unknown): number | undefined => {
 const pointsOf = (rows: readonly ChartRow[], dayKey: string, valueKey: string): Point[] =>
   rows
     .flatMap((row): Point[] => {
-      const [moment, number] = [row[dayKey], numberOf(row[valueKey])];
+      const [moment, number] = [row[dayKey], toFiniteNumber(row[valueKey])];
       return number === undefined || typeof moment !== 'string' ? [] : [[moment.slice(0, LOCAL_DATETIME_LENGTH), number]];
     })
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
@@ -64,18 +64,18 @@ const isRowList = (value: unknown): value is ChartRow[] =>
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 
 /**
- * Derives a series from a response body that contains several lists of rows. Each list becomes a line: the first date field is on the horizontal
- * axis, and the first decimal field (a string in JSON) on the vertical axis. The first integer field, which is expected to have the same value in
- * all rows of a list, names the line.
+ * Derives a chart from a response body in which one key contains a list of lists of rows. Each inner list becomes a line. Its first date field is
+ * shown on the horizontal axis, its first decimal field (a string in JSON) on the vertical axis. The first integer field, which is expected to have
+ * the same value in all rows of an inner list, names the line.
  */
-function seriesInBody({ body }: HtmlView): TimeChart | undefined {
+function deriveChartFromBody({ body }: HtmlView): TimeChart | undefined {
   const lines = Object.values((body ?? {}) as ChartRow).find(
     (value): value is ChartRow[][] => Array.isArray(value) && value.every(isRowList),
   );
   const sampleEntries = Object.entries(lines?.[0]?.[0] ?? {});
   const dayKey = sampleEntries.find(([, value]) => DATE_PATTERN.test(String(value)))?.[0];
   const valueKey = sampleEntries.find(
-    ([name, value]) => name !== dayKey && typeof value === 'string' && numberOf(value) !== undefined,
+    ([name, value]) => name !== dayKey && typeof value === 'string' && toFiniteNumber(value) !== undefined,
   )?.[0];
   const name = sampleEntries.find(([, value]) => typeof value === 'number')?.[0];
   if (!lines || !dayKey || !valueKey) return undefined;
@@ -87,9 +87,9 @@ function seriesInBody({ body }: HtmlView): TimeChart | undefined {
   };
 }
 
-/** Renders one chart per unit. */
+/** Renders the charts of a page: one for each unit on list pages, at most one on pages of actions. */
 export function renderCharts(view: HtmlView): RenderedChart[] {
-  const series = view.timeSeries?.series ?? (view.kind === 'action' ? [seriesInBody(view) ?? []].flat() : []);
+  const series = view.timeSeries?.charts ?? (view.kind === 'action' ? [deriveChartFromBody(view) ?? []].flat() : []);
   return series.map(renderChart).filter((chart) => chart !== undefined);
 }
 
@@ -98,8 +98,8 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;
   const axis = {
-    axisLabel: { color: TEXT_PLACEHOLDER, fontSize: 12, fontFamily: FONT, hideOverlap: true },
-    axisLine: { lineStyle: { color: RULE_PLACEHOLDER } },
+    axisLabel: { color: TEXT_COLOUR_PLACEHOLDER, fontSize: 12, fontFamily: FONT, hideOverlap: true },
+    axisLine: { lineStyle: { color: GRID_COLOUR_PLACEHOLDER } },
   };
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...CHART_SIZE });
   const names = lines.flatMap(({ name }) => name ?? []);
@@ -121,11 +121,11 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
     yAxis: {
       type: 'value',
       scale: true,
-      // The axis is on the right, next to the newest days, because narrow screens show that end of the chart first.
+      // The vertical axis is on the right, next to the newest days, because narrow screens show that end of the chart first.
       position: 'right',
       ...axis,
-      splitLine: { lineStyle: { color: RULE_PLACEHOLDER } },
-      ...(unit && { name: unit, nameTextStyle: { color: TEXT_PLACEHOLDER, fontFamily: FONT, align: 'left' } }),
+      splitLine: { lineStyle: { color: GRID_COLOUR_PLACEHOLDER } },
+      ...(unit && { name: unit, nameTextStyle: { color: TEXT_COLOUR_PLACEHOLDER, fontFamily: FONT, align: 'left' } }),
     },
     series: lines.map((line, index) => {
       const color = SERIES_COLOUR_PLACEHOLDERS[index % SERIES_COLOUR_PLACEHOLDERS.length];
@@ -156,7 +156,7 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
     omittedCount,
     legend: names.map((name, index) => ({
       name,
-      colour: SERIES_COLOURS[index % SERIES_COLOUR_PLACEHOLDERS.length]!,
+      colour: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_PLACEHOLDERS.length]!,
       dashed: index >= SERIES_COLOUR_PLACEHOLDERS.length,
     })),
     names: lineNames,
@@ -180,6 +180,6 @@ function valuesByDay(lines: readonly ChartLine[]): RenderedChart['values'] {
 /** Replaces the placeholder colours and the fixed size of the SVG. */
 function applyPageColours(svg: string): string {
   let colouredSvg = svg;
-  for (const [placeholder, colour] of Object.entries(CSS_VARIABLES)) colouredSvg = colouredSvg.replaceAll(placeholder, colour);
+  for (const [placeholder, colour] of Object.entries(CSS_COLOUR_BY_PLACEHOLDER)) colouredSvg = colouredSvg.replaceAll(placeholder, colour);
   return colouredSvg.replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"');
 }

@@ -46,7 +46,7 @@ export function FieldList({ view }: { view: HtmlView }) {
   const { detailRow, baseUrl } = view;
   if (!detailRow) return null;
   const hasNutritionTable = hasNutritionValues(view);
-  // Leaves out the name (the heading shows it), empty fields, and nutrients if a table shows them.
+  // The list leaves out the name, which the heading shows, empty fields, and nutrients if the nutrition table shows them.
   const fields = detailRow.fields.filter(
     ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
   );
@@ -86,7 +86,7 @@ function ChildList({
       <h2>
         {label} <span class="count">{total}</span>
       </h2>
-      {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableClass={tableCssClassOf(index)} />}
+      {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableClass={childTableCssClassOf(index)} />}
       {(listUrl ?? addUrl) && (
         <p class="row further">
           {listUrl && total > 0 && <a href={listUrl}>{total > table.rows.length ? `All ${total}` : 'Show as list'}</a>}
@@ -97,7 +97,7 @@ function ChildList({
   );
 }
 
-export const tableCssClassOf = (index: number) => `below${index}`;
+export const childTableCssClassOf = (index: number) => `below${index}`;
 
 /** Returns the lists of child rows, except for empty lists to which the visitor cannot add rows. */
 export const childListsOf = ({ detailRow, kind }: HtmlView): readonly ChildRows[] =>

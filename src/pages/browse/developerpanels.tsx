@@ -1,9 +1,9 @@
 /** Developer panels of a page: the HTTP request and response, the OPTIONS response and the equivalent GraphQL operation. */
 import { STATUS_CODES } from 'node:http';
 import type { HtmlView } from './view/viewmodel';
-import { KEY_PATH } from '../apikeypath';
+import { API_KEY_PAGE_PATH } from '../apikeypath';
 import { EXPORT_PATH } from '../exportpath';
-import { urlWith, listResponseOf } from './listcontrols';
+import { urlWithChangedQuery, listResponseOf } from './listcontrols';
 import { TAB_GROUP } from './tabs';
 
 /** HTTP headers that a client has to send to get the response on this page as JSON. */
@@ -18,7 +18,7 @@ function RequestHeaders({ view }: { view: HtmlView }) {
       {signedIn && (
         <>
           {'\nAuthorization: Token '}
-          <a href={KEY_PATH}>&lt;your key&gt;</a>
+          <a href={API_KEY_PAGE_PATH}>&lt;your key&gt;</a>
         </>
       )}
     </>
@@ -75,8 +75,8 @@ export function RequestPanel({ view }: { view: HtmlView }) {
         )}
         {method === 'GET' && (
           <span class="formats">
-            <a href={urlWith(view, { format: 'json' })}>JSON</a>
-            <a href={urlWith(view, { format: 'json', indent: '2' })}>Indented</a>
+            <a href={urlWithChangedQuery(view, { format: 'json' })}>JSON</a>
+            <a href={urlWithChangedQuery(view, { format: 'json', indent: '2' })}>Indented</a>
             {view.options && <a href="#options">OPTIONS</a>}
           </span>
         )}
@@ -95,7 +95,7 @@ export function RequestPanel({ view }: { view: HtmlView }) {
 }
 
 /** Escapes a text for HTML. Keeps quotes, which are frequent in JSON and need escaping only in attributes. */
-const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+const escapeHtmlText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 export function HttpOptionsPanel({ view }: { view: HtmlView }) {
   if (!view.options) return null;
@@ -108,13 +108,13 @@ export function HttpOptionsPanel({ view }: { view: HtmlView }) {
         tabIndex={0}
         role="region"
         aria-label="OPTIONS"
-        dangerouslySetInnerHTML={{ __html: escapeText(JSON.stringify(view.options, null, 1)) }}
+        dangerouslySetInnerHTML={{ __html: escapeHtmlText(JSON.stringify(view.options, null, 1)) }}
       />
     </details>
   );
 }
 
-/** The GraphQL operation that reads the data of this page, in a form that clients can send themselves. */
+/** Panel with the GraphQL operation that is equivalent to the request of this page, so that developers can send it themselves. */
 export function GraphqlPanel({ view }: { view: HtmlView }) {
   const { graphql } = view;
   if (!graphql) return null;

@@ -4,12 +4,12 @@ import { validationMessage, rangeText } from './validationmessages';
 import type { FormControl, StoredValue } from './view/viewmodel';
 import { formatControlValue } from './view/storedvalues';
 import { CHOSEN_ID_PREFIX } from './view/nameresolver';
-import { CodeText } from './richtext';
+import { TextWithCode } from './richtext';
 
 export interface FormFieldProps {
   control: FormControl;
   /** Prefix of the ids of HTML elements, which is different in each form of the page. */
-  prefix: string;
+  idPrefix: string;
   values: readonly string[];
   errors?: readonly string[];
   /** The stored value, if it differs from that of the form because another client has changed the row in the meantime. */
@@ -25,8 +25,8 @@ export interface FormFieldProps {
 
 type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
 
-/** Fields with a maximum length above this number of characters are edited in a textarea instead of a single-line input. */
-const MAX_INPUT_LENGTH = 120;
+/** A text field whose maximum length is above this number of characters is edited in a textarea instead of a single-line input. */
+const MAX_SINGLE_LINE_CHARACTERS = 120;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 const TIME_PATTERN = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
 const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
@@ -65,10 +65,10 @@ function inputTypeOf({ kind, commaSeparated, searchType }: FormControl, value: s
   return value === '' || canShow(value) ? type : 'text';
 }
 
-const stepOf = ({ kind, places }: FormControl) =>
+const stepAttributeOf = ({ kind, places }: FormControl) =>
   kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
 
-export function limitsHelp(control: FormControl): string | undefined {
+export function helpTextOfLimits(control: FormControl): string | undefined {
   const { kind, minLength, maxLength, places } = control;
   const parts: string[] = [];
   const range = rangeText(control);
@@ -133,7 +133,7 @@ function MatchingRows({ control: { key, label, matches = [] } }: { control: Form
 }
 
 /** Radio buttons to choose between the value of the form and the stored one. */
-function ValueChoice({ control, values, stored }: FormFieldProps & { stored: StoredValue }) {
+function ConflictingValueChoice({ control, values, stored }: FormFieldProps & { stored: StoredValue }) {
   const { key, label } = control;
   const options = [
     { title: 'Yours', text: values.at(-1), displayText: formatControlValue(control, values) },
@@ -167,7 +167,7 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
     );
   if (choices && !control.commaSeparated) return <Select {...props} />;
   if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...commonAttributes} />;
-  if (kind === 'string' && !isFilter && !singleLine && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
+  if (kind === 'string' && !isFilter && !singleLine && (maxLength === undefined || maxLength > MAX_SINGLE_LINE_CHARACTERS))
     return (
       <textarea id={id} name={key} {...commonAttributes}>
         {/* HTML drops the first line break of a textarea. */ `\n${value}`}
@@ -176,7 +176,7 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
   const type = inputTypeOf(control, value);
   const limits = type === 'number' ? { min: control.min, max: control.max } : {};
   const inputValue = type === 'password' ? undefined : value;
-  const attributes = { type, id, name: key, value: inputValue, step: stepOf(control), ...limits, autocomplete: 'off', ...commonAttributes };
+  const attributes = { type, id, name: key, value: inputValue, step: stepAttributeOf(control), ...limits, autocomplete: 'off', ...commonAttributes };
   if (control.searchType) Object.assign(attributes, { 'data-suggest': control.searchType });
   return (
     <>
@@ -195,9 +195,9 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, prefix, errors = [], isFilter, focused, browserValidates, basePath, stored } = props;
-  const id = inputId(prefix, control.key);
-  const limits = isFilter ? undefined : limitsHelp(control);
+  const { control, idPrefix, errors = [], isFilter, focused, browserValidates, basePath, stored } = props;
+  const id = inputId(idPrefix, control.key);
+  const limits = isFilter ? undefined : helpTextOfLimits(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
   const hasHelp = Boolean(control.help ?? limits) || needsId;
   const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
@@ -218,7 +218,7 @@ export function FormField(props: FormFieldProps) {
         {!control.required && !isFilter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
       </Label>
       {choosesValue ? (
-        <ValueChoice {...props} stored={stored} />
+        <ConflictingValueChoice {...props} stored={stored} />
       ) : (
         <Input {...props} id={id} commonAttributes={commonAttributes} describedBy={describedByIds} />
       )}
@@ -226,9 +226,9 @@ export function FormField(props: FormFieldProps) {
       <MatchingRows control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
-          <CodeText text={[control.help, limits].filter(Boolean).join(' ')} />
+          <TextWithCode text={[control.help, limits].filter(Boolean).join(' ')} />
           {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
-          {needsId && control.target && <a href={`${basePath}/${control.target}/`}>See all</a>}
+          {needsId && control.endpointName && <a href={`${basePath}/${control.endpointName}/`}>See all</a>}
         </p>
       )}
       {errors.length > 0 && (

@@ -12,7 +12,7 @@ const BUTTON_LABELS: Record<string, string> = { POST: 'Save', PUT: 'Save', PATCH
 
 const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' : undefined);
 
-const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
+const idPrefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
 /** Hidden fields: CSRF token, single-use key, and version of the row to change. Without `autocomplete="off"`, some browsers restore old values. */
 const HiddenFields = ({ view, version }: { view: HtmlView; version?: string }) => (
@@ -23,7 +23,7 @@ const HiddenFields = ({ view, version }: { view: HtmlView; version?: string }) =
   </>
 );
 
-const versionFor = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
+const rowVersionForForm = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
 
 const SubmitButton = ({ method, label }: { method: string; label?: string }) => (
   <button {...(method !== 'POST' && { name: '_method', value: method })}>{label ?? BUTTON_LABELS[method]}</button>
@@ -48,12 +48,12 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
     // The server validates forms, because its messages say more than those of browsers. Browsers validate only forms with files, which users would
     // have to choose again after a rejection.
     <form class="fields" method="post" action={form.action} noValidate={!hasFiles} encType={hasFiles ? 'multipart/form-data' : undefined}>
-      <HiddenFields view={view} version={versionFor(form, view)} />
+      <HiddenFields view={view} version={rowVersionForForm(form, view)} />
       {form.controls.map((control) => (
         <FormField
           key={control.key}
           control={control}
-          prefix={prefixOf(form)}
+          idPrefix={idPrefixOf(form)}
           values={form.values[control.key] ?? []}
           stored={form.stored?.[control.key]}
           errors={isRejected ? view.errors[control.key] : undefined}
@@ -71,13 +71,13 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
 }
 
 function JsonForm({ view, form }: { view: HtmlView; form: WriteForm }) {
-  const id = `${prefixOf(form)}-raw`;
+  const id = `${idPrefixOf(form)}-raw`;
   const isRejected = form.rejectedPart === 'json';
   return (
     <details open={isRejected}>
       <summary>As JSON</summary>
       <form class="fields" method="post" action={form.action}>
-        <HiddenFields view={view} version={versionFor(form, view)} />
+        <HiddenFields view={view} version={rowVersionForForm(form, view)} />
         <input type="hidden" name="_content_type" value="application/json" />
         <div class={isRejected ? 'field wrong' : 'field'}>
           <label for={id}>Body</label>
@@ -167,7 +167,7 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
             const text = `${label ? `${label}: ` : ''}${message}`;
             return (
               <li key={key}>
-                {control && form.rejectedPart === 'fields' ? <a href={`#${inputId(prefixOf(form), key)}`}>{text}</a> : text}
+                {control && form.rejectedPart === 'fields' ? <a href={`#${inputId(idPrefixOf(form), key)}`}>{text}</a> : text}
               </li>
             );
           })}

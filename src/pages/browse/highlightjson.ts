@@ -1,4 +1,4 @@
-/** Renders JSON as highlighted HTML, with links for ids and URLs. Builds strings rather than elements, as a page may hold ten thousand rows. */
+/** Renders JSON as highlighted HTML, with links for ids and URLs. Builds strings, not elements, because the JSON may have thousands of tokens. */
 import escape from 'escape-html';
 import type { IdLinks } from './view/idlinks';
 
@@ -7,7 +7,7 @@ const URL_PATTERN = /^(?:https?:\/\/|\/(?=[a-z]))[^\s<>"']+$/i;
 
 const highlightToken = (kind: string, text: string) => `<span class="${kind}">${text}</span>`;
 
-function renderLeaf(value: unknown, { endpoint }: IdLinks, base: string): string {
+function renderLeaf(value: unknown, { endpointName }: IdLinks, base: string): string {
   const text = escape(JSON.stringify(value));
   if (typeof value === 'string') {
     if (!URL_PATTERN.test(value)) return highlightToken('str', text);
@@ -15,7 +15,7 @@ function renderLeaf(value: unknown, { endpoint }: IdLinks, base: string): string
   }
   if (typeof value === 'number') {
     const html = highlightToken('num', text);
-    return endpoint === undefined ? html : `<a href="${escape(`${base}/${endpoint}/${value}/`)}">${html}</a>`;
+    return endpointName === undefined ? html : `<a href="${escape(`${base}/${endpointName}/${value}/`)}">${html}</a>`;
   }
   return highlightToken('lit', text);
 }

@@ -13,38 +13,38 @@ interface Picture {
 
 const MAX_PICTURES = 40;
 const THUMBNAIL_SIZE = 160;
-const IMAGE_EXTENSION = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
+const IMAGE_EXTENSION_PATTERN = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
 
 /** Returns the path of an image on this server; undefined for other URLs. */
-function localPath(value: unknown, baseUrl: string): string | undefined {
-  if (typeof value !== 'string' || !IMAGE_EXTENSION.test(value)) return undefined;
+function localImagePath(value: unknown, baseUrl: string): string | undefined {
+  if (typeof value !== 'string' || !IMAGE_EXTENSION_PATTERN.test(value)) return undefined;
   if (value.startsWith(`${baseUrl}/`)) return value.slice(baseUrl.length);
   return /^\/[a-z]/i.test(value) ? value : undefined;
 }
 
-/** Returns the path of the thumbnail of an uploaded image, which is generated at the first request. Other paths are returned unchanged. */
+/** Returns the path of the thumbnail of an uploaded image; the thumbnail is generated at the first request for it. Returns other paths unchanged. */
 const thumbnailPathOf = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
 
 /** Returns the path of the thumbnail of an image on this server; undefined for other images. */
-export function thumbnailOf(image: string, baseUrl: string, alias: string): string | undefined {
-  const src = localPath(image, baseUrl);
+export function localThumbnailPath(image: string, baseUrl: string, alias: string): string | undefined {
+  const src = localImagePath(image, baseUrl);
   return src && thumbnailPathOf(src, alias);
 }
 
 /** Returns the thumbnails in a response of the form `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
-function imageSizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
+function sizedThumbnailsOf(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
   if (!isObject(body)) return [];
   return Object.entries(body).flatMap(([name, entry]): Picture[] => {
     if (!isObject(entry) || !isObject(entry.settings)) return [];
-    const src = localPath(entry.url, baseUrl);
+    const src = localImagePath(entry.url, baseUrl);
     const [width, height] = Array.isArray(entry.settings.size) ? (entry.settings.size as unknown[]).map(Number) : [];
     return src && width && height ? [{ src, alt: `Image ${id}, ${name.replaceAll('_', ' ')}`, width, height }] : [];
   });
 }
 
-/** Collects the `image` of every row at any depth. The alternative text is the nearest enclosing name, or else the id. */
+/** Collects the `image` of every row at any depth. Its alternative text has the name of the row, or of the nearest row around it, or else the id. */
 function collectPictures(value: unknown, { baseUrl }: HtmlView, name = '', result: Picture[] = []): Picture[] {
   if (result.length >= MAX_PICTURES || !isObject(value)) return result;
   if (Array.isArray(value)) {
@@ -52,18 +52,18 @@ function collectPictures(value: unknown, { baseUrl }: HtmlView, name = '', resul
     return result;
   }
   const nearestName = typeof value.name === 'string' ? value.name : name;
-  const src = localPath(value.image, baseUrl);
+  const src = localImagePath(value.image, baseUrl);
   const alt = nearestName ? `Image of ${nearestName}` : `Image ${String(value.id ?? '')}`.trim();
   if (src) result.push({ src: thumbnailPathOf(src), href: src, alt, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE });
   for (const inner of Object.values(value)) if (isObject(inner)) collectPictures(inner, { baseUrl } as HtmlView, nearestName, result);
   return result;
 }
 
-/** Returns the drawings of muscles, on pages about muscles only: other pages would show too many. */
+/** Returns the drawings of muscles, but only if muscles are the rows of the response: muscles nested in other rows would be too many. */
 function muscleDrawings(body: unknown, { baseUrl }: HtmlView): Picture[] {
   const rows = isObject(body) && Array.isArray(body.results) ? (body.results as unknown[]) : [body];
   return rows.flatMap((row): Picture[] => {
-    const src = isObject(row) ? localPath(row.image_url_main, baseUrl) : undefined;
+    const src = isObject(row) ? localImagePath(row.image_url_main, baseUrl) : undefined;
     return src
       ? [{ src, alt: `Drawing of ${String((row as { name: unknown }).name)}`, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE }]
       : [];
@@ -73,7 +73,7 @@ function muscleDrawings(body: unknown, { baseUrl }: HtmlView): Picture[] {
 export function ThumbnailList({ view }: { view: HtmlView }) {
   const { body, status } = view;
   if (status >= 300) return null;
-  const sizedPictures = imageSizes(body, view);
+  const sizedPictures = sizedThumbnailsOf(body, view);
   const visiblePictures = sizedPictures.length ? sizedPictures : [...muscleDrawings(body, view), ...collectPictures(body, view)];
   if (visiblePictures.length === 0) return null;
   return (

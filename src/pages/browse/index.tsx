@@ -17,7 +17,7 @@ import { headlineOf, ErrorExplanation, lacksArgument, MissingArgument } from './
 import { WriteForms, newRowLabel, ErrorSummary } from './forms';
 import { ThumbnailList } from './images';
 import { highlightJson } from './highlightjson';
-import { urlWith, listResponseOf, FilterForm, Pagination } from './listcontrols';
+import { urlWithChangedQuery, listResponseOf, FilterForm, Pagination } from './listcontrols';
 import { hasNutritionValues, NutritionSection } from './nutrition';
 import { crumbsOf, ActionLinks, ResourceList } from './navigation';
 import { GraphqlPanel, RequestPanel, csvUrlOf, HttpOptionsPanel } from './developerpanels';
@@ -27,8 +27,8 @@ import { noticeDeletionHeader, NOTICE_BY_METHOD, redirectHeadersAfterWrite } fro
 import { SearchResults, searchResultsOf } from './searchresults';
 import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
 import { TrainingPlanSection } from './trainingplan';
-import { ChildLists, childListsOf, FieldList, tableCssClassOf } from './detail';
-import { UnbrokenDates, CodeText } from './richtext';
+import { ChildLists, childListsOf, FieldList, childTableCssClassOf } from './detail';
+import { UnbrokenDates, TextWithCode } from './richtext';
 
 const NOTICES: Readonly<Record<WriteNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
@@ -50,17 +50,17 @@ function Notice({ view }: { view: HtmlView }) {
   );
 }
 
-/** Maximum number of characters of the second and further rows in the JSON panel. If rows are omitted, the panel links to the complete response. */
-const MAX_ROWS_LENGTH = 1200;
-/** Maximum number of characters of the JSON in the panel. A longer body is omitted: highlighted, it has five times as many characters. */
-const MAX_JSON_LENGTH = 100_000;
+/** Maximum number of characters of the rows in the JSON panel. The first row is always shown. If rows are omitted, there is a link to all of them. */
+const MAX_JSON_ROWS_CHARACTERS = 1200;
+/** Maximum number of characters of the JSON in the panel. A longer body is omitted, because highlighting makes it five times as long. */
+const MAX_JSON_CHARACTERS = 100_000;
 
 /** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
 function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   const envelope = listResponseOf(view);
   if (!envelope) return { body: view.body, omittedCount: 0 };
   let length = 0;
-  const isClipped = (row: unknown, index: number) => (length += JSON.stringify(row).length) > MAX_ROWS_LENGTH && index > 0;
+  const isClipped = (row: unknown, index: number) => (length += JSON.stringify(row).length) > MAX_JSON_ROWS_CHARACTERS && index > 0;
   const clipIndex = envelope.results.findIndex(isClipped);
   const visibleRows = clipIndex < 0 ? envelope.results : envelope.results.slice(0, clipIndex);
   return { body: { ...envelope, results: visibleRows }, omittedCount: envelope.results.length - visibleRows.length };
@@ -71,7 +71,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   const { links, basePath } = view;
   if (view.body === undefined) return null;
   const { body, omittedCount } = clipRows(view);
-  const isTooLong = JSON.stringify(body).length > MAX_JSON_LENGTH;
+  const isTooLong = JSON.stringify(body).length > MAX_JSON_CHARACTERS;
   return (
     <details open={open} name={TAB_GROUP}>
       <summary>JSON</summary>
@@ -87,7 +87,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
       {(isTooLong || omittedCount > 0) && (
         <p class="help">
           {isTooLong ? 'The JSON is too long for this page: see ' : `${omittedCount} more rows of this page are in `}
-          <a href={urlWith(view, { format: 'json', indent: '2' })}>the full response</a>.
+          <a href={urlWithChangedQuery(view, { format: 'json', indent: '2' })}>the full response</a>.
         </p>
       )}
     </details>
@@ -115,7 +115,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
       </h1>
       {description && (isList || kind !== 'detail') && status < 400 && (
         <p class="lead">
-          <CodeText text={description} />
+          <TextWithCode text={description} />
         </p>
       )}
       {isList && !hasFailedForm && view.forms.length > 0 && (
@@ -167,13 +167,13 @@ const LIST_TABLE_CLASS = 'listed';
 const cardStyleOf = (view: HtmlView): string =>
   [
     ...(view.table ? [cardLabelStyle(LIST_TABLE_CLASS, view.table)] : []),
-    ...childListsOf(view).map(({ table }, index) => cardLabelStyle(tableCssClassOf(index), table)),
+    ...childListsOf(view).map(({ table }, index) => cardLabelStyle(childTableCssClassOf(index), table)),
   ].join('');
 
 /** Bars and charts have inline styles that depend on the data, so the Content Security Policy cannot allow them by hash. */
 const STYLE_SOURCES = "'unsafe-inline'";
-const headers = securityHeaders(STYLE_SOURCES);
-const headersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
+const pageHeaders = securityHeaders(STYLE_SOURCES);
+const pageHeadersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
 
 /** Returns the document title; for a row its name and its type. */
 function titleOf(view: HtmlView): string {
@@ -204,7 +204,7 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
   });
   return {
     text,
-    headers: { ...(hasSuggestions ? headersWithSuggestions : headers), ...(view.notice && noticeDeletionHeader(view.path, view.baseUrl)) },
+    headers: { ...(hasSuggestions ? pageHeadersWithSuggestions : pageHeaders), ...(view.notice && noticeDeletionHeader(view.path, view.baseUrl)) },
   };
 }
 
@@ -215,7 +215,7 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
     redirectHeaders: redirectHeadersAfterWrite,
     renderError({ request: { message: request }, answer: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
-      return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
+      return renderFailurePage({ status, message: detail, retryAfterSeconds: headers['Retry-After'], request });
     },
     async render(input) {
       const view = await viewBuilder.buildView(input);

@@ -5,7 +5,7 @@ import { validationMessage } from './validationmessages';
 import { PERIOD_PARAMETER } from './view/timeseries';
 
 /** Returns the URL of the page with changed query parameters. A parameter whose value in `changes` is null is removed. */
-export function urlWith({ path, query }: HtmlView, changes: Record<string, string | null>): string {
+export function urlWithChangedQuery({ path, query }: HtmlView, changes: Record<string, string | null>): string {
   const next = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) next.delete(key);
@@ -16,7 +16,7 @@ export function urlWith({ path, query }: HtmlView, changes: Record<string, strin
 }
 
 /** Returns the values of a filter as readable text. */
-const labelsOf = ({ choices, chosenName }: FormControl, values: readonly string[]): string =>
+const filterValueText = ({ choices, chosenName }: FormControl, values: readonly string[]): string =>
   chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
@@ -32,7 +32,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
       <summary>
         {isList ? 'Filter and sort' : 'Parameters'}
         {isList && activeFilters.length > 0 && (
-          <span class="count">{` ${activeFilters.map((field) => `${field.label}: ${labelsOf(field, query.getAll(field.key))}`).join(', ')}`}</span>
+          <span class="count">{` ${activeFilters.map((field) => `${field.label}: ${filterValueText(field, query.getAll(field.key))}`).join(', ')}`}</span>
         )}
       </summary>
       {hasErrors && (
@@ -53,7 +53,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
             <FormField
               key={control.key}
               control={control}
-              prefix="f"
+              idPrefix="f"
               values={query.getAll(control.key)}
               errors={hasErrors ? errors[control.key] : undefined}
               isFilter
@@ -64,7 +64,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
           {isList && (
             <FormField
               control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
-              prefix="f"
+              idPrefix="f"
               values={[String(pageWindow!.limit)]}
               isFilter
               basePath={basePath}
@@ -74,7 +74,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
         <div class="row">
           <button>{isList ? 'Apply' : 'Run'}</button>
           {activeFilters.length > 0 && (
-            <a href={urlWith(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>Clear</a>
+            <a href={urlWithChangedQuery(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>Clear</a>
           )}
         </div>
       </form>
@@ -84,11 +84,11 @@ export function FilterForm({ view }: { view: HtmlView }) {
 
 /** Select element for the sort order. Clickable column headers are not enough: narrow screens hide them, and some fields have no column. */
 function SortSelect({ view }: { view: HtmlView }) {
-  const { sortableKeys, query, labels } = view;
+  const { sortableKeys, query, fieldLabels } = view;
   const current = query.getAll('ordering').at(-1) ?? '';
   const options = sortableKeys.flatMap((key) => [
-    { value: key, text: `${labels[key]} ↑` },
-    { value: `-${key}`, text: `${labels[key]} ↓` },
+    { value: key, text: `${fieldLabels[key]} ↑` },
+    { value: `-${key}`, text: `${fieldLabels[key]} ↓` },
   ]);
   if (current !== '' && !options.some(({ value }) => value === current)) options.push({ value: current, text: current });
   return (
@@ -109,7 +109,7 @@ function SortSelect({ view }: { view: HtmlView }) {
 }
 
 /** Body of a list response. */
-interface Envelope {
+interface ListResponse {
   count: number;
   next: string | null;
   previous: string | null;
@@ -117,8 +117,8 @@ interface Envelope {
 }
 
 /** Returns the response of a list page; undefined for other pages and after an error. */
-export const listResponseOf = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
-  kind === 'list' && status === 200 && method === 'GET' ? (body as Envelope) : undefined;
+export const listResponseOf = ({ kind, status, method, body }: HtmlView): ListResponse | undefined =>
+  kind === 'list' && status === 200 && method === 'GET' ? (body as ListResponse) : undefined;
 
 function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
   if (!filters.some(({ key }) => query.get(key))) return <p>Nothing here yet.</p>;
@@ -135,7 +135,7 @@ export function Pagination({ view, label }: { view: HtmlView; label: string }) {
   const { count, results } = envelope;
   const { offset, limit } = view.pageWindow!;
   if (count === 0) return <EmptyList view={view} />;
-  const pageUrl = (start: number) => urlWith(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
+  const pageUrl = (start: number) => urlWithChangedQuery(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
   const pageLink = (rel: string, text: string, start: number | undefined) =>
     start === undefined ? (
       <span class="button plain off">{text}</span>

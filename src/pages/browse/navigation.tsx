@@ -4,7 +4,7 @@ import { labelFor as humanize } from '../../core/model/inflection';
 import type { Crumb } from '../layout';
 import type { HtmlView } from './view/viewmodel';
 import { endpointTitle } from './view/labels';
-import { CodeText } from './richtext';
+import { TextWithCode } from './richtext';
 
 export function crumbsOf({ kind, basePath, resource, id, extraAction, name, detailRow }: HtmlView): Crumb[] {
   const home = { label: 'Fitgraph', href: '/' };
@@ -65,7 +65,7 @@ export function ActionLinks({ view }: { view: HtmlView }) {
           <li key={href}>
             <a href={href}>{label}</a>{' '}
             <span class="help">
-              <CodeText text={description} />
+              <TextWithCode text={description} />
             </span>
           </li>
         ))}

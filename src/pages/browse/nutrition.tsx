@@ -2,7 +2,7 @@
 import type { HtmlView } from './view/viewmodel';
 import { listResponseOf } from './listcontrols';
 
-type Amounts = Record<string, unknown>;
+type NutrientAmounts = Record<string, unknown>;
 
 /** Nutrients in the order of a food label. An `inner` nutrient is part of the one above it. */
 const NUTRIENTS = [
@@ -17,11 +17,11 @@ const NUTRIENTS = [
   { key: 'sodium', label: 'Sodium', mass: true },
 ] as const;
 
-const MACROS = ['protein', 'carbohydrates', 'fat'];
+const MACRONUTRIENT_KEYS = ['protein', 'carbohydrates', 'fat'];
 
-const isObject = (value: unknown): value is Amounts => value !== null && typeof value === 'object' && !Array.isArray(value);
-const isAmounts = (value: unknown): value is Amounts & { energy: unknown } => isObject(value) && 'energy' in value && 'protein' in value;
-const isMacros = (value: unknown): value is Amounts => isObject(value) && MACROS.every((key) => key in value) && !('energy' in value);
+const isObject = (value: unknown): value is NutrientAmounts => value !== null && typeof value === 'object' && !Array.isArray(value);
+const isNutrientAmounts = (value: unknown): value is NutrientAmounts & { energy: unknown } => isObject(value) && 'energy' in value && 'protein' in value;
+const isMacronutrientAmounts = (value: unknown): value is NutrientAmounts => isObject(value) && MACRONUTRIENT_KEYS.every((key) => key in value) && !('energy' in value);
 
 const amountOf = (value: unknown): number | undefined =>
   value === null || value === undefined || value === '' ? undefined : Number(value);
@@ -36,7 +36,7 @@ function Bar({ share }: { share: number }) {
   );
 }
 
-function Goal({ energy, goal }: { energy: number; goal: number }) {
+function GoalComparison({ energy, goal }: { energy: number; goal: number }) {
   return (
     <>
       <Bar share={energy / goal} />
@@ -53,7 +53,7 @@ interface TableProps {
   goal?: number;
 }
 
-function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { values: Amounts }) {
+function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { values: NutrientAmounts }) {
   const rows = NUTRIENTS.filter(({ key }) => amountOf(values[key]) !== undefined);
   const maxMass = Math.max(...rows.map((row) => ('mass' in row ? amountOf(values[row.key])! : 0)), 0);
   return (
@@ -78,7 +78,7 @@ function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { 
               <td class="number">{`${amountOf(values[row.key])} ${'unit' in row ? row.unit : unit}`}</td>
               <td>
                 {'mass' in row && <Bar share={maxMass ? amountOf(values[row.key])! / maxMass : 0} />}
-                {row.key === 'energy' && goal !== undefined && <Goal energy={amountOf(values.energy)!} goal={goal} />}
+                {row.key === 'energy' && goal !== undefined && <GoalComparison energy={amountOf(values.energy)!} goal={goal} />}
               </td>
             </tr>
           ))}
@@ -89,7 +89,7 @@ function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { 
 }
 
 /** Table of several rows. The energy of each has a bar, relative to the goal or, without one, to the largest value. */
-function ComparisonTable({ rows, caption, unit, goal, nameOf }: TableProps & { rows: readonly Amounts[]; nameOf(row: Amounts): string }) {
+function ComparisonTable({ rows, caption, unit, goal, nameOf }: TableProps & { rows: readonly NutrientAmounts[]; nameOf(row: NutrientAmounts): string }) {
   const maxEnergy = goal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
   const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
   return (
@@ -124,13 +124,13 @@ function ComparisonTable({ rows, caption, unit, goal, nameOf }: TableProps & { r
   );
 }
 
-function MacroTable({ values, caption, unit }: { values: Amounts; caption: string; unit: string }) {
-  const maxShare = unit === '%' ? 100 : Math.max(...MACROS.map((key) => amountOf(values[key]) ?? 0));
+function MacronutrientTable({ values, caption, unit }: { values: NutrientAmounts; caption: string; unit: string }) {
+  const maxShare = unit === '%' ? 100 : Math.max(...MACRONUTRIENT_KEYS.map((key) => amountOf(values[key]) ?? 0));
   return (
     <table class="nutrition">
       <caption>{caption}</caption>
       <tbody>
-        {MACROS.map((key) => (
+        {MACRONUTRIENT_KEYS.map((key) => (
           <tr key={key}>
             <th scope="row">{key[0]!.toUpperCase() + key.slice(1)}</th>
             <td class="number">
@@ -149,10 +149,10 @@ function MacroTable({ values, caption, unit }: { values: Amounts; caption: strin
 const captionWithGoal = (goal: number | undefined) =>
   goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
 
-const nameOf = ({ name, date, id }: Amounts) => String(name ?? date ?? id ?? '');
+const nameOf = ({ name, date, id }: NutrientAmounts) => String(name ?? date ?? id ?? '');
 
 export const hasNutritionValues = ({ body }: HtmlView): boolean =>
-  [body].flat().some((value) => isAmounts(value) || (isObject(value) && isAmounts(value.total)));
+  [body].flat().some((value) => isNutrientAmounts(value) || (isObject(value) && isNutrientAmounts(value.total)));
 
 export const isNutrient = (key: string): boolean => NUTRIENTS.some((row) => row.key === key);
 
@@ -160,7 +160,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   const { body, status, kind, detailRow } = view;
   if (status >= 300 || kind === 'root') return null;
   const listRows = listResponseOf(view)?.results ?? (Array.isArray(body) ? body : undefined);
-  const rows = listRows?.filter(isAmounts);
+  const rows = listRows?.filter(isNutrientAmounts);
   const unit = detailRow?.massUnit ?? 'g';
   // Only days and whole nutrition plans are compared with the energy goal.
   const tableProps = { unit, goal: detailRow?.goal };
@@ -173,14 +173,14 @@ export function NutritionSection({ view }: { view: HtmlView }) {
       </section>
     );
   if (!isObject(body)) return null;
-  const total = isAmounts(body) ? body : isAmounts(body.total) ? body.total : undefined;
+  const total = isNutrientAmounts(body) ? body : isNutrientAmounts(body.total) ? body.total : undefined;
   if (!total) return null;
   return (
     <section aria-label="Nutrition values">
       <NutritionalValuesTable values={total} caption="Nutrition values" {...tableProps} />
-      {isMacros(body.percent) && <MacroTable values={body.percent} caption="Share of energy" unit="%" />}
-      {isMacros(body.per_kg) && (
-        <MacroTable values={body.per_kg} caption={`Per ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
+      {isMacronutrientAmounts(body.percent) && <MacronutrientTable values={body.percent} caption="Share of energy" unit="%" />}
+      {isMacronutrientAmounts(body.per_kg) && (
+        <MacronutrientTable values={body.per_kg} caption={`Per ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
       )}
       {note}
     </section>

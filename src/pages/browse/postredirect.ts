@@ -9,7 +9,7 @@ import { detailPath, listPath } from './view/pageroutes';
 import type { WriteNotice } from './view/viewmodel';
 
 const COOKIE_NAME = 'fitgraph-notice';
-const COOKIE_SECONDS = 60;
+const NOTICE_LIFETIME_SECONDS = 60;
 export const NOTICE_BY_METHOD: Readonly<Record<string, WriteNotice>> = { POST: 'created', PUT: 'saved', PATCH: 'saved', DELETE: 'deleted' };
 
 const noticeCookie = (notice: WriteNotice | undefined, path: string, baseUrl: string): string =>
@@ -18,7 +18,7 @@ const noticeCookie = (notice: WriteNotice | undefined, path: string, baseUrl: st
     sameSite: 'strict',
     path,
     secure: baseUrl.startsWith('https:'),
-    maxAge: notice ? COOKIE_SECONDS : 0,
+    maxAge: notice ? NOTICE_LIFETIME_SECONDS : 0,
   });
 
 /** Returns the notice about the last write, which the browser sends in a cookie. */

@@ -1,11 +1,11 @@
 /** Renders a description from the GraphQL schema: text between backticks becomes code. */
-export const CodeText = ({ text }: { text: string }) => (
+export const TextWithCode = ({ text }: { text: string }) => (
   <>{text.split('`').map((part, index) => (index % 2 ? <code>{part}</code> : part))}</>
 );
 
 const DATE_PATTERN = /(\d{4}-\d\d-\d\d)/;
 
-/** Renders a text without line breaks inside of dates such as 2026-01-31. */
+/** Renders a text without line breaks inside dates such as 2026-01-31. */
 export const UnbrokenDates = ({ text }: { text: string }) => (
   <>{text.split(DATE_PATTERN).map((part, index) => (index % 2 ? <span class="unbroken">{part}</span> : part))}</>
 );

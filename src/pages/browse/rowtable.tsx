@@ -1,11 +1,11 @@
 /** Tables of rows with links, thumbnails and sortable headers. On narrow screens each row is a card. */
 import { Fragment } from 'preact';
-import { urlWith } from './listcontrols';
-import { thumbnailOf } from './images';
+import { urlWithChangedQuery } from './listcontrols';
+import { localThumbnailPath } from './images';
 import type { Cell, Column, HtmlView, TableView, TableRow } from './view/viewmodel';
 
 function Picture({ image, alt, baseUrl }: { image: string; alt: string; baseUrl: string }) {
-  const src = thumbnailOf(image, baseUrl, 'thumbnail');
+  const src = localThumbnailPath(image, baseUrl, 'thumbnail');
   return src === undefined ? null : <img class="thumb" src={src} alt={alt} loading="lazy" />;
 }
 
@@ -33,7 +33,7 @@ function Header({ column: { key, label, sortable, cellClass }, view }: { column:
   return (
     <th scope="col" class={cellClass} aria-sort={direction || undefined}>
       {view && sortable ? (
-        <a href={urlWith(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
+        <a href={urlWithChangedQuery(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
           {label}
           {direction && <span aria-hidden="true">{direction === 'ascending' ? ' ▲' : ' ▼'}</span>}
         </a>
@@ -44,7 +44,7 @@ function Header({ column: { key, label, sortable, cellClass }, view }: { column:
   );
 }
 
-/** Renders rows as a table. `tableClass` is unique on the page. `view` is present only for the table of a list page, which has headers that sort. */
+/** Renders rows as a table. `tableClass` is a CSS class, unique on the page. With `view`, as on list pages, the column headers sort the rows. */
 export function RowTable({ table, baseUrl, tableClass, view }: { table: TableView; baseUrl: string; tableClass: string; view?: HtmlView }) {
   const { title, columns, rows } = table;
   const classes = columns.slice(1).map(({ cellClass }) => cellClass);

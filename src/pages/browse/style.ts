@@ -1,7 +1,7 @@
 /** Style sheet of the browsable pages, which includes the common style sheet of all pages. */
-import { STYLE } from '../style';
+import { DEFAULT_STYLE } from '../style';
 
-export const BROWSE_STYLE = `${STYLE}
+export const BROWSE_STYLE = `${DEFAULT_STYLE}
 .tag{font-size:.8rem;font-weight:600;border:1px solid var(--accent);color:var(--accent);border-radius:99px;padding:.1rem .6rem;margin-left:.6rem;vertical-align:middle}
 .exchange .line{margin:.5rem 0 0;border-radius:6px 6px 0 0;font-size:14px;padding:.6rem .9rem}
 .exchange .answer{display:flex;flex-wrap:wrap;gap:.3rem 1.2rem;align-items:baseline;border:1px solid var(--line);border-top:0;border-radius:0 0 6px 6px;margin:0;padding:.5rem .9rem}

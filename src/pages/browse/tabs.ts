@@ -5,7 +5,7 @@ import express, { type Router } from 'express';
 export const TAB_GROUP = 'program';
 export const TABS_SCRIPT_PATH = '/pages/tabs.js';
 
-/** Browser script. If localStorage is blocked, no tab is reopened, as without JavaScript. */
+/** Browser script that remembers the open tab and reopens it on the next page. If localStorage is blocked, no tab is reopened. */
 const TABS_SCRIPT = `'use strict';
 {
   const KEY = 'fitgraph-tab';

@@ -5,22 +5,22 @@ import type { FormControl } from './view/viewmodel';
 /** Shown after a rejected form, because pages cannot set the value of a file input. */
 export const CHOOSE_FILE_AGAIN = 'Please choose the file again. Browsers do not keep the selection.';
 
-const NUMBER = /^-?\d+(\.\d+)?$/;
+const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
 const SELECTABLE_KINDS = ['relation', 'choice', 'image'];
-const EXAMPLES: Partial<Record<FormControl['kind'], string>> = {
+const FORMAT_MESSAGE_BY_KIND: Partial<Record<FormControl['kind'], string>> = {
   date: 'Enter a date, such as 2026-01-31.',
   time: 'Enter a time, such as 07:30.',
   datetime: 'Enter a date and a time.',
 };
 
-const isRealLimit = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
+const isNarrowerThanIntegerRange = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
 
 /** Returns the allowed range as text, such as `Between 30 and 600 kg`; undefined if the field has no bounds. */
 export function rangeText({ min, max, unit }: FormControl): string | undefined {
   const inUnit = unit === undefined ? '' : ` ${unit}`;
-  if (isRealLimit(min) && isRealLimit(max)) return `Between ${min} and ${max}${inUnit}`;
-  if (isRealLimit(min)) return `At least ${min}${inUnit}`;
-  return isRealLimit(max) ? `At most ${max}${inUnit}` : undefined;
+  if (isNarrowerThanIntegerRange(min) && isNarrowerThanIntegerRange(max)) return `Between ${min} and ${max}${inUnit}`;
+  if (isNarrowerThanIntegerRange(min)) return `At least ${min}${inUnit}`;
+  return isNarrowerThanIntegerRange(max) ? `At most ${max}${inUnit}` : undefined;
 }
 
 const lowerFirst = (label: string) => (/^[A-Z][a-z ]/.test(label) ? label.replace(/^./, (letter) => letter.toLowerCase()) : label);
@@ -31,7 +31,7 @@ function missingValueMessage({ label, kind, choices }: FormControl): string {
 }
 
 function numberMessage(control: FormControl, text: string): string | undefined {
-  if (!NUMBER.test(text)) return control.kind === 'integer' ? 'Enter a whole number.' : 'Enter a number.';
+  if (!NUMBER_PATTERN.test(text)) return control.kind === 'integer' ? 'Enter a whole number.' : 'Enter a number.';
   const value = Number(text);
   const { min = -Infinity, max = Infinity } = control;
   return value < min || value > max ? `${rangeText(control) ?? 'Too large'}.` : undefined;
@@ -46,5 +46,5 @@ export function validationMessage(control: FormControl, values: readonly string[
   if (text === '' && required) return missingValueMessage(control);
   if (matches) return matches.length ? 'Choose one of the matches below.' : `No match for “${text}”.`;
   if (text !== '' && (kind === 'decimal' || kind === 'integer')) return numberMessage(control, text) ?? restMessage;
-  return (text !== '' && EXAMPLES[kind]) || restMessage;
+  return (text !== '' && FORMAT_MESSAGE_BY_KIND[kind]) || restMessage;
 }

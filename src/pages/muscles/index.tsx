@@ -9,9 +9,9 @@ interface Muscle {
 }
 
 /** Colours by role of the muscle in an exercise. They are visible on light and on dark pages. */
-const COLOURS: Readonly<Record<string, string>> = { main: '#d1242f', secondary: '#e08600' };
-const SKIN = '#c3c9d1';
-/** Colours in dark mode. An SVG image follows the colour scheme of the page that embeds it. */
+const COLOUR_BY_ROLE: Readonly<Record<string, string>> = { main: '#d1242f', secondary: '#e08600' };
+const SKIN_COLOUR = '#c3c9d1';
+/** Style sheet with the colours of dark mode. An SVG image follows the colour scheme of the page that embeds it. */
 const DARK_MODE_STYLE = '@media (prefers-color-scheme:dark){.skin{fill:#3d4650}.main{fill:#ff6b6b}.secondary{fill:#ffb340}}';
 const DAY_SECONDS = 24 * 60 * 60;
 const MAX_MUSCLES = 40;
@@ -19,18 +19,18 @@ const FIGURE_WIDTH = 200;
 
 type ColouredMuscle = readonly [muscle: Muscle, role: string];
 
-function Figure({ muscles }: { muscles: readonly ColouredMuscle[] }) {
+function BodySide({ muscles }: { muscles: readonly ColouredMuscle[] }) {
   const halfFigure = (
     <g>
-      <path d={BODY_PATH} fill={SKIN} class="skin" />
+      <path d={BODY_PATH} fill={SKIN_COLOUR} class="skin" />
       {muscles.map(
-        ([{ name }, role]) => MUSCLE_PATHS[name] && <path key={name} d={MUSCLE_PATHS[name]} fill={COLOURS[role]} class={role} />,
+        ([{ name }, role]) => MUSCLE_PATHS[name] && <path key={name} d={MUSCLE_PATHS[name]} fill={COLOUR_BY_ROLE[role]} class={role} />,
       )}
     </g>
   );
   return (
     <>
-      <ellipse {...HEAD_ELLIPSE} fill={SKIN} class="skin" />
+      <ellipse {...HEAD_ELLIPSE} fill={SKIN_COLOUR} class="skin" />
       {halfFigure}
       <g transform="matrix(-1 0 0 1 200 0)">{halfFigure}</g>
     </>
@@ -45,7 +45,7 @@ function Drawing({ title, figures }: { title: string; figures: readonly (readonl
       <style>{DARK_MODE_STYLE}</style>
       {figures.map((muscles, index) => (
         <g key={index} {...(index > 0 && { transform: `translate(${index * FIGURE_WIDTH} 0)` })}>
-          <Figure muscles={muscles} />
+          <BodySide muscles={muscles} />
         </g>
       ))}
     </svg>
@@ -82,7 +82,7 @@ export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Ro
     const { kind, file } = request.params;
     const id = /^muscle-(\d{1,9})\.svg$/.exec(file)?.[1];
     const muscle = id === undefined ? null : muscleOf(Number(id));
-    if (!Object.hasOwn(COLOURS, kind) || !muscle) return next();
+    if (!Object.hasOwn(COLOUR_BY_ROLE, kind) || !muscle) return next();
     sendDrawing(response, `${muscle.name}, ${muscle.isFront ? 'front' : 'back'} of the body`, [[[muscle, kind]]]);
   });
   return router;

@@ -6,7 +6,7 @@ import express, { type NextFunction, type Request, type Response, type Router } 
 import type { GraphQLSchema } from 'graphql';
 import { PRIVATE_CACHE_CONTROL } from '../../rest/response';
 import type { RequestContext } from '../../request/requestcontext';
-import { PLAYGROUND_PATH, SCHEMA_PATH } from './answer/sharelink';
+import { PLAYGROUND_PATH, SCHEMA_FILE_PATH } from './answer/sharelink';
 import { assetHandler } from './assets';
 import { schemaFileHandler } from './schemafile';
 import { ASSETS_PATH, renderNotBuiltPage, renderPlaygroundPage, type BundleManifest } from './page';
@@ -22,7 +22,7 @@ interface PlaygroundOptions {
 const projectFolder = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
 const bundleFolder = join(projectFolder, 'dist', 'playground');
 
-/** What Monaco, the editor of GraphiQL, needs: inline styles, fonts and images as `data:` URLs, and workers. */
+/** Allows what Monaco, the editor of GraphiQL, needs: inline styles, fonts and images as `data:` URLs, and workers. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -67,7 +67,7 @@ export function playgroundRoutes(
       .end();
   });
   const sendSchema = schemaFileHandler(schema, introspection === 'anyone');
-  router.get(SCHEMA_PATH, async (req, res, next) => {
+  router.get(SCHEMA_FILE_PATH, async (req, res, next) => {
     if (persistedOnly) return next();
     const { authentication } = contextOf(req);
     if (introspection === 'users' && !(await authentication.authenticate().catch(() => false))) return next();

@@ -47,7 +47,7 @@ const PersistedOnlyNotice = () => (
   </p>
 );
 
-const Skeleton = () => (
+const LoadingPlaceholder = () => (
   <div class="skeleton">
     <nav aria-label="Example questions">
       {QUESTION_GROUPS.map((group) => (
@@ -92,7 +92,7 @@ export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly
           </p>
         </noscript>
         <div id="playground">
-          <Skeleton />
+          <LoadingPlaceholder />
         </div>
         {/* In the body, so that the page is rendered before the style sheet has loaded. */}
         <link rel="stylesheet" href={`${ASSETS_PATH}/${manifest.style}`} />

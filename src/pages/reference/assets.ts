@@ -31,7 +31,7 @@ const withKeyOnly = (description) => {
     if (operation.security) operation.security = onlyScheme('token')(operation.security);
   return description;
 };
-// Accepts the key with or without the prefix.
+// Accepts the API key with or without the prefix 'Token'.
 const withPrefix = (key) => (/^token\\s/i.test(key.trim()) ? key.trim() : 'Token ' + key.trim());
 const KeyPrefixPlugin = () => ({
   statePlugins: {

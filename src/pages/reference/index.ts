@@ -14,17 +14,17 @@ import { LAYOUT_STYLE } from '../style';
 import { swaggerStartScript, API_DOCS_STYLE } from './assets';
 import { renderApiDocsPage } from './page';
 
-const DOCUMENT_PATH = `${API_BASE_PATH}/schema`;
-const PAGE_PATH = `${DOCUMENT_PATH}/docs`;
+const OPENAPI_DOCUMENT_PATH = `${API_BASE_PATH}/schema`;
+const PAGE_PATH = `${OPENAPI_DOCUMENT_PATH}/docs`;
 
 /** Whether the URL belongs to the API reference. All other URLs below the base path belong to the REST API. */
 export const isApiDocsPath = (url: string): boolean =>
-  url.startsWith(DOCUMENT_PATH) && /^(?:$|[./?])/.test(url.slice(DOCUMENT_PATH.length));
+  url.startsWith(OPENAPI_DOCUMENT_PATH) && /^(?:$|[./?])/.test(url.slice(OPENAPI_DOCUMENT_PATH.length));
 
 const FORMATS = ['json', 'yaml'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Accepted media types, each with its format. The first media type of a format is the Content-Type of responses. */
+/** Accepted media types, each with its format. The first media type of a format is the Content-Type of responses in that format. */
 const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],
@@ -42,20 +42,20 @@ const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`
 
 export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
   const router = express.Router({ caseSensitive: true });
-  router.use([DOCUMENT_PATH, ...FORMATS.map((format) => `${DOCUMENT_PATH}.${format}`)], rejectWrites);
+  router.use([OPENAPI_DOCUMENT_PATH, ...FORMATS.map((format) => `${OPENAPI_DOCUMENT_PATH}.${format}`)], rejectWrites);
   const serializersFor = (secure: boolean) => openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER });
   const [serializers, secureSerializers] = [serializersFor(false), serializersFor(true)];
-  serveDocument(
+  addDocumentRoutes(
     router,
     (format, { info, authentication: { usesSecureCookies } }) =>
       (usesSecureCookies ? secureSerializers : serializers)[format](info.baseUrl),
     contextOf,
   );
-  servePage(router, contextOf);
+  addPageRoutes(router, contextOf);
   return router;
 }
 
-function serveDocument(
+function addDocumentRoutes(
   router: Router,
   serializeDocument: (format: Format, context: RequestContext) => string,
   contextOf: (request: Request) => RequestContext,
@@ -69,8 +69,8 @@ function serveDocument(
     });
     response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serializeDocument(format, contextOf(request)));
   };
-  for (const format of FORMATS) router.get(`${DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));
-  router.get(DOCUMENT_PATH, (request, response) => {
+  for (const format of FORMATS) router.get(`${OPENAPI_DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));
+  router.get(OPENAPI_DOCUMENT_PATH, (request, response) => {
     const formatParameter = [request.query.format].flat().at(-1);
     const requestedFormat = FORMATS.find((format) => format === formatParameter);
     if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
@@ -84,8 +84,8 @@ function serveDocument(
   });
 }
 
-function servePage(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {
-  const startScript = swaggerStartScript(`${DOCUMENT_PATH}.json`);
+function addPageRoutes(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {
+  const startScript = swaggerStartScript(`${OPENAPI_DOCUMENT_PATH}.json`);
   const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
   // With a content hash in the path, browsers can cache the assets indefinitely.
   const contentHash = createHash('sha256').update(version).update(startScript).update(API_DOCS_STYLE).digest('hex').slice(0, 12);
@@ -95,7 +95,7 @@ function servePage(router: Router, contextOf: (request: IncomingMessage) => Requ
     const context = contextOf(request);
     // Invalid credentials are ignored, because the page is public.
     await context.authentication.authenticate().catch(() => false);
-    const html = renderApiDocsPage({ document: DOCUMENT_PATH, assets }, context.authentication.visitor());
+    const html = renderApiDocsPage({ document: OPENAPI_DOCUMENT_PATH, assets }, context.authentication.visitor());
     response.set(PAGE_HEADERS).type('html').send(html);
   });
   router.use(assets, (_request, response, next) => {

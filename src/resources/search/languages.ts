@@ -5,9 +5,9 @@ import { loadChildFields } from '../../core/read/loaders';
 import { Language } from '../language';
 import { UserProfile } from '../userprofile';
 
-const ENGLISH = 'en';
+const ENGLISH_CODE = 'en';
 /** Codes of the languages with enough entries. Searches in other languages also search English names. */
-const COMPLETE_LANGUAGES: readonly string[] = [ENGLISH, 'de'];
+const COMPLETE_LANGUAGE_CODES: readonly string[] = [ENGLISH_CODE, 'de'];
 
 interface LanguageRow {
   id: number;
@@ -24,21 +24,21 @@ function requestedLanguage(code: string | null | undefined, context: Context): L
   const all = allLanguages(context);
   const byCode = (shortName: string) => all.find((language) => language.shortName === shortName);
   const match = code ? byCode(code) : context.request.languages.map(byCode).find(Boolean);
-  return match ?? byCode(ENGLISH);
+  return match ?? byCode(ENGLISH_CODE);
 }
 
 const uniqueIds = (languages: readonly (LanguageRow | undefined)[]): number[] => [
   ...new Set(languages.flatMap((language) => language?.id ?? [])),
 ];
 
-const englishLanguage = (context: Context) => allLanguages(context).find(({ shortName }) => shortName === ENGLISH);
+const englishLanguage = (context: Context) => allLanguages(context).find(({ shortName }) => shortName === ENGLISH_CODE);
 
 /** Returns the ids of a language and, unless it has enough entries, of English. */
-const withEnglish = (language: LanguageRow | undefined, context: Context): number[] =>
-  uniqueIds([language, language && COMPLETE_LANGUAGES.includes(language.shortName) ? undefined : englishLanguage(context)]);
+const languageIdsWithEnglish = (language: LanguageRow | undefined, context: Context): number[] =>
+  uniqueIds([language, language && COMPLETE_LANGUAGE_CODES.includes(language.shortName) ? undefined : englishLanguage(context)]);
 
 export const exerciseSearchLanguageIds = (code: string | null | undefined, context: Context): number[] =>
-  withEnglish(requestedLanguage(code, context), context);
+  languageIdsWithEnglish(requestedLanguage(code, context), context);
 
 /**
  * Returns the language with the code. Without a code, returns the language of the request, plus English if that language has few entries or the
@@ -47,7 +47,7 @@ export const exerciseSearchLanguageIds = (code: string | null | undefined, conte
 export async function ingredientSearchLanguageIds(code: string | null | undefined, context: Context): Promise<number[]> {
   const language = requestedLanguage(code, context);
   if (code) return uniqueIds([language]);
-  const languages = withEnglish(language, context);
+  const languages = languageIdsWithEnglish(language, context);
   if (!context.viewer || languages.length > 1 || !hasReadScope(UserProfile, context)) return languages;
   const [profile] = await loadChildFields(UserProfile, 'userId', ['showEnglishIngredients'], context.viewer.id, context);
   return profile?.showEnglishIngredients ? [...new Set([...languages, ...uniqueIds([englishLanguage(context)])])] : languages;

@@ -78,7 +78,7 @@ export class IngredientHit {
   }
 }
 
-const nameField = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
+const nameFields = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
 
 /** Returns the ORDER BY terms of the default order of a resource. */
 const defaultOrder = (entity: Entity, { policies: { textOrder } }: Context): string =>
@@ -106,12 +106,12 @@ async function readExercises(
 
 /** Finds accepted exercises whose name contains the term, ordered by category, then by name. */
 export function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
-  return readExercises(textMatchCondition(nameField.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
+  return readExercises(textMatchCondition(nameFields.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
 }
 
 /** Finds accepted ingredients whose name contains the term, ordered by name. */
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
-  const contains = textMatchCondition(nameField.ingredient(), 'contains', term, true);
+  const contains = textMatchCondition(nameFields.ingredient(), 'contains', term, true);
   const rows =
     (await context.services.nameIndexes.find(Ingredient, term, languages, MAX_PAGE_SIZE, context.session)) ??
     (await readIngredients(contains, languages, context));
@@ -119,7 +119,7 @@ export async function findIngredients(term: string, languages: readonly number[]
 }
 
 async function readIngredients(nameCondition: SqlCondition, languages: readonly number[], context: Context): Promise<IngredientRow[]> {
-  // For a single language, an index returns the rows in the order of their names.
+  // With an equality condition on a single language, an index returns the rows in the order of their names.
   const [language, ...otherLanguages] = languages;
   const inLanguages =
     language !== undefined && otherLanguages.length === 0 ? columnEquals('language_id', language) : columnIn('language_id', languages);

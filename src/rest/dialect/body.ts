@@ -11,7 +11,7 @@ import {
 } from '../../platform/multipart';
 import { awaitLargeBodySlot } from '../../platform/bodylimit';
 import { MAX_JSON_MEMBERS } from '../../platform/jsonlimits';
-import { badRequest, validationError, RestError, bodyTooLargeError, unsupportedMediaTypeError } from '../errors';
+import { badRequestError, validationError, RestError, bodyTooLargeError, unsupportedMediaTypeError } from '../errors';
 import { parseJson } from './jsonparser';
 import { parseQuery } from './querystring';
 
@@ -27,7 +27,7 @@ class OversizedFormError extends RestError {
   }
 }
 
-/** Returns the body. If a form is too large, returns the parts received before the limit, to check the CSRF token and to show the form again. */
+/** Returns the body. If a form is too large, returns the parts received until then: the page needs their CSRF token and shows their values again. */
 export async function bodyOrReceivedParts(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
   try {
     return await bodyPromise;
@@ -37,8 +37,8 @@ export async function bodyOrReceivedParts(bodyPromise: Promise<ParsedBody>): Pro
   }
 }
 
-const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-export const BODY_MEDIA_TYPES = ['application/json', ...FORM_TYPES];
+const FORM_MEDIA_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+export const BODY_MEDIA_TYPES = ['application/json', ...FORM_MEDIA_TYPES];
 
 export async function readBody(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<ParsedBody> {
   const header = request.headers['content-type'] ?? '';
@@ -47,10 +47,10 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   const length = request.headers['content-length'];
   // A request without a body but with a form media type is an empty form.
   if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined))
-    return FORM_TYPES.includes(mediaType) ? { form: true, data: new Map() } : { form: false, data: {} };
+    return FORM_MEDIA_TYPES.includes(mediaType) ? { form: true, data: new Map() } : { form: false, data: {} };
   if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaTypeError(header);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
-  if (!iconv.encodingExists(charset)) throw badRequest(`Unknown charset "${charset}" in the Content-Type.`);
+  if (!iconv.encodingExists(charset)) throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
   await awaitLargeBodySlot(request, response, limits.sender);
   if (mediaType === 'multipart/form-data') return { form: true, data: await readMultipartForm(request, response, limits) };
   const bytes = await readBytes(request, limits.maxBody);
@@ -58,7 +58,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   const values = new Map<string, string[]>();
   // Forms are decoded leniently: invalid bytes become replacement characters.
   const formText = iconv.decode(bytes, charset, { stripBOM: false });
-  if (countFields(formText) > MAX_JSON_MEMBERS) throw badRequest(`A form has at most ${MAX_JSON_MEMBERS} fields.`);
+  if (countFields(formText) > MAX_JSON_MEMBERS) throw badRequestError(`A form has at most ${MAX_JSON_MEMBERS} fields.`);
   for (const [key, value] of parseQuery(formText)) {
     const earlierValues = values.get(key);
     if (earlierValues) earlierValues.push(value);
@@ -102,10 +102,10 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
     const { reason, subject, acceptedParts: receivedParts } = error;
-    if (reason === 'boundary') throw badRequest(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
-    if (reason === 'charset') throw badRequest(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
+    if (reason === 'boundary') throw badRequestError(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
+    if (reason === 'charset') throw badRequestError(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
     const tooLargeFile = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
-    const tooManyParts = () => badRequest(TOO_MANY_PARTS_MESSAGE);
+    const tooManyParts = () => badRequestError(TOO_MANY_PARTS_MESSAGE);
     const bodyError = reason === 'file too large' ? tooLargeFile() : reason === 'too many parts' ? tooManyParts() : bodyTooLargeError();
     throw new OversizedFormError(bodyError, receivedParts);
   }

@@ -61,11 +61,11 @@ function coerceString(value: unknown): CoercionResult {
   return typeof value === 'string' ? validResult(pythonStrip(value)) : invalidResult(NOT_A_STRING);
 }
 
-const isTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
+const isNumberTextTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
 
 /** Accepts integers, also with a fraction that consists of zeros, as in `5.0`. */
 function coerceInteger(value: unknown): CoercionResult {
-  if (typeof value === 'string' && isTooLong(value)) return invalidResult('String value too large.');
+  if (typeof value === 'string' && isNumberTextTooLong(value)) return invalidResult('String value too large.');
   const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';
   const pointIndex = sentText.lastIndexOf('.');
   const integerText = pointIndex >= 0 && /^\.0*$/.test(pythonRstrip(sentText.slice(pointIndex))) ? sentText.slice(0, pointIndex) : sentText;
@@ -75,7 +75,7 @@ function coerceInteger(value: unknown): CoercionResult {
 
 function coerceDecimal(value: unknown): CoercionResult {
   const sentText = typeof value === 'string' || isNumber(value) ? pythonStrip(pythonText(value)) : '';
-  if (isTooLong(sentText)) return invalidResult('String value too large.');
+  if (isNumberTextTooLong(sentText)) return invalidResult('String value too large.');
   const number = parseDecimal(toAsciiDigits(sentText));
   return number === undefined ? invalidResult(NOT_A_NUMBER) : validResult(number);
 }
@@ -127,7 +127,7 @@ const DATE_TIME_PATTERN =
   /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?\n?$/;
 
 /** Normalizes a UTC offset to `±HH:MM`. Minutes may exceed 59, as in `+01:60`. Returns undefined from 24 hours on. */
-function normalizeOffset(text: string): string | undefined {
+function normalizeUtcOffset(text: string): string | undefined {
   if (text === 'Z') return text;
   const [hours, minutes] = [text.slice(1, 3), text.slice(3).replace(':', '') || '0'].map(Number) as [number, number];
   const total = 60 * hours + minutes;
@@ -143,7 +143,7 @@ function coerceDateTime(value: unknown, _field: CoercibleField, timeZone: string
   if (!isValidDate(date) || !isValidTime(parts[4]!, parts[5]!, parts[6])) return invalidDateTime;
   const localDateTime = `${date}T${padWithZeros(parts[4]!)}:${padWithZeros(parts[5]!)}:${padWithZeros(parts[6] ?? '0')}`;
   const fraction = parts[7] ? `.${parts[7]}` : '';
-  const offset = parts[8] && normalizeOffset(parts[8]);
+  const offset = parts[8] && normalizeUtcOffset(parts[8]);
   if (parts[8]) return offset ? validResult(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
   const zonedTime = DateTime.fromISO(localDateTime, { zone: timeZone });
   const exists = zonedTime.toISO({ includeOffset: false, suppressMilliseconds: true }) === localDateTime;

@@ -24,20 +24,20 @@ interface ReferencedIds {
 
 export interface ParsedFilters {
   where: Record<string, unknown>;
-  /** The query parameters, each with its error and with the row ids whose existence the caller must check. */
+  /** Query parameters that are invalid (`error`), or that contain row ids whose existence the caller must check (`references`). */
   parameters: { key: string; error?: string; references?: ReferencedIds }[];
 }
 
 const MAX_FILTER_NUMBER = 1e50;
 
-const NO_MATCH = { id: { in: [] } };
+const NO_MATCH_CONDITION = { id: { in: [] } };
 
-/** Languages in which wger, whose REST API this one is compatible with, accepts dates such as 31.12.2021. */
+/** Languages in which the reference service accepts dates such as 31.12.2021. */
 const DAY_FIRST_LANGUAGES = ['cs', 'de', 'fr', 'pl', 'ru', 'uk'];
 
 /**
- * Parses the date formats of wger, whose REST API this one is compatible with: ISO dates, `month/day/year` with two or four digits of the year and,
- * in some languages, `day.month.year`.
+ * Parses the date formats of the reference service: ISO dates, `month/day/year` with two or four digits of the year and, in some languages,
+ * `day.month.year`.
  */
 function parseDate(text: string, [language = '']: readonly string[]): string | undefined {
   const trimmedText = pythonStrip(text);
@@ -61,7 +61,7 @@ function parseTime(text: string): string | undefined {
 
 type FilterResult = { where: Record<string, unknown>; references?: ReferencedIds } | { error: string } | undefined;
 
-const invalidChoice = (text: string): string => `Select a valid choice. ${text} is not one of the available choices.`;
+const invalidChoiceMessage = (text: string): string => `Select a valid choice. ${text} is not one of the available choices.`;
 
 /** Maximum length of a decimal in a filter. Longer ones match no row, because no column can hold them. */
 const MAX_DECIMAL_CHARACTERS = 100;
@@ -77,9 +77,9 @@ function numberFilter(field: FieldMetadata, text: string): FilterResult {
       where:
         decimalText.length <= MAX_DECIMAL_CHARACTERS && DECIMAL_PATTERN.test(decimalText)
           ? { [field.name]: { eq: decimalText } }
-          : NO_MATCH,
+          : NO_MATCH_CONDITION,
     };
-  return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NO_MATCH };
+  return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NO_MATCH_CONDITION };
 }
 
 function equalityFilter(field: FieldMetadata, text: string, languages: readonly string[]): FilterResult {
@@ -99,7 +99,7 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
       return time ? eq(time) : { error: 'Enter a valid time.' };
     }
     case 'choice':
-      return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: invalidChoice(text) };
+      return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: invalidChoiceMessage(text) };
     case 'uuid': {
       if (pythonStrip(text) === '') return undefined;
       const digits = parseUuid(pythonStrip(text));
@@ -120,16 +120,16 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
 }
 
 /** Rounds the operand of a comparison with integers without changing the result: for integers, `x > 2.5` is the same as `x > 2`. */
-const ROUNDING: Record<ComparisonOperator, (value: number) => number> = { gt: Math.floor, gte: Math.ceil, lt: Math.ceil, lte: Math.floor };
+const ROUNDING_BY_OPERATOR: Record<ComparisonOperator, (value: number) => number> = { gt: Math.floor, gte: Math.ceil, lt: Math.ceil, lte: Math.floor };
 
 function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
   if (field.kind === 'integer' && text !== '') {
     const decimalText = parseDecimal(text);
     if (decimalText === undefined) return { error: 'Enter a number.' };
-    const value = ROUNDING[operator](Number(decimalText));
+    const value = ROUNDING_BY_OPERATOR[operator](Number(decimalText));
     if (Math.abs(value) <= MAX_INTEGER) return { where: { [field.name]: { [operator]: value } } };
     const matchesAll = operator.startsWith('l') === value > 0;
-    return matchesAll ? undefined : { where: NO_MATCH };
+    return matchesAll ? undefined : { where: NO_MATCH_CONDITION };
   }
   const equality = equalityFilter(field, text, languages);
   if (!equality || 'error' in equality || !(field.name in equality.where)) return equality;
@@ -159,7 +159,7 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
       const ids = texts.map((text) => String(parseInteger(text)));
       // Ids are compared as texts, so that `01` does not match row 1.
       const unknownIdError: ReferencedIds['unknownIdError'] = (existingIds) =>
-        texts.filter((text) => !existingIds.some((id) => String(id) === text)).map(invalidChoice)[0];
+        texts.filter((text) => !existingIds.some((id) => String(id) === text)).map(invalidChoiceMessage)[0];
       return { where: { [field.name]: { in: ids } }, references: { field: field.name, ids, isList: true, unknownIdError } };
     }
     default:

@@ -15,7 +15,7 @@ type Values = Record<string, unknown>;
 const ABSENT = Symbol('absent');
 
 /** Returns the body as an object, or null if it is not one. A form counts as an empty object. */
-export function bodyObject(body: ParsedBody): Values | null {
+export function bodyAsObject(body: ParsedBody): Values | null {
   if (body.form) return {};
   const { data } = body;
   if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof JsonNumber)) return data as Values;
@@ -44,7 +44,7 @@ function sentValue(field: InputField, body: ParsedBody, partial: boolean): unkno
   return isRequired(field) || field.blank ? '' : ABSENT;
 }
 
-const isFalsy = (value: unknown): boolean =>
+const isFalsyInPython = (value: unknown): boolean =>
   !value ||
   value === ABSENT ||
   (value instanceof JsonNumber && value.value === 0) ||
@@ -75,7 +75,7 @@ export function refersToInaccessibleParent(relations: readonly FieldMetadata[], 
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
     const value = sentValue(field, body, true);
-    if (isFalsy(value)) return false;
+    if (isFalsyInPython(value)) return false;
     const id = parseRowId(value === true ? 1 : value);
     return id !== undefined && !knownIds[field.name]!.includes(id);
   });

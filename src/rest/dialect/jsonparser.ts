@@ -1,7 +1,7 @@
 /** JSON parser with Python semantics: numbers keep all digits and the difference between integers and floats (`1` and `1.0`). */
 import { formatPythonFloat } from '../../contract/floats';
 import { findExceededLimit } from '../../platform/jsonlimits';
-import { badRequest } from '../errors';
+import { badRequestError } from '../errors';
 
 /** A JSON number whose source text differs from JavaScript's spelling of it: `1.0`, `1e2`, `100000000000000000000`. */
 export class JsonNumber {
@@ -71,7 +71,7 @@ export function parseJson(readText: () => string): unknown {
     JSON.parse(json);
     return new SpellingPreservingParser(json).parseValue();
   } catch (error) {
-    throw badRequest(`JSON parse error - ${(error as Error).message}`);
+    throw badRequestError(`JSON parse error - ${(error as Error).message}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Handles GET of a list: query parameters become the variables of one GraphQL operation, whose rows become the response, one page of the list. */
+/** Handles GET of a list. Query parameters become the variables of one GraphQL operation, which returns the rows of the requested page. */
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { findAccessibleIds, runOperation } from '../operations';
 import type { Endpoint } from '../endpoints';

@@ -2,7 +2,7 @@
 import { NOT_BLANK } from '../../contract/messages';
 import type { ArgumentValidators } from '../../contract/metadata';
 import type { ParsedBody } from './body';
-import { coerceInput, throwNotAnObject, bodyObject, type InputField } from './input';
+import { coerceInput, throwNotAnObject, bodyAsObject, type InputField } from './input';
 import { throwIfInvalid } from '../errors';
 
 /** Path of the login endpoint, relative to the base path of the API. */
@@ -24,7 +24,7 @@ const TEXT_FIELD = {
 
 /** Returns the variables of the login mutation. Throws a 400 with validation messages per field. `limits` has additional checks by field name. */
 export function parseCredentials(body: ParsedBody, limits: ArgumentValidators = {}): Record<string, unknown> {
-  if (bodyObject(body) === null) throwNotAnObject(body);
+  if (bodyAsObject(body) === null) throwNotAnObject(body);
   const fields = ['username', 'password'].map((name): InputField => {
     const check = (text: unknown) => (text === '' ? [NOT_BLANK] : (limits[name]?.(String(text)) ?? []));
     return { ...TEXT_FIELD, name, rest: name, check };

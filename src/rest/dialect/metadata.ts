@@ -14,9 +14,9 @@ import type { Endpoint } from '../endpoints';
 import { BODY_MEDIA_TYPES } from './body';
 import { MEDIA_TYPE_BY_FORMAT } from './negotiation';
 
-export type Metadata = Record<string, unknown>;
+export type OptionsMetadata = Record<string, unknown>;
 
-const RENDERED_TYPES = Object.values(MEDIA_TYPE_BY_FORMAT);
+const RESPONSE_MEDIA_TYPES = Object.values(MEDIA_TYPE_BY_FORMAT);
 
 const METADATA_TYPES: Partial<Record<FieldMetadata['kind'], string>> = {
   integer: 'integer',
@@ -33,11 +33,11 @@ const METADATA_TYPES: Partial<Record<FieldMetadata['kind'], string>> = {
 };
 
 /** Describes one field in the format of Django REST framework's `SimpleMetadata`. */
-function fieldOptionsMetadata(field: FieldMetadata, help: string | undefined): Metadata {
+function fieldOptionsMetadata(field: FieldMetadata, help: string | undefined): OptionsMetadata {
   const readOnly = field.restReadOnly;
   const required = !readOnly && isRequired(field);
   const type = readOnly && field.kind === 'choice' ? 'string' : (METADATA_TYPES[field.kind] ?? 'string');
-  const info: Metadata = { type, required, read_only: readOnly, label: field.label };
+  const info: OptionsMetadata = { type, required, read_only: readOnly, label: field.label };
   if (help) info.help_text = help;
   if (readOnly) return info;
   if (field.minLength !== undefined) info.min_length = field.minLength;
@@ -48,13 +48,13 @@ function fieldOptionsMetadata(field: FieldMetadata, help: string | undefined): M
   return info;
 }
 
-export const requestFieldsMetadata = ({ fields }: Endpoint): Metadata =>
+export const requestFieldsMetadata = ({ fields }: Endpoint): OptionsMetadata =>
   Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldOptionsMetadata(field, field.help)]));
 
 export function responseFieldsMetadata(
   { type, selection, view, resource, fields }: Endpoint,
   selections: ReadonlyMap<string, string>,
-): Metadata {
+): OptionsMetadata {
   if (view === resource.views[0])
     return Object.fromEntries(
       fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldOptionsMetadata(field, field.description)]),
@@ -69,8 +69,8 @@ function describeSelection(
   type: GraphQLObjectType,
   { selections: nodes }: SelectionSetNode,
   selections: ReadonlyMap<string, string>,
-): Metadata {
-  const descriptions: Metadata = {};
+): OptionsMetadata {
+  const descriptions: OptionsMetadata = {};
   for (const node of nodes) {
     if (node.kind === 'FragmentSpread')
       Object.assign(descriptions, describeSelection(type, parseSelectionSet(selections.get(node.name.value)!), selections));
@@ -79,14 +79,14 @@ function describeSelection(
   return descriptions;
 }
 
-function describeField(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMap<string, string>): Metadata {
+function describeField(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMap<string, string>): OptionsMetadata {
   const field = type.getFields()[node.name.value]!;
   const metadata = field.extensions.field;
   if (metadata) return fieldOptionsMetadata({ ...metadata, restReadOnly: true, check: metadata.check }, metadata.description);
   const namedType = getNamedType(field.type);
   const key = node.alias?.value ?? node.name.value;
   const label = `${key[0]!.toUpperCase()}${key.slice(1).replaceAll('_', ' ')}`;
-  const info: Metadata = { type: 'field', required: false, read_only: true, label, help_text: field.description };
+  const info: OptionsMetadata = { type: 'field', required: false, read_only: true, label, help_text: field.description };
   if (!isObjectType(namedType) || !node.selectionSet) return info;
   const children = describeSelection(namedType, node.selectionSet, selections);
   if (isListType(getNullableType(field.type)))
@@ -99,6 +99,6 @@ export const actionTitle = ({ title, name }: ActionMetadata): string =>
   title ?? name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
 /** Builds the body of an OPTIONS response. `actions` maps the write method that the client may use to the fields that it accepts. */
-export function endpointMetadata(name: string, description: string, actions?: Metadata, fields?: Metadata): Metadata {
-  return { name, description, renders: RENDERED_TYPES, parses: BODY_MEDIA_TYPES, ...(actions && { actions }), ...(fields && { fields }) };
+export function endpointMetadata(name: string, description: string, actions?: OptionsMetadata, fields?: OptionsMetadata): OptionsMetadata {
+  return { name, description, renders: RESPONSE_MEDIA_TYPES, parses: BODY_MEDIA_TYPES, ...(actions && { actions }), ...(fields && { fields }) };
 }

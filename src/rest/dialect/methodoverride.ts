@@ -1,4 +1,4 @@
-/** Method override for HTML forms, which can only POST: hidden fields contain the method or a JSON body. Used only for HTML pages. */
+/** Method override for HTML forms, which can only POST: special form fields contain the method or a JSON body. Used only for HTML pages. */
 import type { IncomingMessage } from 'node:http';
 import { RestError, unsupportedMediaTypeError } from '../errors';
 import type { RestRequest } from '../request';
@@ -12,7 +12,7 @@ const OVERRIDE_METHODS = ['PUT', 'PATCH', 'DELETE'];
 export const IDEMPOTENCY_KEY_FIELD = '_key';
 /** Hidden field with the row version that a form shows, which works like `If-Match`. */
 export const ROW_VERSION_FIELD = '_version';
-const FORM_CONTROL_FIELDS = ['_method', '_content', '_content_type', 'csrfToken', IDEMPOTENCY_KEY_FIELD, ROW_VERSION_FIELD];
+const RESERVED_FORM_FIELDS = ['_method', '_content', '_content_type', 'csrfToken', IDEMPOTENCY_KEY_FIELD, ROW_VERSION_FIELD];
 
 export interface PostedForm {
   method: string;
@@ -27,19 +27,19 @@ export interface PostedForm {
 }
 
 /** Whether a request has the media type of an HTML form. Multipart forms, which may contain files, are accepted only from signed-in users. */
-const isPostedForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean => {
+const hasFormMediaType = ({ headers }: IncomingMessage, signedIn: boolean): boolean => {
   const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   return type === 'application/x-www-form-urlencoded' || (signedIn && type === 'multipart/form-data');
 };
 
 /** Reads the CSRF token from the fields of an HTML form. Clients that send JSON put the token into a header instead. */
 export const readCsrfToken = async ({ message, body }: RestRequest): Promise<string | undefined> =>
-  isPostedForm(message, true) ? parsePostedForm(await bodyOrReceivedParts(body(true))).csrfToken : undefined;
+  hasFormMediaType(message, true) ? parsePostedForm(await bodyOrReceivedParts(body(true))).csrfToken : undefined;
 
 /** Replaces the method and the body of a POST request by those in its HTML form. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const { body } = request;
-  if (request.method !== 'POST' || !isPostedForm(request.message, request.signedIn)) return;
+  if (request.method !== 'POST' || !hasFormMediaType(request.message, request.signedIn)) return;
   const form = (request.form = parsePostedForm(await bodyOrReceivedParts(body())));
   request.method = form.method;
   request.body = async () => {
@@ -57,7 +57,7 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
     return typeof value === 'string' ? value : undefined;
   };
   const requestedMethod = text('_method')?.toUpperCase() ?? '';
-  const fields = new Map([...body.data].filter(([key]) => !FORM_CONTROL_FIELDS.includes(key)));
+  const fields = new Map([...body.data].filter(([key]) => !RESERVED_FORM_FIELDS.includes(key)));
   const values = Object.fromEntries(
     [...fields].map(([key, fieldValues]) => [key, fieldValues.filter((value) => typeof value === 'string')]),
   );

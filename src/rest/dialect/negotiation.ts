@@ -1,8 +1,9 @@
 /** Content negotiation (RFC 9110, section 12): chooses JSON or HTML by path suffix, `?format=` or Accept header, in this order. */
-import { notAcceptableError, notFound } from '../errors';
+import { notAcceptableError, notFoundError } from '../errors';
 import { parseInteger } from '../../platform/pythonscalars';
 import { lastValueOf } from './querystring';
 
+/** `api` is an HTML page of the browsable API; Django REST framework has the same name for it. */
 export type Format = 'json' | 'api';
 export const MEDIA_TYPE_BY_FORMAT: Record<Format, string> = { json: 'application/json', api: 'text/html' };
 
@@ -14,7 +15,7 @@ export interface Representation {
 
 export const MAX_INDENT = 8;
 
-/** Maximum length of the Accept header: about ten times that sent by browsers. */
+/** Maximum length of the Accept header. Browsers send about 200 characters. */
 const MAX_ACCEPT_CHARACTERS = 4000;
 const QUALITY_PATTERN = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
@@ -69,17 +70,17 @@ function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | und
   return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
 }
 
-const QUOTED_STRING = /^"(.*)"$/s;
+const QUOTED_STRING_PATTERN = /^"(.*)"$/s;
 
 function parseIndent(indentText: string | undefined): { indent?: number } {
-  const number = indentText && parseInteger(indentText.replace(QUOTED_STRING, '$1'));
+  const number = indentText && parseInteger(indentText.replace(QUOTED_STRING_PATTERN, '$1'));
   return number ? { indent: Math.min(Math.max(number, 0), MAX_INDENT) } : {};
 }
 
 /** Chooses the representation. Throws a 404 for an unknown format and a 406 if none is acceptable; both errors are sent as JSON. */
 export function negotiate(accept: string | undefined, query = new URLSearchParams(), formatSuffix?: string): Representation {
   const requestedFormat = formatSuffix ?? (lastValueOf(query, 'format') || undefined);
-  if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFound();
+  if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFoundError();
   // `?indent=` serves people who follow a link and cannot set a header. It counts only if the URL asks for JSON as well.
   const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') {

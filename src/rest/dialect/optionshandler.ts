@@ -5,17 +5,17 @@ import { fragmentName, type Endpoint, type Endpoints } from '../endpoints';
 import { LOGIN_TITLE } from './login';
 import type { RestResponse, RestRequest } from '../request';
 import type { Route } from '../routes';
-import { requestFieldsMetadata, endpointMetadata, responseFieldsMetadata, actionTitle, type Metadata } from './metadata';
+import { requestFieldsMetadata, endpointMetadata, responseFieldsMetadata, actionTitle, type OptionsMetadata } from './metadata';
 
 type ResourceRoute = Extract<Route, { kind: 'list' | 'detail' }>;
 
 export class OptionsHandler {
-  private readonly descriptions = new Map<Endpoint, { requestFields: Metadata; responseFields: Metadata }>();
+  private readonly fieldMetadataByEndpoint = new Map<Endpoint, { requestFields: OptionsMetadata; responseFields: OptionsMetadata }>();
 
   constructor({ resources }: Endpoints) {
     const selections = new Map([...resources].map(([name, { selection }]) => [fragmentName(name), selection]));
     for (const endpoint of resources.values())
-      this.descriptions.set(endpoint, {
+      this.fieldMetadataByEndpoint.set(endpoint, {
         requestFields: requestFieldsMetadata(endpoint),
         responseFields: responseFieldsMetadata(endpoint, selections),
       });
@@ -25,7 +25,7 @@ export class OptionsHandler {
     return { status: 200, body: await this.describeRoute(route, request) };
   }
 
-  private async describeRoute(route: Route, request: RestRequest): Promise<Metadata> {
+  private async describeRoute(route: Route, request: RestRequest): Promise<OptionsMetadata> {
     if (route.kind === 'root') return endpointMetadata('Api Root', 'The resources of the API, each with the URL of its list.');
     if (route.kind === 'login') return endpointMetadata(LOGIN_TITLE, 'A token for a user name and a password.');
     if (route.kind === 'standalone')
@@ -33,7 +33,7 @@ export class OptionsHandler {
     if (route.kind === 'action')
       return endpointMetadata(actionTitle(route.computedEndpoint.metadata), route.computedEndpoint.field.description ?? '');
     const { endpoint } = route;
-    const { requestFields, responseFields } = this.descriptions.get(endpoint)!;
+    const { requestFields, responseFields } = this.fieldMetadataByEndpoint.get(endpoint)!;
     const method = await this.permittedWriteMethod(route, request);
     return endpointMetadata(
       `${endpoint.view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`,

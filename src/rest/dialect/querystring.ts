@@ -1,4 +1,4 @@
-/** Parses a query string. A question mark at its start belongs to the first name; `&` is put before it, or else `URLSearchParams` would drop it. */
+/** Parses a query string. A question mark at its start belongs to the first name: the `&` keeps `URLSearchParams` from dropping it. */
 export const parseQuery = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
 /** Returns the last value of a parameter, because later repetitions win as in Django. */

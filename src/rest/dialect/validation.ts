@@ -1,11 +1,11 @@
 /**
- * Validates a write request. Errors are reported in the same order as by wger, whose REST API this one is compatible with: first a parent row that
- * belongs to another user (403), then an unknown row (404), then all invalid fields at once (400).
+ * Validates a write request. Errors are reported in the same order as by the reference service: first a parent row that does not exist or belongs to
+ * another user (403), then an unknown row (404), then all invalid fields at once (400).
  */
 import { toSnakeCase } from '../../contract/casing';
 import { findAccessibleIds } from '../operations';
 import type { Endpoint } from '../endpoints';
-import { notFound, inaccessibleParentError, validationErrorFromMessages, throwIfInvalid } from '../errors';
+import { notFoundError, inaccessibleParentError, validationErrorFromMessages, throwIfInvalid } from '../errors';
 import type { RestRequest } from '../request';
 import type { ParsedBody } from './body';
 import {
@@ -14,7 +14,7 @@ import {
   referencedIdsOf,
   refersToInaccessibleParent,
   throwNotAnObject,
-  bodyObject,
+  bodyAsObject,
   type InputError,
   type InputOptions,
 } from './input';
@@ -39,14 +39,14 @@ export class WriteValidation {
       if (!this.endpoint.relations.some((field) => field.relation!.owned && !field.restReadOnly)) await this.requireExistingRow();
       throw error;
     });
-    if (bodyObject(body) !== null) return body;
+    if (bodyAsObject(body) !== null) return body;
     await this.requireExistingRow();
     return throwNotAnObject(body);
   }
 
   private async requireExistingRow(): Promise<void> {
     const { endpoint, request, id } = this;
-    if (id !== undefined && (await findAccessibleIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
+    if (id !== undefined && (await findAccessibleIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFoundError();
   }
 
   /** Throws an error if the request is invalid. `mutationErrors` are the validation errors of the mutation, if it has run. */
@@ -58,7 +58,7 @@ export class WriteValidation {
       ...(id !== undefined && { self: [id] }),
     });
     if (refersToInaccessibleParent(relations, body, knownIds)) throw inaccessibleParentError();
-    if (id !== undefined && knownIds.self!.length === 0) throw notFound();
+    if (id !== undefined && knownIds.self!.length === 0) throw notFoundError();
     const { input, errors } = coerceInput(fields, body, this.inputOptions, knownIds);
     await addSlowCheckErrors(fields, input, errors, mutationErrors);
     throwIfInvalid(errors);

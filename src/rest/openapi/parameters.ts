@@ -106,7 +106,7 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
 const INTEGER_SCHEMA: JsonSchema = { type: 'integer' };
 
 /** Returns the schema of a filter value. The limits for stored values do not apply to it. */
-function comparisonSchema(field: FieldMetadata): JsonSchema {
+function filterValueSchema(field: FieldMetadata): JsonSchema {
   switch (field.kind) {
     case 'boolean':
       return { type: 'string', enum: ['True', 'False'] };
@@ -141,7 +141,7 @@ function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[
         : field.description,
     ...(parse === 'ids' && { style: 'form', explode: true }),
     ...(parse === 'commaIds' && COMMA_SEPARATED_STYLE),
-    schema: isList ? { type: 'array', items: INTEGER_SCHEMA } : parse ? INTEGER_SCHEMA : comparisonSchema(field),
+    schema: isList ? { type: 'array', items: INTEGER_SCHEMA } : parse ? INTEGER_SCHEMA : filterValueSchema(field),
   };
 }
 
@@ -153,7 +153,7 @@ export const listParameters = (endpoint: Endpoint): Parameter[] => [
   ...REPRESENTATION_PARAMETERS,
 ];
 
-export const fieldParameters = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
+export const argumentParametersOf = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
   ...args.map(({ name, type, description, defaultValue }) => ({
     name: toQueryParameter(name),
     in: 'query',

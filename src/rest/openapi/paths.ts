@@ -9,7 +9,7 @@ import { API_BASE_PATH, findRoute } from '../routes';
 import { jsonResponse, errorResponses, METADATA_RESPONSE, NOT_MODIFIED_RESPONSE, withETag } from './responses';
 import type { ResponseSchemas } from './responseschemas';
 import { requestBody } from './requestbodies';
-import { fieldParameters, listParameters, REPRESENTATION_PARAMETERS, sharedParameter } from './parameters';
+import { argumentParametersOf, listParameters, REPRESENTATION_PARAMETERS, sharedParameter } from './parameters';
 import { argumentSchema, schemaReference, withDescription, type JsonSchema } from './schemas';
 
 type Operation = Readonly<Record<string, unknown>>;
@@ -119,7 +119,7 @@ export class PathItemsBuilder {
         summary: metadata.title,
         ...(field.description && { description: field.description }),
         security: PUBLIC_SECURITY,
-        parameters: fieldParameters(field),
+        parameters: argumentParametersOf(field),
         responses: {
           200: jsonResponse('The result.', this.responseSchemas.computedSchema(endpoint)),
           ...errorResponses(...(field.args.length ? [400] : [])),
@@ -229,7 +229,7 @@ export class PathItemsBuilder {
       get: {
         ...this.readOperation(endpoint, name, actionTitle(action.metadata)),
         ...(action.field.description && { description: action.field.description }),
-        parameters: fieldParameters(action.field),
+        parameters: argumentParametersOf(action.field),
         responses: {
           200: jsonResponse('The result.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
           ...errorResponses(...(action.field.args.length && !bodyWhenInvalid ? [400] : [])),

@@ -5,7 +5,7 @@ import {
   validationError,
   notAcceptableError,
   methodNotAllowedError,
-  notFound,
+  notFoundError,
   notSignedInError,
   RestError,
   bodyTooLargeError,
@@ -105,7 +105,7 @@ export const NOT_MODIFIED_RESPONSE: Response = {
   headers: ETAG_HEADER,
 };
 
-/** Error response objects by HTTP status. Their examples come from the error constructors, so that they agree with actual responses. */
+/** Error response objects by HTTP status. Most examples come from the functions that create the errors, so that they agree with actual responses. */
 const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   400: {
     description: 'Invalid fields or parameters, or a malformed body.',
@@ -116,7 +116,7 @@ const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   },
   401: errorResponse('Wrong username or password.', new RestError(401, { detail: 'Username or password unknown' })),
   403: errorResponse('Missing or invalid credentials, or insufficient permissions.', notSignedInError()),
-  404: errorResponse('The row or the format does not exist, or the row is not visible to the client.', notFound()),
+  404: errorResponse('The row or the format does not exist, or the row is not visible to the client.', notFoundError()),
   405: errorResponse('Unsupported method. `Allow` lists the supported ones.', methodNotAllowedError('PUT')),
   406: { description: 'No acceptable format is available.', content: jsonContent(schemaReference('detail'), notAcceptableError().body) },
   409: errorResponse(

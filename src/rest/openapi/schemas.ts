@@ -89,7 +89,7 @@ export function responseValueSchema(metadata: FieldMetadata | undefined, type: G
 const omitUndefined = (schema: Record<string, unknown>): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
-function digitsPattern({ digits, places = 0 }: FieldMetadata): string {
+function decimalInputPattern({ digits, places = 0 }: FieldMetadata): string {
   const integerDigits = digits === undefined ? '\\d+' : `\\d{1,${Math.max(1, digits - places)}}`;
   return `^[+-]?${integerDigits}${places ? `(\\.\\d{1,${places}})?` : ''}$`;
 }
@@ -106,7 +106,7 @@ function inputSchema(metadata: FieldMetadata): JsonSchema {
       return omitUndefined({
         type: ['string', 'number'],
         format: 'decimal',
-        pattern: digitsPattern(metadata),
+        pattern: decimalInputPattern(metadata),
         minimum: min,
         maximum: max,
         examples,

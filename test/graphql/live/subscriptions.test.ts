@@ -216,12 +216,12 @@ test('reads the change log only for subscribers of the changed catalogue type', 
   const readings = async (expected: number, act: () => Promise<unknown>) => {
     await waitForPolls();
     querySpy.mockClear();
-    const { notificationCount } = one.services.listener;
+    const { notificationCount } = one.services.notificationListener;
     const count = () => querySpy.mock.calls.filter(([text]) => text.includes('change_log')).length;
     await act();
     await until(
       'the change notification is received and the change log is read',
-      () => one.services.listener.notificationCount > notificationCount && count() >= expected,
+      () => one.services.notificationListener.notificationCount > notificationCount && count() >= expected,
     );
     await waitForPolls();
     return count();

@@ -1,7 +1,7 @@
 /** Inspects a page with a browser's HTML parser: finds injected elements and attributes, and the displayed texts. */
 import { parse, type DefaultTreeAdapterMap } from 'parse5';
 import { BROWSE_STYLE } from '../../../src/pages/browse/style';
-import { STYLE } from '../../../src/pages/style';
+import { DEFAULT_STYLE } from '../../../src/pages/style';
 
 type Node = DefaultTreeAdapterMap['childNode'];
 type Element = DefaultTreeAdapterMap['element'];
@@ -44,7 +44,7 @@ function isForeign(element: Element, inChart: boolean): boolean {
 let read: { html: string; document: DefaultTreeAdapterMap['document'] } | undefined;
 
 /** Removes our own style sheets, which are most of a page and need no check. */
-const withoutStyle = (html: string): string => html.replace(BROWSE_STYLE, '').replace(STYLE, '');
+const withoutStyle = (html: string): string => html.replace(BROWSE_STYLE, '').replace(DEFAULT_STYLE, '');
 
 function documentOf(html: string): DefaultTreeAdapterMap['document'] {
   if (read?.html !== html) read = { html, document: parse(withoutStyle(html)) };

@@ -11,7 +11,7 @@ import { fieldNameToWords } from './labels';
 export type Row = Readonly<Record<string, unknown>>;
 export type EndpointNameOf = (type: string) => string | undefined;
 
-/** Metadata of a row, such as its license. Tables have no columns for them. */
+/** Fields for which tables have no columns: the id and metadata of a row, such as its license. */
 const HIDDEN_COLUMNS = new Set([
   'id',
   'uuid',
@@ -84,7 +84,7 @@ function textOf({ kind, choices }: FieldMetadata, value: unknown): string {
   return choice ? String(choice.label) : formatDateTime(text, kind);
 }
 
-/** Returns the value of a relation, which is one value, a list or absent, as a list. */
+/** Converts the value of a relation to a list. The value is a single value, a list or absent. */
 const toList = <T>(value: unknown): readonly T[] =>
   Array.isArray(value) ? value : value === null || value === undefined ? [] : [value as T];
 
@@ -127,9 +127,9 @@ export function cellFormatterOf(
   );
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);
-    // Of a related row that the viewer may not see, only the id is known.
+    // If the viewer may not see the related row, only its id is known.
     const fullName = relatedRow ? distinctName(relatedRow) : `${singularLabelOf(target)} ${id}`;
-    // The name of the row itself is not repeated in the names of related rows.
+    // If the name of a related row begins with the name of the row itself, the link omits that part.
     const namePrefix = `${rowNameOf(type, row)}, `;
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
     return { label, id: String(id), ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${id}/` }) };

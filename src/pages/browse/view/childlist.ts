@@ -14,7 +14,7 @@ const MAX_UNPAGINATED_ROWS = 50;
 
 export class ChildListPlan {
   /** Name of the GraphQL field with the child rows, which is also the key of their data. */
-  readonly name: string;
+  readonly fieldName: string;
   readonly selection: string;
   /** Whether the list requires sign-in. */
   readonly isOwned: boolean;
@@ -36,7 +36,7 @@ export class ChildListPlan {
     const [orderingField] = resource.ordering;
     // Lists that are ordered by time show their newest rows.
     const showsNewest = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
-    this.name = name;
+    this.fieldName = name;
     this.isOwned = resource.owned;
     this.tablePlan = new TablePlan(childType, view.rest, endpointNameOf, parentField);
     this.isPaginated = isConnection;
@@ -57,7 +57,7 @@ export class ChildListPlan {
       : { totalCount: (value as Row[]).length, nodes: value as Row[] };
     const listUrl = this.listUrlPrefix && this.listUrlPrefix + parentId;
     return {
-      label: fieldNameToWords(this.name),
+      label: fieldNameToWords(this.fieldName),
       total: totalCount,
       table: this.tablePlan.tableOf(this.showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
       ...(listUrl && { listUrl }),

@@ -13,9 +13,9 @@ import { toSnakeCase } from '../../../contract/casing';
 import { fieldLabelOf } from './labels';
 import type { FormControl } from './viewmodel';
 
-/** Properties of an input that selects related rows: their endpoint, and all of them as choices if there are few. */
+/** Properties of an input that selects related rows: the name of their endpoint, and all rows as choices if there are few. */
 export interface RelationChoices {
-  target?: string;
+  endpointName?: string;
   choices?: readonly Choice[];
   /** GraphQL type of the rows to choose from. Present only if there are too many rows for a list of choices, so that the input searches them by name. */
   searchType?: string;

@@ -5,7 +5,7 @@ import type { Row } from './cells';
 import type { DetailField, RowLink, TrainingPlan } from './viewmodel';
 
 const ID_SELECTION = '{ id }';
-const PLAN_SELECTION = `canonicalRepresentation {
+const TRAINING_PLAN_SELECTION = `canonicalRepresentation {
   days { day { id name } weekdays { text } sets { set { id } exercises { summary exercise { id name } } } }
   muscles { front ${ID_SELECTION} back ${ID_SELECTION} frontSecondary ${ID_SELECTION} backSecondary ${ID_SELECTION} }
 }`;
@@ -29,11 +29,11 @@ interface ExerciseBase {
   translations: (NamedRow & { language: { fullName: string } })[];
 }
 
-const hasPlan = (type: GraphQLObjectType) => 'canonicalRepresentation' in type.getFields();
-const hasBase = (type: GraphQLObjectType) => 'exerciseBase' in type.getFields();
+const hasTrainingPlan = (type: GraphQLObjectType) => 'canonicalRepresentation' in type.getFields();
+const hasExerciseBase = (type: GraphQLObjectType) => 'exerciseBase' in type.getFields();
 
 export const detailSelection = (type: GraphQLObjectType): string =>
-  [hasPlan(type) ? PLAN_SELECTION : '', hasBase(type) ? TRANSLATIONS_SELECTION : ''].join(' ');
+  [hasTrainingPlan(type) ? TRAINING_PLAN_SELECTION : '', hasExerciseBase(type) ? TRANSLATIONS_SELECTION : ''].join(' ');
 
 const linkTo = (endpoint: string, id: string | number, label: string): RowLink => ({
   label,

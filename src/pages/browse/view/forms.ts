@@ -14,13 +14,13 @@ import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
 const MAX_CHOICES = 60;
-const NUMERIC_ID = /^\d+$/;
+const NUMERIC_ID_PATTERN = /^\d+$/;
 const LOGIN_CONTROLS: readonly FormControl[] = [
   { key: 'username', label: 'User name', kind: 'string', singleLine: true, required: true },
   { key: 'password', label: 'Password', kind: 'password', required: true },
 ];
 
-const SAFE_METHODS = ['GET', 'HEAD'];
+const READ_METHODS = ['GET', 'HEAD'];
 
 /** The row that an edit form changes, as JSON of the REST API. */
 interface CurrentRow {
@@ -29,7 +29,7 @@ interface CurrentRow {
 }
 
 type StoredValues = NonNullable<WriteForm['stored']>;
-type Forms = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>;
+type FormProperties = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>;
 
 export class FormBuilder {
   constructor(
@@ -37,14 +37,14 @@ export class FormBuilder {
     private readonly rowSearchOf: ReturnType<typeof createRowNameSearchLookup>,
   ) {}
 
-  private async readRelationChoices(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
+  private async readChoicesOfType(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
     const target = this.pageRoutes.endpointNameOf(type);
     const rowSearch = this.rowSearchOf(type);
     // An anonymous client cannot read rows of users, so they are not offered as choices.
-    if (!rowSearch || (rowSearch.owned && !signedIn)) return { target };
-    const choices = await rowSearch.firstRows(context.resolverContext, {}, MAX_CHOICES + 1);
-    if (choices && choices.length <= MAX_CHOICES) return { target, choices };
-    return { target, ...(rowSearch.findByName && { searchType: type }) };
+    if (!rowSearch || (rowSearch.owned && !signedIn)) return { endpointName: target };
+    const choices = await rowSearch.readFirstRows(context.resolverContext, {}, MAX_CHOICES + 1);
+    if (choices && choices.length <= MAX_CHOICES) return { endpointName: target, choices };
+    return { endpointName: target, ...(rowSearch.findByName && { searchType: type }) };
   }
 
   /** Adds search results to inputs that search rows by name: the rows that match the typed name, or the name of the row if an id was typed. */
@@ -57,9 +57,9 @@ export class FormBuilder {
       controls.map(async (control) => {
         const text = textOf(control.key)?.trim();
         if (!control.searchType || !text) return control;
-        const { findByName, firstRows } = this.rowSearchOf(control.searchType)!;
-        if (!NUMERIC_ID.test(text)) return { ...control, matches: await findByName!(context.resolverContext, text) };
-        const [row] = (await firstRows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
+        const { findByName, readFirstRows } = this.rowSearchOf(control.searchType)!;
+        if (!NUMERIC_ID_PATTERN.test(text)) return { ...control, matches: await findByName!(context.resolverContext, text) };
+        const [row] = (await readFirstRows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
         return { ...control, ...(row && { chosenName: String(row.label) }) };
       }),
     );
@@ -77,31 +77,31 @@ export class FormBuilder {
     );
   }
 
-  async relationChoicesFor({ fields, view }: Endpoint, request: RestRequest): Promise<FindRelationChoices> {
+  async loadRelationChoices({ fields, view }: Endpoint, request: RestRequest): Promise<FindRelationChoices> {
     const filterFields = new Set(view.filters.map(({ field }) => field));
     const types = fields
       .filter((field) => field.relation && (!field.restReadOnly || filterFields.has(field.name)))
       .map((field) => field.relation!.type);
     const choicesByType = new Map<string, RelationChoices>();
-    await Promise.all([...new Set(types)].map(async (type) => choicesByType.set(type, await this.readRelationChoices(type, request))));
-    return (type) => choicesByType.get(type) ?? { target: this.pageRoutes.endpointNameOf(type) };
+    await Promise.all([...new Set(types)].map(async (type) => choicesByType.set(type, await this.readChoicesOfType(type, request))));
+    return (type) => choicesByType.get(type) ?? { endpointName: this.pageRoutes.endpointNameOf(type) };
   }
 
   /** Returns the row that fills the form; undefined if it cannot be read. */
   private async readCurrentRow(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
     if (answer.status < 300 && request.method !== 'OPTIONS')
       return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
-    if (SAFE_METHODS.includes(request.method)) return undefined;
+    if (READ_METHODS.includes(request.method)) return undefined;
     const { data } = await endpoint.detail(request.context.resolverContext, { id });
     const { versionField } = endpoint.resource;
     return data?.row ? { row: data.row, ...(versionField && { version: data.row[versionField] }) } : undefined;
   }
 
-  async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: FindRelationChoices): Promise<Forms> {
+  async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: FindRelationChoices): Promise<FormProperties> {
     const { request } = result;
     const noForms = { forms: [], canDelete: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
-      return { ...noForms, forms: [formOf(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
+      return { ...noForms, forms: [buildWriteForm(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
     const { endpoint } = pageRoute;
     const { create, update, remove } = endpoint;
@@ -115,7 +115,7 @@ export class FormBuilder {
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
-        forms: methods.includes('POST') ? [formOf(listPath(endpoint), ['POST'], controls, undefined, result)] : [],
+        forms: methods.includes('POST') ? [buildWriteForm(listPath(endpoint), ['POST'], controls, undefined, result)] : [],
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
@@ -127,8 +127,8 @@ export class FormBuilder {
       return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
     }
     const { row, version } = currentRow;
-    const forms = writeMethods.length ? [formOf(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
-    // A form that was rejected for another reason keeps its version, because its values are still based on that version.
+    const forms = writeMethods.length ? [buildWriteForm(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
+    // After a version conflict, the form gets the current version. After any other error, it keeps the version on which its values are based.
     const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);
     return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
@@ -146,7 +146,7 @@ const emptyValueOf = ({ kind, multiple }: FormControl): unknown =>
   multiple ? [] : kind === 'boolean' ? false : kind === 'relation' ? null : '';
 
 /** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
-function formOf(
+function buildWriteForm(
   action: string,
   methods: readonly string[],
   controls: readonly FormControl[],

@@ -23,36 +23,36 @@ import type { RestOperation } from '../../../rest/endpoints';
 import type { HtmlView } from './viewmodel';
 
 type Variables = Record<string, unknown>;
-interface Translation {
+interface PublicDocument {
   text: string;
-  types: Readonly<Record<string, GraphQLInputType>>;
+  variableTypes: Readonly<Record<string, GraphQLInputType>>;
 }
 
-/** Returns a function that translates operations. It returns undefined for those that the public schema does not support. Documents are memoized. */
+/** Returns a function that translates operations. It returns undefined for those that the public schema does not support. Translations are cached. */
 export function operationTranslator(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
-  const translations = new Map<string, Translation | undefined>();
+  const translations = new Map<string, PublicDocument | undefined>();
   return ({ document }, variables) => {
     if (!translations.has(document)) translations.set(document, toPublicDocument(schema, parse(document)));
     const translation = translations.get(document);
-    return translation && { document: translation.text, variables: toJsonVariables(variables, translation.types) };
+    return translation && { document: translation.text, variables: toJsonVariables(variables, translation.variableTypes) };
   };
 }
 
 /** Removes the fields that the public schema does not have. Returns undefined if none are left or the rest is invalid. */
-function toPublicDocument(schema: GraphQLSchema, document: DocumentNode): Translation | undefined {
+function toPublicDocument(schema: GraphQLSchema, document: DocumentNode): PublicDocument | undefined {
   const info = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
     const field = info.getFieldDef();
     if (!field) return null;
     return field.extensions.wholeList && node.arguments?.length ? withoutPagination(node) : undefined;
   };
-  const publicDocument = removeUnused(visit(document, visitWithTypeInfo(info, { Field })));
+  const publicDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(info, { Field })));
   const { variableDefinitions = [], selectionSet } = publicDocument.definitions.find(
     (node): node is OperationDefinitionNode => node.kind === 'OperationDefinition',
   )!;
   if (!selectionSet.selections.length || validate(schema, publicDocument).length) return undefined;
   const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
-  return { text: print(publicDocument), types: Object.fromEntries(types) as Translation['types'] };
+  return { text: print(publicDocument), variableTypes: Object.fromEntries(types) as PublicDocument['variableTypes'] };
 }
 
 /** Removes the pagination arguments and `nodes` from a selection, because the list is not paginated in the public schema. */
@@ -64,7 +64,7 @@ function withoutPagination(node: FieldNode): FieldNode {
 }
 
 /** Removes variables and fragments that nothing refers to. */
-function removeUnused(document: DocumentNode): DocumentNode {
+function removeUnusedDefinitions(document: DocumentNode): DocumentNode {
   const [variables, fragments] = [new Set<string>(), new Set<string>()];
   visit(document, {
     VariableDefinition: () => false,
@@ -78,7 +78,7 @@ function removeUnused(document: DocumentNode): DocumentNode {
 }
 
 /** Converts the variables to JSON values. A file becomes null, and an empty `where` is left out. */
-function toJsonVariables(variables: Variables, types: Translation['types']): Variables {
+function toJsonVariables(variables: Variables, types: PublicDocument['variableTypes']): Variables {
   const entries = Object.entries(variables).filter(([name]) => types[name]);
   const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, toJsonValue(types[name]!, value)]));
   if (jsonVariables.where && !Object.keys(jsonVariables.where).length) delete jsonVariables.where;

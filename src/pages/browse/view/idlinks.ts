@@ -4,17 +4,17 @@ import type { OperationDefinitionNode, SelectionSetNode } from 'graphql';
 
 /** Describes which parts of a JSON value are ids. All items of an array share the description of the array. */
 export interface IdLinks {
-  /** Endpoint of the rows, if the value is an id or a list of ids. */
-  readonly endpoint?: string;
-  /** Links for the values of an object, by key. */
+  /** Name of the endpoint of the rows, if the value is an id or a list of ids. */
+  readonly endpointName?: string;
+  /** Descriptions of the values of an object, by key. */
   readonly keys: Readonly<Record<string, IdLinks>>;
 }
 
 export const NO_ID_LINKS: IdLinks = { keys: {} };
 
 /**
- * Returns the links of a response. `bodyPath` is the path from the data of the operation to the response body. `endpointOf` returns the endpoint of a
- * type.
+ * Describes the ids in the response to the operation `document`. `bodyPath` is the path from the data of the operation to the response body.
+ * `endpointOf` returns the name of the endpoint of a type.
  */
 export function idLinksOf(
   schema: GraphQLSchema,
@@ -44,8 +44,8 @@ export function idLinksOf(
         const childLinks = linksOfSelectionSet(getNamedType(field.type), node.selectionSet);
         // REST converts a list of `{ key value }` to one object with these keys.
         keys[key] = Object.keys(childLinks).sort().join() === 'key,value' ? childLinks.value! : { keys: childLinks };
-      } else if (relation) keys[key] = { endpoint: endpointOf(relation.type), keys: {} };
-      else if (node.name.value === 'id' && type.extensions.resource) keys[key] = { endpoint: endpointOf(type.name), keys: {} };
+      } else if (relation) keys[key] = { endpointName: endpointOf(relation.type), keys: {} };
+      else if (node.name.value === 'id' && type.extensions.resource) keys[key] = { endpointName: endpointOf(type.name), keys: {} };
       else keys[key] = NO_ID_LINKS;
     }
     return keys;

@@ -5,36 +5,36 @@ import type { RestRequest } from '../../../rest/request';
 import type { ViewSources } from './viewbuilder';
 import { createRowNameSearchLookup, type RowNameSearch } from './rownames';
 
-/** Prefix of the hidden form field with the id of the row whose name the visible field shows. */
+/** Prefix of the name of a hidden form field, which contains the id of the row whose name the visible field shows. */
 export const CHOSEN_ID_PREFIX = '_chosen_';
 
-const NUMERIC_ID = /^\d+$/;
-/** Prefix of the labels of a user's own rows: the id, because these rows may have equal names. */
-const ID_PREFIX = /^(\d+)(?:: |$)/;
+const NUMERIC_ID_PATTERN = /^\d+$/;
+/** Matches the id at the start of the label of a user's own row, such as `12: Push day`. It is there because such rows may have equal names. */
+const LABEL_ID_PATTERN = /^(\d+)(?:: |$)/;
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
 
 /** Returns the id of the row with the name `text`, if it is unambiguous. `chosenId` is the id of the suggestion that the user chose. */
 async function resolveName(
-  { findByName, firstRows, owned }: RowNameSearch,
+  { findByName, readFirstRows, owned }: RowNameSearch,
   text: string,
   chosenId: string | undefined,
   context: object,
 ): Promise<string | undefined> {
-  if (owned && ID_PREFIX.test(text)) return ID_PREFIX.exec(text)![1];
-  if (chosenId !== undefined && NUMERIC_ID.test(chosenId)) {
-    const [row] = (await firstRows(context, { id: { eq: chosenId } }, 1)) ?? [];
+  if (owned && LABEL_ID_PATTERN.test(text)) return LABEL_ID_PATTERN.exec(text)![1];
+  if (chosenId !== undefined && NUMERIC_ID_PATTERN.test(chosenId)) {
+    const [row] = (await readFirstRows(context, { id: { eq: chosenId } }, 1)) ?? [];
     if (row && isSameName(String(row.label), text)) return chosenId;
   }
   const matches = (await findByName?.(context, text)) ?? [];
-  const nameOf = (label: string | number) => (owned ? String(label).replace(ID_PREFIX, '') : String(label));
+  const nameOf = (label: string | number) => (owned ? String(label).replace(LABEL_ID_PATTERN, '') : String(label));
   const exactMatches = matches.filter(({ label }) => isSameName(nameOf(label), text));
   const [match] = exactMatches.length === 0 ? matches : exactMatches;
   return (exactMatches.length === 1 || matches.length === 1) && match ? match.value! : undefined;
 }
 
 /** Returns the relation fields that refer to at most one row. */
-const toOneRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
+const singleRowRelationsOf = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
 export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
@@ -42,7 +42,7 @@ export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schem
 
   const resolveId = async (type: string, text: string | undefined, chosenId: string | undefined, context: object) => {
     const name = text?.trim();
-    if (!name || NUMERIC_ID.test(name)) return undefined;
+    if (!name || NUMERIC_ID_PATTERN.test(name)) return undefined;
     const rowSearch = rowSearchOf(type);
     return rowSearch && resolveName(rowSearch, name, chosenId, context);
   };
@@ -55,7 +55,7 @@ export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schem
       return typeof value === 'string' ? value : undefined;
     };
     const values = { ...form.values };
-    for (const { rest, relation } of toOneRelations(fields)) {
+    for (const { rest, relation } of singleRowRelationsOf(fields)) {
       const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN_ID_PREFIX}${rest}`), context.resolverContext);
       if (id === undefined) continue;
       data.set(rest, [id]);
@@ -68,7 +68,7 @@ export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schem
 
   async function resolveQuery({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
     for (const { field, key, parse } of view.filters) {
-      const [metadata] = toOneRelations(fields.filter(({ name }) => name === field));
+      const [metadata] = singleRowRelationsOf(fields.filter(({ name }) => name === field));
       if (!metadata || parse === 'ids' || parse === 'commaIds') continue;
       const name = key ?? metadata.rest;
       const id = await resolveId(metadata.relation!.type, query.getAll(name).at(-1), undefined, context.resolverContext);

@@ -2,7 +2,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
 import type { Row } from './cells';
-import { preferredUnitField } from './timeseries';
+import { fieldInPreferredUnit } from './timeseries';
 import { prefersPounds } from './rowreader';
 import type { FormControl } from './viewmodel';
 
@@ -19,7 +19,7 @@ export class PreferredUnitLabels {
   /** Returns a function that adds the preferred unit to the input for a mass. Reads the preference only if the type has a field for a mass. */
   async unitAdderFor({ type }: Endpoint, context: object): Promise<(control: FormControl) => FormControl> {
     let key = this.keyByType.get(type.name);
-    if (key === undefined) this.keyByType.set(type.name, (key = preferredUnitField(type, this.schema)?.rest ?? ''));
+    if (key === undefined) this.keyByType.set(type.name, (key = fieldInPreferredUnit(type, this.schema)?.rest ?? ''));
     if (key === '') return (control) => control;
     this.readUnitSystem ??= this.prepare('{ viewer { profile { unitSystem } } }');
     const { data } = await this.readUnitSystem(context, {});

@@ -6,7 +6,7 @@ import { fieldMetadataOf, type PrepareOperation, type RunOperation } from '../..
 const MAX_LABEL_LENGTH = 60;
 const MAX_MATCHES = 20;
 const MAX_ROWS_IN_NAME = 3;
-/** Marks a list in the path of a name: the name is joined from several rows of the list instead of only the first one. */
+/** Suffix of a list in a field path. The name then joins the texts of several rows of the list; without the suffix, it uses only the first row. */
 const JOINED_LIST_SUFFIX = '[]';
 /** Kinds of fields that serve as the name of a row if its type has no text field. */
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
@@ -16,7 +16,7 @@ export interface RowNameSearch {
   /** Returns the rows whose name matches, at most MAX_MATCHES. Absent if the names contain no text fields. */
   findByName?(context: object, text: string): Promise<Choice[]>;
   /** Returns the first rows that match `where`, with their names as labels. */
-  firstRows(context: object, where: object, first: number): Promise<Choice[] | undefined>;
+  readFirstRows(context: object, where: object, first: number): Promise<Choice[] | undefined>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export interface RowNameRule {
   selection: string;
   nameOf(row: Row): string;
   /** Returns the text that distinguishes rows with equal names; empty if there is none. */
-  distinctionOf(row: Row): string;
+  distinguishingTextOf(row: Row): string;
 }
 
 type FieldPath = readonly string[];
@@ -48,7 +48,7 @@ function namingField(fields: readonly FieldMetadata[], ordering: readonly string
 /** Converts a path to a selection: `a.b` → `a { b }`. */
 const selectionOfPath = (path: FieldPath): string => path.reduceRight((inner, name) => (inner ? `${name} { ${inner} }` : name), '');
 
-const pathOf = (text: string): FieldPath => text.replaceAll(JOINED_LIST_SUFFIX, '').split('.');
+const parseFieldPath = (text: string): FieldPath => text.replaceAll(JOINED_LIST_SUFFIX, '').split('.');
 
 function textsAt(value: unknown, [name, ...rest]: FieldPath): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, name === undefined ? [] : [name, ...rest]));
@@ -58,7 +58,7 @@ function textsAt(value: unknown, [name, ...rest]: FieldPath): string[] {
 
 /** Returns the text at the end of the path. Texts of several rows are joined: `Back Squat + Deadlift`. */
 function textAt(row: Row, path: string): string {
-  const texts = [...new Set(textsAt(row, pathOf(path)).filter(Boolean))];
+  const texts = [...new Set(textsAt(row, parseFieldPath(path)).filter(Boolean))];
   if (!path.includes(JOINED_LIST_SUFFIX)) return texts[0] ?? '';
   const remainingCount = texts.length - MAX_ROWS_IN_NAME;
   return remainingCount > 0 ? [...texts.slice(0, MAX_ROWS_IN_NAME), `${remainingCount} more`].join(' + ') : texts.join(' + ');
@@ -70,21 +70,21 @@ export function nameRuleOf(
   { labelPaths: declaredNames, distinguishingPath, ordering }: ResourceMetadata,
   parent?: FieldMetadata,
 ): RowNameRule {
-  const ownNames = declaredNames?.filter((path) => pathOf(path)[0] !== parent?.relation?.object);
+  const ownNames = declaredNames?.filter((path) => parseFieldPath(path)[0] !== parent?.relation?.object);
   const names = ownNames?.length ? ownNames : undefined;
   const field = names ? undefined : namingField(fieldMetadataOf(type), ordering);
   const namePaths = names ?? (field ? [field.name] : []);
   return {
-    paths: namePaths.map(pathOf),
+    paths: namePaths.map(parseFieldPath),
     selection: [...namePaths, ...(distinguishingPath === undefined ? [] : [distinguishingPath])]
-      .map((path) => selectionOfPath(pathOf(path)))
+      .map((path) => selectionOfPath(parseFieldPath(path)))
       .join(' '),
     nameOf: (row) =>
       namePaths
         .map((path) => textAt(row, path))
         .filter(Boolean)
         .join(', '),
-    distinctionOf: (row) => (distinguishingPath === undefined ? '' : textAt(row, distinguishingPath)),
+    distinguishingTextOf: (row) => (distinguishingPath === undefined ? '' : textAt(row, distinguishingPath)),
   };
 }
 
@@ -92,13 +92,13 @@ export function nameRuleOf(
 export function createDistinctNameLookup(
   rows: readonly Row[],
   nameOf: (row: Row) => string,
-  { distinctionOf }: RowNameRule,
+  { distinguishingTextOf }: RowNameRule,
 ): (row: Row) => string {
   const distinctionsByName = new Map<string, Set<string>>();
-  for (const row of rows) distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(distinctionOf(row)));
+  for (const row of rows) distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(distinguishingTextOf(row)));
   return (row) => {
     const name = nameOf(row);
-    const distinction = !name || distinctionsByName.get(name)!.size > 1 ? distinctionOf(row) : '';
+    const distinction = !name || distinctionsByName.get(name)!.size > 1 ? distinguishingTextOf(row) : '';
     return name && distinction ? `${name} (${distinction})` : name || distinction;
   };
 }
@@ -126,12 +126,12 @@ function createRowSearch(
   const nameRule = nameRuleOf(type, resource);
   const { paths, selection: nameSelection } = nameRule;
   if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
-  const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [pathOf(resource.distinguishingPath)])].filter((path) =>
+  const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [parseFieldPath(resource.distinguishingPath)])].filter((path) =>
     isTextPath(type, path),
   );
   let run: RunOperation | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
-  const firstRows: RowNameSearch['firstRows'] = async (context, where, first) => {
+  const firstRows: RowNameSearch['readFirstRows'] = async (context, where, first) => {
     const { data } = await (run ??= prepare(document))(context, { where, first });
     const matchingRows = data?.page.nodes as Row[] | undefined;
     const nameOf = createDistinctNameLookup(matchingRows ?? [], nameRule.nameOf, nameRule);
@@ -144,7 +144,7 @@ function createRowSearch(
   };
   return {
     owned,
-    firstRows,
+    readFirstRows: firstRows,
     ...(textPaths.length && {
       async findByName(context, text) {
         const conditions = textPaths.map((path) => searchCondition(type, path, text));

@@ -28,7 +28,7 @@ function goalProperty({ hasGoalCalories, user }: Row): { goal?: number } {
 
 export class RowReader {
   private readonly endpointNameOf: EndpointNameOf;
-  private readonly runByDocument = new Map<string, RunOperation>();
+  private readonly operationByDocument = new Map<string, RunOperation>();
   private readonly planByEndpoint = new Map<string, EndpointPlan>();
 
   constructor(
@@ -84,13 +84,13 @@ export class RowReader {
         })),
         translationLinksField(type, row),
       ],
-      childLists: childListPlans.flatMap((childListPlan) => childListPlan.childRowsOf(row[childListPlan.name], id, signedIn) ?? []),
+      childLists: childListPlans.flatMap((childListPlan) => childListPlan.childRowsOf(row[childListPlan.fieldName], id, signedIn) ?? []),
     };
   }
 
   private prepareOnce(document: string): RunOperation {
-    let run = this.runByDocument.get(document);
-    if (!run) this.runByDocument.set(document, (run = this.prepare(document)));
+    let run = this.operationByDocument.get(document);
+    if (!run) this.operationByDocument.set(document, (run = this.prepare(document)));
     return run;
   }
 

@@ -2,13 +2,13 @@
 import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { FormControl, StoredValue } from './viewmodel';
 
-const TIME_WITHOUT_SECONDS = /(^|T)(\d\d:\d\d)$/;
+const TIME_WITHOUT_SECONDS_PATTERN = /(^|T)(\d\d:\d\d)$/;
 
 /** Returns the same text for all spellings of a value, such as `80` and `80.00`. */
 function normalizeText(text: string, { kind }: FormControl): string {
   const trimmed = text.trim();
   if ((kind === 'decimal' || kind === 'integer') && trimmed !== '') return String(Number(trimmed));
-  if (kind === 'time' || kind === 'datetime') return trimmed.replace(TIME_WITHOUT_SECONDS, '$1$2:00');
+  if (kind === 'time' || kind === 'datetime') return trimmed.replace(TIME_WITHOUT_SECONDS_PATTERN, '$1$2:00');
   return trimmed.replaceAll('\r\n', '\n');
 }
 

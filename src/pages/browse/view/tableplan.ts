@@ -37,7 +37,7 @@ export class TablePlan {
   private readonly nameRule: RowNameRule;
   private readonly columns: TableView['columns'];
   private readonly columnFields: readonly FieldMetadata[];
-  private readonly childLists: readonly ChildField[];
+  private readonly childFields: readonly ChildField[];
   private readonly hasImages: boolean;
 
   /** `parentField` refers to the parent of all rows. It gets no column, because its value is the same in all of them. */
@@ -51,7 +51,7 @@ export class TablePlan {
     const { paths, selection } = this.nameRule;
     const visibleFields = visibleFieldsOf(type);
     this.columnFields = visibleFields.filter((field) => field !== parentField && hasColumn(field, this.nameRule));
-    this.childLists = childFieldsOf(type).filter(({ isConnection, childType }) => !isConnection && childType.extensions.resource!.owned);
+    this.childFields = childFieldsOf(type).filter(({ isConnection, childType }) => !isConnection && childType.extensions.resource!.owned);
     this.hasImages = isListType(getNullableType(type.getFields()[IMAGES_FIELD]?.type));
     const nameField = paths.length === 1 && paths[0]!.length === 1 ? visibleFields.find(({ name }) => name === paths[0]![0]) : undefined;
     this.columns = [
@@ -66,14 +66,14 @@ export class TablePlan {
         sortable: field.sortable,
         cellClass: cellClassOf(field),
       })),
-      ...this.childLists.map(({ name }) => ({ key: name, label: fieldNameToWords(name), sortable: false })),
+      ...this.childFields.map(({ name }) => ({ key: name, label: fieldNameToWords(name), sortable: false })),
     ];
     this.selection = [
       'id',
       selection,
       ...this.columnFields.map((field) => selectionOf(type, field)),
       this.hasImages ? `${IMAGES_FIELD} { image }` : '',
-      ...this.childLists.map(({ name, childType }) => `${name} { id ${nameRuleOf(childType, childType.extensions.resource!).selection} }`),
+      ...this.childFields.map(({ name, childType }) => `${name} { id ${nameRuleOf(childType, childType.extensions.resource!).selection} }`),
     ].join(' ');
   }
 
@@ -85,7 +85,7 @@ export class TablePlan {
   }
 
   private rowOf(row: Row, cellFormatters: readonly ((row: Row) => Cell)[]): TableRow {
-    const { type, endpointName, childLists, endpointNameOf } = this;
+    const { type, endpointName, childFields, endpointNameOf } = this;
     const image = this.hasImages ? (row[IMAGES_FIELD] as Row[])[0]?.image : undefined;
     return {
       id: String(row.id),
@@ -94,7 +94,7 @@ export class TablePlan {
       ...(typeof image === 'string' && { picture: image }),
       cells: [
         ...cellFormatters.map((formatCell) => formatCell(row)),
-        ...childLists.map(({ name, childType }) =>
+        ...childFields.map(({ name, childType }) =>
           linksCell(row[name] as Row[], MAX_NAMES_PER_CELL, childLinkOf(childType, endpointNameOf(childType.name))),
         ),
       ],

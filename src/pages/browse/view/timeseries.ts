@@ -24,27 +24,27 @@ export interface TimeChart {
 }
 
 export interface TimeSeries {
-  series: readonly TimeChart[];
+  charts: readonly TimeChart[];
   /** Length of the period in days. It ends with the newest row; 0 means all rows. */
   days: number;
 }
 
 /** Selectable periods in days (0 for all). The first one is the default. */
-export const PERIODS = [90, 365, 0] as const;
+export const PERIOD_CHOICES_DAYS = [90, 365, 0] as const;
 export const PERIOD_PARAMETER = 'days';
 
 const MAX_LINES = 5;
-const MAX_ROWS = 5000;
+const MAX_ROWS_WITHOUT_PERIOD = 5000;
 /** At most this many rows are read per day of the period, on average. If there are more, the oldest days are not drawn. */
 const MAX_ROWS_PER_DAY = 12;
 const DAY_MS = 86_400_000;
 const DATE_LENGTH = 10;
-const UNIT_TYPE_SUFFIX = /Unit$/;
+const UNIT_TYPE_PATTERN = /Unit$/;
 
-interface SeriesSpec {
+interface ChartFields {
   day: FieldMetadata;
   value: FieldMetadata;
-  /** Field that says what was measured; each of its values is a line. */
+  /** Field that says what was measured; each of its values becomes a line. */
   lineField?: FieldMetadata;
   unit?: FieldMetadata;
   /** Whether the value of a row without a unit is in the mass unit that the user prefers. */
@@ -55,53 +55,53 @@ interface SeriesSpec {
  * Chooses the fields to draw: the first date field and the first decimal field. Returns undefined if one of them is missing, if the rows are public
  * or if the field with the unit cannot be determined.
  */
-function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpec | undefined {
+function chartFieldsOf(type: GraphQLObjectType, schema: GraphQLSchema): ChartFields | undefined {
   const fields = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
   const day = fields.find(({ kind }) => kind === 'date');
   const value = fields.find(({ kind }) => kind === 'decimal');
   if (!type.extensions.resource!.owned || !day || !value) return undefined;
-  const units = fields.filter(({ relation }) => relation && UNIT_TYPE_SUFFIX.test(relation.type));
+  const units = fields.filter(({ relation }) => relation && UNIT_TYPE_PATTERN.test(relation.type));
   const unitChoice = fieldMetadataOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
   const unit = units.find(({ relation }) => relation!.object.startsWith(value.name)) ?? unitChoice;
   if (units.length > 0 && !unit) return undefined;
   const lineField =
-    fields.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_SUFFIX.test(relation.type)) ??
+    fields.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_PATTERN.test(relation.type)) ??
     fields.find(({ kind, null: isNullable }) => kind === 'choice' && !isNullable);
   const isInPreferredUnit = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
   return { day, value, isInPreferredUnit, ...(lineField && { lineField }), ...(unit && { unit }) };
 }
 
 /** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
-export function preferredUnitField(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
-  const spec = seriesSpecOf(type, schema);
+export function fieldInPreferredUnit(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
+  const spec = chartFieldsOf(type, schema);
   return spec?.isInPreferredUnit ? spec.value : undefined;
 }
 
-const selectionOfSpec = (type: GraphQLObjectType, { day, value, lineField, unit }: SeriesSpec): string =>
+const selectionOfChartFields = (type: GraphQLObjectType, { day, value, lineField, unit }: ChartFields): string =>
   [lineField, unit]
     .flatMap((field) => (field ? [selectionOfField(type, field)] : []))
     .concat('id', day.name, value.name)
     .join(' ');
 
-const targetOf = (type: GraphQLObjectType, field: FieldMetadata) =>
+const relatedTypeOf = (type: GraphQLObjectType, field: FieldMetadata) =>
   getNamedType(type.getFields()[field.relation!.object]!.type) as GraphQLObjectType;
 
 function selectionOfField(type: GraphQLObjectType, field: FieldMetadata): string {
   if (!field.relation) return field.name;
-  const target = targetOf(type, field);
+  const target = relatedTypeOf(type, field);
   return `${field.name} ${field.relation.object} { id ${nameRuleOf(target, target.extensions.resource!).selection} }`;
 }
 
 function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
   const id = String(row[field.name] as string | number);
   if (!field.relation) return String(field.choices?.find(({ value }) => value === id)?.label ?? id);
-  const target = targetOf(type, field);
+  const target = relatedTypeOf(type, field);
   const relatedRow = row[field.relation.object] as Row | null;
   return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
 }
 
 /** Groups the rows into lines. If a day has several values, the largest is drawn. */
-function linesOf(type: GraphQLObjectType, { day, value, lineField }: SeriesSpec, rows: readonly Row[]): ChartLine[] {
+function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields, rows: readonly Row[]): ChartLine[] {
   const lines = new Map<string, Map<string, number>>();
   for (const row of rows) {
     const name = lineField ? valueLabel(type, lineField, row) : '';
@@ -118,23 +118,23 @@ function linesOf(type: GraphQLObjectType, { day, value, lineField }: SeriesSpec,
 }
 
 /** Whether a line has at least two points and a value other than zero. */
-const isInformative = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
+const isWorthDrawing = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
 export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
-  const specByType = new Map<string, { spec?: SeriesSpec; run?: RunOperation }>();
+  const specByType = new Map<string, { spec?: ChartFields; run?: RunOperation }>();
 
   /** Reads the time series of a list. `where` is the filter of the list. */
   return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
-    if (!specByType.has(type.name)) specByType.set(type.name, { spec: seriesSpecOf(type, schema) });
+    if (!specByType.has(type.name)) specByType.set(type.name, { spec: chartFieldsOf(type, schema) });
     const entry = specByType.get(type.name)!;
     const { spec } = entry;
     if (!spec) return undefined;
     entry.run ??= prepare(
       `query ($where: ${type.name}Where, $first: Int) {
-        page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${spec.day.name}: DESC }]) { nodes { ${selectionOfSpec(type, spec)} } }
+        page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${spec.day.name}: DESC }]) { nodes { ${selectionOfChartFields(type, spec)} } }
       }`,
     );
-    const { data } = await entry.run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS });
+    const { data } = await entry.run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
     const allRows = (data?.page.nodes ?? []) as Row[];
     const newestTime = allRows.length ? Date.parse(String(allRows[0]![spec.day.name]).slice(0, DATE_LENGTH)) : 0;
     const rows = days
@@ -156,6 +156,6 @@ export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperatio
         omittedCount: Math.max(0, lines.length - MAX_LINES),
       };
     });
-    return { series: series.filter(({ lines }) => lines.some(isInformative)), days };
+    return { charts: series.filter(({ lines }) => lines.some(isWorthDrawing)), days };
   };
 }

@@ -6,12 +6,12 @@ import type { ApiDescription, RenderInput } from '../../../rest/htmlrenderer';
 import { operationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
 import { idLinksOf, NO_ID_LINKS, type IdLinks } from './idlinks';
-import type { Metadata } from '../../../rest/dialect/metadata';
+import type { OptionsMetadata } from '../../../rest/dialect/metadata';
 import { pluralLabelOf, singularLabelOf } from './cells';
 import { createRowNameSearchLookup } from './rownames';
 import { pagePathOf, PageRoutes, pageResourceOf } from './pageroutes';
 import { PreferredUnitLabels } from './preferredunits';
-import { PERIOD_PARAMETER, PERIODS, timeSeriesReader } from './timeseries';
+import { PERIOD_PARAMETER, PERIOD_CHOICES_DAYS, timeSeriesReader } from './timeseries';
 import { RowReader } from './rowreader';
 import { fieldLabelOf, endpointTitle } from './labels';
 import { parsePageWindow } from '../../../rest/dialect/pagination';
@@ -27,21 +27,21 @@ export interface ViewSources extends ApiDescription {
   prepare: PrepareOperation;
 }
 
-const SEARCH_PATH = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
+const SEARCH_PATH_PATTERN = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
 
 export class ViewBuilder {
   private readonly pageRoutes: PageRoutes;
-  private readonly forms: FormBuilder;
+  private readonly formBuilder: FormBuilder;
   private readonly rowReader: RowReader;
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
   private readonly preferredUnits: PreferredUnitLabels;
   private readonly translateOperation: ReturnType<typeof operationTranslator>;
-  private readonly linksByDocument = new Map<string, IdLinks>();
+  private readonly idLinksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly sources: ViewSources) {
     const { schema, clientSchema, endpoints, prepare } = sources;
     this.pageRoutes = new PageRoutes(endpoints);
-    this.forms = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepare));
+    this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepare));
     this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
     this.readTimeSeries = timeSeriesReader(schema, prepare);
     this.preferredUnits = new PreferredUnitLabels(schema, prepare);
@@ -54,19 +54,19 @@ export class ViewBuilder {
     const view = baseView(result);
     if (!route) return view;
     const pageRoute = this.pageRoutes.routeOfPage(route, result);
-    const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as Metadata | undefined;
+    const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as OptionsMetadata | undefined;
     Object.assign(view, {
       kind: pageRoute.kind,
       name: endpointTitle(String(options?.name ?? '')),
       description: String(options?.description ?? ''),
       options,
-      links: this.linksFor(route, pageRoute, result),
-      graphql: this.graphqlOf(route, result),
+      links: this.idLinksFor(route, pageRoute, result),
+      graphql: this.equivalentOperationOf(route, result),
       path: pagePathOf(pageRoute, request.path),
       ...this.viewOfKind(pageRoute, request.path),
     });
     if (pageRoute.endpoint) return Object.assign(view, await this.viewOfRows(pageRoute.endpoint, pageRoute, view.name, result));
-    return Object.assign(view, await this.forms.formsOf(pageRoute, result, () => ({})));
+    return Object.assign(view, await this.formBuilder.formsOf(pageRoute, result, () => ({})));
   }
 
   /** Returns the view properties that only the API root, actions, and endpoints that belong to no row (such as searches) have. */
@@ -78,7 +78,7 @@ export class ViewBuilder {
         description: 'Lists open as tables and rows as pages. Programs get JSON from the same URLs.',
       };
     if (pageRoute.kind === 'standalone') {
-      const match = SEARCH_PATH.exec(path);
+      const match = SEARCH_PATH_PATTERN.exec(path);
       const resource = match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
       return {
         filters: argumentControlsOf(pageRoute.computedEndpoint.field.args),
@@ -93,13 +93,13 @@ export class ViewBuilder {
   private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: RenderInput): Promise<Partial<HtmlView>> {
     const { request } = result;
     const { fields, view: viewMetadata } = endpoint;
-    const relationChoicesOf = await this.forms.relationChoicesFor(endpoint, request);
-    const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, relationChoicesOf);
+    const relationChoicesOf = await this.formBuilder.loadRelationChoices(endpoint, request);
+    const { forms, ...formProperties } = await this.formBuilder.formsOf(pageRoute, result, relationChoicesOf);
     const data = await this.readData(pageRoute, result);
     const addUnit = forms.length ? await this.preferredUnits.unitAdderFor(endpoint, request.context.resolverContext) : undefined;
     const filledForms = forms.map(async (form) => {
-      const controls = await this.forms.addSearchResults(form.controls, (key) => form.values[key]?.at(-1), request);
-      const labelledValues = form.stored && { stored: await this.forms.labelStoredValues(form.controls, form.stored, request) };
+      const controls = await this.formBuilder.addSearchResults(form.controls, (key) => form.values[key]?.at(-1), request);
+      const labelledValues = form.stored && { stored: await this.formBuilder.labelStoredValues(form.controls, form.stored, request) };
       return { ...form, ...labelledValues, controls: addUnit ? controls.map(addUnit) : controls };
     });
     const rowView = {
@@ -114,13 +114,13 @@ export class ViewBuilder {
     const filterValue = (key: string) => request.query.getAll(key).at(-1);
     return {
       ...rowView,
-      filters: await this.forms.addSearchResults(filterControlsOf(viewMetadata.filters, fields, relationChoicesOf), filterValue, request),
+      filters: await this.formBuilder.addSearchResults(filterControlsOf(viewMetadata.filters, fields, relationChoicesOf), filterValue, request),
       sortableKeys: fields.filter(({ hidden, sortable }) => !hidden && sortable).map(({ rest: key }) => key),
       pageWindow: parsePageWindow(request.query, request.maxLimit),
     };
   }
 
-  private graphqlOf(route: Route, { request }: RenderInput): HtmlView['graphql'] {
+  private equivalentOperationOf(route: Route, { request }: RenderInput): HtmlView['graphql'] {
     const { lastOperation } = request;
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
@@ -133,18 +133,18 @@ export class ViewBuilder {
     return this.translateOperation(endpoint.list, { first: limit, offset });
   }
 
-  private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): IdLinks {
+  private idLinksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): IdLinks {
     if (answer.status >= 300 || request.method === 'OPTIONS') return NO_ID_LINKS;
-    if (route.kind === 'standalone') return this.linksOfOperation(route.computedEndpoint.run, 'result');
-    if (route.kind === 'action') return this.linksOfOperation(route.computedEndpoint.run, 'row', 'action');
-    if (pageRoute.kind === 'list') return { keys: { results: this.linksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
-    return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_ID_LINKS;
+    if (route.kind === 'standalone') return this.idLinksOfOperation(route.computedEndpoint.run, 'result');
+    if (route.kind === 'action') return this.idLinksOfOperation(route.computedEndpoint.run, 'row', 'action');
+    if (pageRoute.kind === 'list') return { keys: { results: this.idLinksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
+    return pageRoute.kind === 'detail' ? this.idLinksOfOperation(pageRoute.endpoint.detail, 'row') : NO_ID_LINKS;
   }
 
-  private linksOfOperation({ document }: RestOperation, ...bodyPath: string[]): IdLinks {
-    let links = this.linksByDocument.get(document);
+  private idLinksOfOperation({ document }: RestOperation, ...bodyPath: string[]): IdLinks {
+    let links = this.idLinksByDocument.get(document);
     if (!links)
-      this.linksByDocument.set(
+      this.idLinksByDocument.set(
         document,
         (links = idLinksOf(this.sources.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type))),
       );
@@ -165,7 +165,7 @@ export class ViewBuilder {
       const { results } = answer.body as { results: { id: number }[] };
       const where = (request.lastOperation?.variables.where ?? {}) as object;
       const requestedDays = Number(request.query.get(PERIOD_PARAMETER));
-      const days = request.query.has(PERIOD_PARAMETER) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
+      const days = request.query.has(PERIOD_PARAMETER) ? (PERIOD_CHOICES_DAYS.find((period) => period === requestedDays) ?? PERIOD_CHOICES_DAYS[0]) : PERIOD_CHOICES_DAYS[0];
       const ids = results.map(({ id }) => String(id));
       const [table, timeSeries] = await Promise.all([
         this.rowReader.readTable(endpoint, ids, context),
@@ -203,7 +203,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     errors: errorsOf(answer),
     fieldKinds: {},
     writableKeys: [],
-    labels: {},
+    fieldLabels: {},
     alternativeEndpoints: [],
     actions: [],
     resources: [],
@@ -225,7 +225,7 @@ function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
     resource: pageResourceOf(endpoint),
     fieldKinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
     writableKeys: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
-    labels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, fieldLabelOf(metadata)])),
+    fieldLabels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, fieldLabelOf(metadata)])),
     alternativeEndpoints: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
     actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };

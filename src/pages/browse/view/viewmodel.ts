@@ -3,7 +3,7 @@ import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { Choice, FieldKind } from '../../../contract/metadata';
 import type { IdLinks } from './idlinks';
 import type { TimeSeries } from './timeseries';
-import type { Metadata } from '../../../rest/dialect/metadata';
+import type { OptionsMetadata } from '../../../rest/dialect/metadata';
 import type { Route } from '../../../rest/routes';
 
 export interface FormControl {
@@ -28,12 +28,12 @@ export interface FormControl {
   /** Whether the value is a text with several ids, separated by commas. */
   commaSeparated?: boolean;
   /** Name of the endpoint of the rows, if the value is an id. */
-  target?: string;
+  endpointName?: string;
   /** GraphQL type of the rows, if the input searches them by name. */
   searchType?: string;
   /** Rows that match the typed name. */
   matches?: readonly Choice[];
-  /** Name of the row, if the value of the input is its id. */
+  /** Name of the row whose id is the value of the input. */
   chosenName?: string;
 }
 
@@ -173,20 +173,20 @@ export interface HtmlView {
   body: unknown;
   headers: Readonly<Record<string, string>>;
   allowedMethods: readonly string[];
-  options?: Metadata;
+  options?: OptionsMetadata;
   links: IdLinks;
   /** Validation messages by REST key; empty if the response has none. */
   errors: FieldErrors;
   resource?: PageResource;
   id?: string;
-  /** Name of the computed endpoint below a row that the page shows, such as `nutritional_values`. */
+  /** Name of the action of a row that the page shows, such as `nutritional_values`; absent on other pages. */
   extraAction?: string;
   /** Kinds of the visible fields by REST key. */
   fieldKinds: Readonly<Record<string, FieldKind>>;
   /** REST keys of the visible fields that can be written. */
   writableKeys: readonly string[];
   /** Labels of the visible fields by REST key. */
-  labels: Readonly<Record<string, string>>;
+  fieldLabels: Readonly<Record<string, string>>;
   /** Names of other endpoints with the same rows. */
   alternativeEndpoints: readonly string[];
   /** Rows of a list page. */

@@ -7,10 +7,10 @@ export interface TableArrangement {
   sort?: { column: string; descending: boolean };
   /** Text that the visible cells of a row must contain, ignoring case. */
   filter: string;
-  hidden: ReadonlySet<string>;
+  hiddenColumns: ReadonlySet<string>;
 }
 
-export const DEFAULT_ARRANGEMENT: TableArrangement = { filter: '', hidden: new Set() };
+export const DEFAULT_ARRANGEMENT: TableArrangement = { filter: '', hiddenColumns: new Set() };
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
@@ -21,8 +21,8 @@ function compare(a: unknown, b: unknown, kind: Column['kind'], descending: boole
   return descending ? -order : order;
 }
 
-export function arrangeTable({ columns, rows }: Table, { sort, filter, hidden }: TableArrangement): Table {
-  const visibleIndexes = columns.flatMap(({ name }, index) => (hidden.has(name) ? [] : [index]));
+export function arrangeTable({ columns, rows }: Table, { sort, filter, hiddenColumns }: TableArrangement): Table {
+  const visibleIndexes = columns.flatMap(({ name }, index) => (hiddenColumns.has(name) ? [] : [index]));
   const searchText = filter.trim().toLowerCase();
   const filteredRows =
     searchText === ''
@@ -42,7 +42,7 @@ export function nextSortOrder({ sort }: TableArrangement, column: string): Table
   return sort.descending ? undefined : { column, descending: true };
 }
 
-/** Returns the table as CSV. Columns have the same names as in the CSV export of the server; a converted unit is added to the name. */
+/** Returns the table as CSV. Columns have the same names as in the CSV export of the server, followed by the unit if it was converted. */
 export const csvOf = ({ columns, rows }: Table): string =>
   formatLine(columns.map((column) => formatCell(column.isConverted ? columnHeadingOf(column) : column.name))) +
   rows.map((row) => formatLine(row.map(formatCell))).join('');

@@ -7,12 +7,12 @@ const STRUCTURAL_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']
 const NAMING_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);
 const STATISTIC_TITLES: Readonly<Record<string, string>> = { avg: 'mean', stddev: 'standard deviation of' };
 
-/** Suffixes of grouping keys: `dateBucket` belongs to `date`, `repsBin` to `reps`. */
-const GROUPING_SUFFIX = /(?<=.)(?:Bucket|Bin)$/;
+/** Suffixes of grouping keys, which titles leave out: `dateBucket` groups rows by `date`, `repsBin` by `reps`. */
+const GROUPING_SUFFIX_PATTERN = /(?<=.)(?:Bucket|Bin)$/;
 
 const wordsOf = (part: string) =>
   part
-    .replace(GROUPING_SUFFIX, '')
+    .replace(GROUPING_SUFFIX_PATTERN, '')
     .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
     .toLowerCase();
 

@@ -30,7 +30,7 @@ export interface GraphQLRequest {
 /** Units by the path of the field from the root of the result, such as `workoutLogs.nodes.weightKg`. */
 export type MassUnitByPath = ReadonlyMap<string, DisplayMassUnit>;
 
-const KILOGRAMS: Record<DisplayMassUnit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
+const KILOGRAMS_PER_UNIT: Record<DisplayMassUnit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
 const DECIMAL_PLACES = 2;
 
 type Field = GraphQLField<unknown, unknown>;
@@ -91,9 +91,9 @@ export function convertMasses(
   chosenUnit: DisplayMassUnit | undefined,
 ): Table {
   if (massUnits.size === 0) return table;
-  const unitOf = (name: string) => massUnits.get(list ? `${list.root}.${name}` : name);
+  const unitOf = (name: string) => massUnits.get(list ? `${list.outermostPath}.${name}` : name);
   const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));
-  const factors = units.map((unit) => (unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS[unit] / KILOGRAMS[chosenUnit] : undefined));
+  const factors = units.map((unit) => (unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS_PER_UNIT[unit] / KILOGRAMS_PER_UNIT[chosenUnit] : undefined));
   const columns = table.columns.map((column, index) => {
     const unit = units[index];
     return unit ? { ...column, unit: chosenUnit ?? unit, ...(factors[index] && { isConverted: true }) } : column;

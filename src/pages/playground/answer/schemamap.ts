@@ -25,7 +25,7 @@ export interface SchemaMap {
 }
 
 /** Returns the type that the field refers to; for a connection, the type of its nodes. */
-function targetOf({ type }: GraphQLField<unknown, unknown>): { type: GraphQLObjectType; isMany: boolean } | undefined {
+function referencedTypeOf({ type }: GraphQLField<unknown, unknown>): { type: GraphQLObjectType; isMany: boolean } | undefined {
   const namedType = getNamedType(type);
   if (!isObjectType(namedType)) return undefined;
   const nodes = namedType.getFields().nodes;
@@ -44,7 +44,7 @@ export function schemaMapOf(schema: GraphQLSchema): SchemaMap {
     types: rows.map(({ name, description }) => ({ name, description: description ?? '' })),
     relations: rows.flatMap((from) =>
       Object.values(from.getFields()).flatMap((field) => {
-        const target = targetOf(field);
+        const target = referencedTypeOf(field);
         if (!target || !names.has(target.type.name)) return [];
         return [{ from: from.name, field: field.name, to: target.type.name, isMany: target.isMany }];
       }),
@@ -53,7 +53,7 @@ export function schemaMapOf(schema: GraphQLSchema): SchemaMap {
 }
 
 /** Returns the part of the map around one type: the type, its relations in both directions and the related types. */
-export function neighbourhoodOf({ types, relations }: SchemaMap, name: string): SchemaMap {
+export function mapAroundType({ types, relations }: SchemaMap, name: string): SchemaMap {
   const nearRelations = relations.filter(({ from, to }) => from === name || to === name);
   const names = new Set([name, ...nearRelations.flatMap(({ from, to }) => [from, to])]);
   return { types: types.filter((type) => names.has(type.name)), relations: nearRelations };

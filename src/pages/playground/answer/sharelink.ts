@@ -13,7 +13,7 @@ export interface SharedRequest {
 }
 
 export const PLAYGROUND_PATH = '/playground';
-export const SCHEMA_PATH = '/playground/schema.json';
+export const SCHEMA_FILE_PATH = '/playground/schema.json';
 
 export function shareUrlOf({ query, variables, view, chart, unit }: SharedRequest): string {
   const parameters = new URLSearchParams({ query });
@@ -26,13 +26,13 @@ export function shareUrlOf({ query, variables, view, chart, unit }: SharedReques
 
 const isStringArray = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-function chartOf(text: string | null): ChartSettings | undefined {
+function parseChartSettings(text: string | null): ChartSettings | undefined {
   try {
     const { kind, x, y, by } = JSON.parse(text ?? '{}') as Record<string, unknown>;
     if (!CHART_KINDS.includes(kind as ChartKind) || typeof x !== 'string' || !isStringArray(y) || y.length === 0) return undefined;
     return { kind: kind as ChartKind, x, y, ...(typeof by === 'string' && { by }) };
   } catch {
-    // Links with invalid chart settings, such as edited ones, are opened without them.
+    // If the chart settings are invalid, because someone edited the link, it is opened without them.
     return undefined;
   }
 }
@@ -43,7 +43,7 @@ export function parseShareParameters(parameters: URLSearchParams): SharedRequest
   if (query === null) return undefined;
   const view = RESULT_VIEWS.find((one) => one === parameters.get('view'));
   const variables = parameters.get('variables') ?? undefined;
-  const chart = chartOf(parameters.get('chart'));
+  const chart = parseChartSettings(parameters.get('chart'));
   const unit = DISPLAY_MASS_UNITS.find((one) => one === parameters.get('unit'));
   return { query, ...(variables !== undefined && { variables }), ...(view && { view }), ...(chart && { chart }), ...(unit && { unit }) };
 }

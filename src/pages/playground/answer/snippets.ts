@@ -4,13 +4,13 @@ export interface SnippetRequest {
   variables: Readonly<Record<string, unknown>>;
 }
 
-type Snippet = (address: string, request: SnippetRequest) => string;
+type SnippetBuilder = (address: string, request: SnippetRequest) => string;
 
 const hasEntries = (variables: object) => Object.keys(variables).length > 0;
 const bodyOf = ({ query, variables }: SnippetRequest) => ({ query, ...(hasEntries(variables) && { variables }) });
 const quoteShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-const curlSnippet: Snippet = (address, request) =>
+const curlSnippet: SnippetBuilder = (address, request) =>
   [
     `curl ${quoteShell(address)}`,
     `-H 'Content-Type: application/json'`,
@@ -20,7 +20,7 @@ const curlSnippet: Snippet = (address, request) =>
 
 const quoteTemplate = (text: string) => `\`${text.replaceAll(/[\\`]|\$\{/g, '\\$&')}\``;
 
-const javascriptSnippet: Snippet = (address, { query, variables }) => `import { env } from 'node:process';
+const javascriptSnippet: SnippetBuilder = (address, { query, variables }) => `import { env } from 'node:process';
 
 const query = ${quoteTemplate(query)};
 const response = await fetch(${JSON.stringify(address)}, {
@@ -34,7 +34,7 @@ const { data, errors } = await response.json();
 /** Quotes a text in triple quotes or, if it contains characters that these do not allow, as a JSON string, which is valid in Python. */
 const quotePython = (text: string) => (/\\|"""|"$/.test(text) ? JSON.stringify(text) : `"""${text}"""`);
 
-const pythonSnippet: Snippet = (address, { query, variables }) => `import json, os, requests
+const pythonSnippet: SnippetBuilder = (address, { query, variables }) => `import json, os, requests
 
 query = ${quotePython(query)}
 variables = json.loads(${quotePython(JSON.stringify(variables))})
@@ -54,7 +54,7 @@ function quoteR(text: string): string {
   return `r"${dashes}(${text})${dashes}"`;
 }
 
-const rSnippet: Snippet = (address, { query, variables }) => `library(httr2)
+const rSnippet: SnippetBuilder = (address, { query, variables }) => `library(httr2)
 
 query <- ${quoteR(query)}
 variables <- jsonlite::fromJSON(${quoteR(JSON.stringify(variables))}, simplifyVector = FALSE)
@@ -65,7 +65,7 @@ response <- request(${JSON.stringify(address)}) |>
 data <- resp_body_json(response)$data
 `;
 
-export const SNIPPETS: Readonly<Record<string, Snippet>> = {
+export const SNIPPET_BUILDERS: Readonly<Record<string, SnippetBuilder>> = {
   curl: curlSnippet,
   fetch: javascriptSnippet,
   Python: pythonSnippet,

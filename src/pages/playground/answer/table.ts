@@ -21,23 +21,23 @@ export interface Table {
   rows: readonly (readonly unknown[])[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-type Cells = ReadonlyMap<string, unknown>;
+type FieldValues = Readonly<Record<string, unknown>>;
+type CellByColumn = ReadonlyMap<string, unknown>;
 
 const SEPARATOR = '; ';
 const TIME_PATTERN = /^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/;
 /** Names of columns whose values are identifiers. They are treated as text even if they consist of digits. */
 const IDENTIFIER_PATTERN = /(?:^|\.)(?:id|code|version|\w+Ids?)$/;
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value);
-const isList = (value: unknown): value is readonly Fields[] => Array.isArray(value) && value.some(isFields);
+const isFieldValues = (value: unknown): value is FieldValues => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObjectList = (value: unknown): value is readonly FieldValues[] => Array.isArray(value) && value.some(isFieldValues);
 const joinPath = (prefix: string, key: string) => (prefix === '' ? key : `${prefix}.${key}`);
 
 export interface ResultList {
   /** Path from the root of the result, such as `workoutLogs.nodes`. */
-  name: string;
+  path: string;
   /** Path of the outermost list that contains this one, or its own path. */
-  root: string;
+  outermostPath: string;
   rowCount: number;
 }
 
@@ -45,14 +45,14 @@ export interface ResultList {
 export function resultListsOf(data: unknown): ResultList[] {
   const listsByPath = new Map<string, ResultList>();
   const walk = (value: unknown, path: string, root: string | undefined): void => {
-    if (isList(value)) {
-      const list = listsByPath.get(path) ?? { name: path, root: root ?? path, rowCount: 0 };
+    if (isObjectList(value)) {
+      const list = listsByPath.get(path) ?? { path: path, outermostPath: root ?? path, rowCount: 0 };
       list.rowCount += value.length;
       listsByPath.set(path, list);
-      for (const row of value) if (isFields(row)) walkFields(row, path, list.root);
-    } else if (isFields(value)) walkFields(value, path, root);
+      for (const row of value) if (isFieldValues(row)) walkFields(row, path, list.outermostPath);
+    } else if (isFieldValues(value)) walkFields(value, path, root);
   };
-  const walkFields = (fields: Fields, path: string, root: string | undefined): void => {
+  const walkFields = (fields: FieldValues, path: string, root: string | undefined): void => {
     for (const [key, value] of Object.entries(fields)) walk(value, joinPath(path, key), root);
   };
   walk(data, '', undefined);
@@ -63,19 +63,19 @@ export function resultListsOf(data: unknown): ResultList[] {
 export function mainResultList(lists: readonly ResultList[]): ResultList | undefined {
   const [first] = lists;
   if (!first || first.rowCount > 1) return first;
-  return lists.find(({ root, rowCount }) => root === first.root && rowCount > 1) ?? first;
+  return lists.find(({ outermostPath, rowCount }) => outermostPath === first.outermostPath && rowCount > 1) ?? first;
 }
 
 function valueAt(data: unknown, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, key) => (isFields(value) ? value[key] : undefined), data);
+  return path.split('.').reduce<unknown>((value, key) => (isFieldValues(value) ? value[key] : undefined), data);
 }
 
 /** Returns the paths of all values in order of appearance, regardless of which list provides the rows of the table. */
-function namesOf(rows: readonly unknown[]): string[] {
+function columnNamesOf(rows: readonly unknown[]): string[] {
   const names = new Set<string>();
   const walk = (value: unknown, path: string): void => {
-    if (isFields(value)) for (const [key, part] of Object.entries(value)) walk(part, joinPath(path, key));
-    else if (isList(value)) for (const row of value) walk(row, path);
+    if (isFieldValues(value)) for (const [key, part] of Object.entries(value)) walk(part, joinPath(path, key));
+    else if (isObjectList(value)) for (const row of value) walk(row, path);
     else if (path !== '') names.add(path);
   };
   for (const row of rows) walk(row, '');
@@ -89,23 +89,23 @@ function joinValues(values: readonly unknown[]): unknown {
   return values.map(unquotedCellText).join(SEPARATOR);
 }
 
-/** Returns the table rows for one row of the result. Lists along the path `unrolledPath` become one table row per item. */
-function cellsOf(value: unknown, path: string, unrolledPath: string): Cells[] {
+/** Returns the table rows for one row of the result. Each item of the lists along the path `unrolledPath` becomes a separate table row. */
+function tableRowsOf(value: unknown, path: string, unrolledPath: string): CellByColumn[] {
   if (Array.isArray(value)) {
     if (path === unrolledPath || unrolledPath.startsWith(`${path}.`)) {
-      const tableRows = value.flatMap((row) => cellsOf(row, path, unrolledPath));
+      const tableRows = value.flatMap((row) => tableRowsOf(row, path, unrolledPath));
       return tableRows.length ? tableRows : [new Map()];
     }
-    const rows = value.flatMap((row) => cellsOf(row, path, unrolledPath));
+    const rows = value.flatMap((row) => tableRowsOf(row, path, unrolledPath));
     const names = new Set(rows.flatMap((row) => [...row.keys()]));
     return [new Map([...names].map((name) => [name, joinValues(rows.map((row) => row.get(name) ?? null))]))];
   }
-  if (!isFields(value)) return [new Map([[path, value ?? null]])];
+  if (!isFieldValues(value)) return [new Map([[path, value ?? null]])];
   let rows: Map<string, unknown>[] = [new Map()];
   for (const [key, part] of Object.entries(value)) {
-    const parts = cellsOf(part, joinPath(path, key), unrolledPath);
+    const parts = tableRowsOf(part, joinPath(path, key), unrolledPath);
     const [singleRow] = parts;
-    // Faster path for the most frequent case, a single value, because results may be large.
+    // A single value, the most frequent case, is handled without copying the rows, because results may be large.
     if (singleRow && parts.length === 1) for (const row of rows) for (const [name, cell] of singleRow) row.set(name, cell);
     else rows = rows.flatMap((row) => parts.map((cells) => new Map([...row, ...cells])));
   }
@@ -121,10 +121,10 @@ function kindOf(name: string, values: readonly unknown[]): ColumnKind {
 
 /** Returns the table of a list; without a list, the whole result is a single row. */
 export function tableOf(data: unknown, list?: ResultList): Table {
-  const rows = list ? (valueAt(data, list.root) as readonly unknown[]) : [data];
-  const unrolledPath = list && list.name !== list.root ? list.name.slice(list.root.length + 1) : '';
-  const names = namesOf(rows);
-  const tableRows = rows.flatMap((row) => cellsOf(row, '', unrolledPath));
+  const rows = list ? (valueAt(data, list.outermostPath) as readonly unknown[]) : [data];
+  const unrolledPath = list && list.path !== list.outermostPath ? list.path.slice(list.outermostPath.length + 1) : '';
+  const names = columnNamesOf(rows);
+  const tableRows = rows.flatMap((row) => tableRowsOf(row, '', unrolledPath));
   const cells = tableRows.map((row) => names.map((name) => row.get(name) ?? null));
   return {
     columns: names.map((name, index) => ({

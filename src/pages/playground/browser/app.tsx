@@ -18,14 +18,14 @@ const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parseUrlRequest(new URL(location.href).searchParams);
-const fetcher = createFetcher((run) => viewStateStore.update(viewStateStore.activeTab, { run }));
+const fetcher = createFetcher((run) => viewStateStore.update(viewStateStore.activeTabId, { run }));
 const plugins = [QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(
   <GraphiQL
     fetcher={fetcher}
     defaultQuery={WELCOME_QUERY}
-    // Without a request in the URL, the initial query must be undefined, not '' or null: only then GraphiQL restores the tabs of the last visit.
+    // Without a request in the URL, the initial query must be undefined, not '' or null. Only then does GraphiQL restore the last visit's tabs.
     initialQuery={initialRequest?.query}
     initialVariables={initialRequest?.variables}
     isHeadersEditorEnabled

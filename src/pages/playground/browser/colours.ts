@@ -10,7 +10,7 @@ const MAX_DARK_LIGHTNESS_PERCENT = 50;
 
 export function themeColoursOf(element: Element): ThemeColours {
   const style = getComputedStyle(element);
-  /** Returns the hue, saturation and lightness of a CSS variable. */
+  /** Returns the hue, saturation and lightness of the colour in a CSS variable. */
   const hslParts = (name: string) =>
     style
       .getPropertyValue(name)

@@ -9,7 +9,7 @@ export function downloadFile(name: string, type: string, content: string | Blob)
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** Derives a file name from the title of the tab. */
+/** Derives a file name from the title of the page, which starts with the name of the active tab of GraphiQL. */
 export const downloadFileName = (extension: string): string => {
   const [title = ''] = document.title.split(' – ');
   return `${title.replaceAll(/[^\w-]+/g, '-') || 'answer'}.${extension}`;

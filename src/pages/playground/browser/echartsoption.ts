@@ -41,7 +41,7 @@ const SERIES_COLOURS = [
 /** Lighter versions of the first colours, which would be too dark on a dark background. */
 const DARK_SERIES_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...SERIES_COLOURS.slice(6)];
 const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
-/** Maximum number of points of a line that are marked with symbols, and of categories that all get an axis label. */
+/** If a line has more points than this, no line has symbols. If an axis has more categories than this, only some of them have a label. */
 const MAX_MARKED_ITEMS = 80;
 const MAX_HORIZONTAL_LABELS = 8;
 const MAX_SHORT_NAME_LENGTH = 10;
@@ -81,7 +81,7 @@ interface ChartStyle {
   line: string;
 }
 
-const axisOf = ({ font, line }: ChartStyle) => ({
+const axisStyleOf = ({ font, line }: ChartStyle) => ({
   axisLabel: { ...font, hideOverlap: true },
   axisLine: { lineStyle: { color: line } },
   nameTextStyle: font,
@@ -91,7 +91,7 @@ const hasLongLabels = ({ x }: ChartData): boolean =>
   x.categories.length > MAX_HORIZONTAL_LABELS || x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the options of category labels. Long names are rotated, so that more of them fit. */
-function labelOfCategories(chartData: ChartData, { font }: ChartStyle) {
+function categoryLabelOptionsOf(chartData: ChartData, { font }: ChartStyle) {
   if (!isHorizontalBarChart(chartData) && !hasLongLabels(chartData)) return { ...font, hideOverlap: true };
   const labelAll = chartData.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
   const truncation = { overflow: 'truncate' as const, ...labelAll };
@@ -104,9 +104,9 @@ function xAxisOf(chartData: ChartData, style: ChartStyle) {
   const { x } = chartData;
   const hasCategories = x.kind === 'text';
   return {
-    ...axisOf(style),
+    ...axisStyleOf(style),
     ...(hasCategories
-      ? { type: 'category' as const, data: x.categories, axisLabel: labelOfCategories(chartData, style) }
+      ? { type: 'category' as const, data: x.categories, axisLabel: categoryLabelOptionsOf(chartData, style) }
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
@@ -119,7 +119,7 @@ function yAxisOf(chartData: ChartData, style: ChartStyle) {
   const { kind, y } = chartData;
   const isHorizontal = isHorizontalBarChart(chartData);
   return {
-    ...axisOf(style),
+    ...axisStyleOf(style),
     ...(kind === 'heatmap'
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
@@ -138,7 +138,7 @@ function axesOf(chartData: ChartData, style: ChartStyle): Pick<EChartsOption, 'x
     : { xAxis, yAxis };
 }
 
-function heatScale({ series }: ChartData, { font }: ChartStyle): EChartsOption['visualMap'] {
+function colourScaleOf({ series }: ChartData, { font }: ChartStyle): EChartsOption['visualMap'] {
   const values = series.flatMap(({ points }) => points.map(([, , value]) => Number(value)));
   return {
     min: Math.min(0, ...values),
@@ -181,7 +181,7 @@ export function echartsOptionOf(chartData: ChartData, { text, line, background, 
       renderMode: 'richText',
     },
     ...(series.length > 1 && { legend: { type: 'scroll', bottom: 0, textStyle: font, pageTextStyle: font } }),
-    ...(isHeatmap && { visualMap: heatScale(chartData, style) }),
+    ...(isHeatmap && { visualMap: colourScaleOf(chartData, style) }),
     ...axesOf(chartData, style),
     series: seriesOf(
       chartData,

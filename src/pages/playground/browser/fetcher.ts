@@ -2,7 +2,7 @@
 import { getOperationAST, OperationTypeNode, parse, type ExecutionResult } from 'graphql';
 import { createClient } from 'graphql-sse';
 import type { Fetcher } from '@graphiql/toolkit';
-import { SCHEMA_PATH } from '../answer/sharelink';
+import { SCHEMA_FILE_PATH } from '../answer/sharelink';
 
 export interface RunReport {
   request: { query: string; variables?: Readonly<Record<string, unknown>>; operationName?: string | null };
@@ -80,7 +80,7 @@ export const createFetcher =
       return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
     const requestInit = { method: 'POST', body: JSON.stringify(request) };
     if (request.operationName === INTROSPECTION_NAME) {
-      const schemaResponse = await fetch(SCHEMA_PATH);
+      const schemaResponse = await fetch(SCHEMA_FILE_PATH);
       if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
     }
     const startTime = performance.now();

@@ -4,9 +4,9 @@ import { useState, type SubmitEvent } from 'react';
 import { QUESTIONS } from '../questions/all';
 import { QUESTION_GROUPS, type Question } from '../questions/question';
 import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './runquery';
-import { isWelcome } from './welcome';
+import { isEmptyOrWelcomeQuery } from './welcome';
 
-const isReplaceable = (query: string) => isWelcome(query) || QUESTIONS.some((question) => question.query === query);
+const isReplaceableQuery = (query: string) => isEmptyOrWelcomeQuery(query) || QUESTIONS.some((question) => question.query === query);
 
 /** Converts the text of an input to the type of the default value: a number, a list of texts or a text. */
 function parseValue(text: string, defaultValue: unknown): unknown {
@@ -54,7 +54,7 @@ function QuestionItem({ question, isOpen, onOpen }: { question: Question; isOpen
 function Questions() {
   const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
   const [searchText, setSearchText] = useState('');
-  const runQuery = useRunQuery(isReplaceable);
+  const runQuery = useRunQuery(isReplaceableQuery);
   const currentQuery = tabs[activeTabIndex]?.query;
   const matchingQuestions = QUESTIONS.filter(({ title, explanation }) =>
     `${title} ${explanation}`.toLowerCase().includes(searchText.trim().toLowerCase()),

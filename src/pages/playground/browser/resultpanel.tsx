@@ -85,10 +85,10 @@ function ListSelect({
   return (
     <label>
       Rows of{' '}
-      <select aria-label="Rows of" value={list?.name} onChange={({ target }) => onChoose(target.value)}>
-        {lists.map(({ name, rowCount }) => (
-          <option key={name} value={name}>
-            {name} ({rowCount})
+      <select aria-label="Rows of" value={list?.path} onChange={({ target }) => onChoose(target.value)}>
+        {lists.map(({ path, rowCount }) => (
+          <option key={path} value={path}>
+            {path} ({rowCount})
           </option>
         ))}
       </select>
@@ -136,7 +136,7 @@ function UnitSelect({
 function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewState; result: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => resultListsOf(result.data), [result]);
-  const list = lists.find(({ name }) => name === viewState.list) ?? mainResultList(lists);
+  const list = lists.find(({ path }) => path === viewState.list) ?? mainResultList(lists);
   const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
   const massUnits = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
   const table = useMemo(
@@ -180,12 +180,12 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   const hasRun = useRef(!urlRequest?.runsOnLoad);
 
   useLayoutEffect(() => {
-    viewStateStore.activeTab = id;
+    viewStateStore.activeTabId = id;
   }, [id]);
   // On load, GraphiQL puts the request of the URL into the active tab.
   useLayoutEffect(() => {
     if (urlRequest)
-      viewStateStore.update(viewStateStore.activeTab, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
+      viewStateStore.update(viewStateStore.activeTabId, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
   }, [urlRequest]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;
@@ -196,7 +196,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
     void run();
   }, [queryEditor, variableEditor, responseEditor, run]);
   useEffect(() => {
-    // GraphiQL shows the tree next to this panel. With this attribute, the style sheet hides it in other views.
+    // GraphiQL always shows the tree next to this panel. The style sheet reads this attribute and hides the tree in the other views.
     panelRef.current?.closest('.graphiql-response')?.setAttribute('data-view', viewState.view);
   }, [viewState.view]);
 

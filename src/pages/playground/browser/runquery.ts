@@ -4,7 +4,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { variablesOf, type Question } from '../questions/question';
 import { viewStateStore, type ViewState } from './state';
 
-const OPERATION_NAME = /\bquery (\w+)/;
+const OPERATION_NAME_PATTERN = /\bquery (\w+)/;
 
 export const isoDateToday = () => new Date().toISOString().slice(0, 10);
 export const variablesJsonOf = (variables: object) => (Object.keys(variables).length ? JSON.stringify(variables, null, 2) : '');
@@ -33,10 +33,10 @@ export function useRunQuery(
     queryEditor.setValue(query);
     variableEditor.setValue(variables);
     // The operation name is set explicitly, because the editor would update it only after the query has been run.
-    setOperationName(OPERATION_NAME.exec(query)?.[1] ?? '');
+    setOperationName(OPERATION_NAME_PATTERN.exec(query)?.[1] ?? '');
     // A new tab is active only after React has rendered it.
     setTimeout(() => {
-      viewStateStore.update(viewStateStore.activeTab, viewState);
+      viewStateStore.update(viewStateStore.activeTabId, viewState);
       void run();
     });
   }, [pendingRequest, queryEditor, variableEditor, responseEditor, addTab, run, setOperationName, isReplaceable]);

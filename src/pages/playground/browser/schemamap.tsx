@@ -3,7 +3,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { GraphChart } from 'echarts/charts';
 import { use } from 'echarts/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { neighbourhoodOf, schemaMapOf, type Relation, type SchemaMap } from '../answer/schemamap';
+import { mapAroundType, schemaMapOf, type Relation, type SchemaMap } from '../answer/schemamap';
 import { themeColoursOf, onThemeChange } from './colours';
 import { init } from './echarts';
 
@@ -104,7 +104,7 @@ export default function SchemaMapPanel() {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const [isDialogOpen, setDialogOpen] = useState(false);
   const map = useMemo(() => (schema ? schemaMapOf(schema) : undefined), [schema]);
-  const nearbyMap = useMemo(() => map && neighbourhoodOf(map, selectedType), [map, selectedType]);
+  const nearbyMap = useMemo(() => map && mapAroundType(map, selectedType), [map, selectedType]);
   useEffect(() => {
     if (isDialogOpen) dialogRef.current?.showModal();
   }, [isDialogOpen]);

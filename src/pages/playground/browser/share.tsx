@@ -2,7 +2,7 @@
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
 import { shareUrlOf } from '../answer/sharelink';
-import { SNIPPETS } from '../answer/snippets';
+import { SNIPPET_BUILDERS } from '../answer/snippets';
 import type { ViewState } from './state';
 
 const STATUS_TIMEOUT_MS = 3_000;
@@ -42,7 +42,7 @@ export function ShareControls({ viewState }: { viewState: ViewState }) {
     location.origin +
     shareUrlOf({ query: queryText(), variables: variablesText(), view: viewState.view, chart: viewState.chart, unit: viewState.unit });
   const snippet = (name: string) =>
-    SNIPPETS[name]?.(`${location.origin}/graphql`, { query: queryText(), variables: parseVariables(variablesText()) }) ?? '';
+    SNIPPET_BUILDERS[name]?.(`${location.origin}/graphql`, { query: queryText(), variables: parseVariables(variablesText()) }) ?? '';
   return (
     <div className="share">
       <button onClick={() => void copy('Link', shareLink())}>Share link</button>
@@ -50,7 +50,7 @@ export function ShareControls({ viewState }: { viewState: ViewState }) {
         <option value="" disabled>
           Copy as …
         </option>
-        {Object.keys(SNIPPETS).map((name) => (
+        {Object.keys(SNIPPET_BUILDERS).map((name) => (
           <option key={name}>{name}</option>
         ))}
       </select>

@@ -7,7 +7,7 @@ import type { RunReport } from './fetcher';
 
 export interface ViewState {
   view: ResultViewName;
-  /** Name of the list that the table shows; undefined for the default list. */
+  /** Path of the list that the table shows; undefined for the default list. */
   list?: string;
   chart?: ChartSettings;
   arrangement: TableArrangement;
@@ -22,12 +22,12 @@ class ViewStateStore {
   private readonly stateByTab = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
   /** Id of the active tab. */
-  activeTab = '';
+  activeTabId = '';
 
-  readonly of = (tab: string): ViewState => this.stateByTab.get(tab) ?? INITIAL_VIEW_STATE;
+  readonly stateOf = (tab: string): ViewState => this.stateByTab.get(tab) ?? INITIAL_VIEW_STATE;
 
   update(tab: string, changes: Partial<ViewState>): void {
-    this.stateByTab.set(tab, { ...this.of(tab), ...changes });
+    this.stateByTab.set(tab, { ...this.stateOf(tab), ...changes });
     for (const listener of this.listeners) listener();
   }
 
@@ -39,4 +39,4 @@ class ViewStateStore {
 
 export const viewStateStore = new ViewStateStore();
 
-export const useViewState = (tab: string): ViewState => useSyncExternalStore(viewStateStore.subscribe, () => viewStateStore.of(tab));
+export const useViewState = (tab: string): ViewState => useSyncExternalStore(viewStateStore.subscribe, () => viewStateStore.stateOf(tab));

@@ -15,18 +15,18 @@ interface Props {
 }
 
 function ColumnVisibility({ table, arrangement, onChange }: Props) {
-  const { hidden } = arrangement;
+  const { hiddenColumns } = arrangement;
   const toggle = (name: string) => {
-    const hiddenNames = new Set(hidden);
+    const hiddenNames = new Set(hiddenColumns);
     if (!hiddenNames.delete(name)) hiddenNames.add(name);
-    onChange({ ...arrangement, hidden: hiddenNames });
+    onChange({ ...arrangement, hiddenColumns: hiddenNames });
   };
   return (
     <details className="columns">
-      <summary>Columns {hidden.size > 0 && `(${hidden.size} hidden)`}</summary>
+      <summary>Columns {hiddenColumns.size > 0 && `(${hiddenColumns.size} hidden)`}</summary>
       {table.columns.map(({ name }) => (
         <label key={name}>
-          <input type="checkbox" checked={!hidden.has(name)} onChange={() => toggle(name)} /> {name}
+          <input type="checkbox" checked={!hiddenColumns.has(name)} onChange={() => toggle(name)} /> {name}
         </label>
       ))}
     </details>

@@ -31,4 +31,4 @@ ${ownDataHint} Ctrl-Enter runs the query.
 }
 `;
 
-export const isWelcome = (query: string): boolean => query.trim() === '' || query === WELCOME_QUERY;
+export const isEmptyOrWelcomeQuery = (query: string): boolean => query.trim() === '' || query === WELCOME_QUERY;

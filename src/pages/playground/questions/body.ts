@@ -15,7 +15,7 @@ export const BODY_QUESTIONS: readonly Question[] = [
     }
   }
 }`,
-    days: 365,
+    sinceDaysAgo: 365,
     chart: { kind: 'line', x: 'date', y: ['weightKg'] },
   },
   {
@@ -34,7 +34,7 @@ export const BODY_QUESTIONS: readonly Question[] = [
     avg { weightKg }
   }
 }`,
-    days: 182,
+    sinceDaysAgo: 182,
     chart: { kind: 'line', x: 'keys.dateBucket.start', y: ['avg.weightKg'] },
   },
   {
@@ -69,7 +69,7 @@ export const BODY_QUESTIONS: readonly Question[] = [
     stddev { weightKg }
   }
 }`,
-    days: 91,
+    sinceDaysAgo: 91,
     chart: { kind: 'line', x: 'keys.dateBucket.weekday', y: ['avg.weightKg'] },
   },
   {

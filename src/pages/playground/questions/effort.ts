@@ -17,7 +17,7 @@ export const EFFORT_QUESTIONS: readonly Question[] = [
     sessions: count
   }
 }`,
-    days: 182,
+    sinceDaysAgo: 182,
     chart: { kind: 'bar', x: 'keys.dateBucket.start', y: ['sessions'] },
   },
   {
@@ -87,7 +87,7 @@ export const EFFORT_QUESTIONS: readonly Question[] = [
     max { weightKg }
   }
 }`,
-    days: 182,
+    sinceDaysAgo: 182,
     chart: { kind: 'bar', x: 'keys.repsBin.from', y: ['sets'] },
   },
   {
@@ -101,7 +101,7 @@ export const EFFORT_QUESTIONS: readonly Question[] = [
     sets: count
   }
 }`,
-    days: 182,
+    sinceDaysAgo: 182,
     chart: { kind: 'bar', x: 'keys.rir', y: ['sets'] },
   },
   {

@@ -1,7 +1,7 @@
 /** Example questions with training formulas: records, one-repetition maximum, volume, load, and the trend of the body weight. */
 import type { Question } from './question';
 
-const BUCKET_START = 'bucket.start';
+const BUCKET_START_COLUMN = 'bucket.start';
 
 export const FORMULA_QUESTIONS: readonly Question[] = [
   {
@@ -38,7 +38,7 @@ export const FORMULA_QUESTIONS: readonly Question[] = [
   }
 }`,
     variables: { exercises: ['Back Squat', 'Bench Press', 'Deadlift', 'Overhead Press'], formula: 'EPLEY' },
-    chart: { kind: 'line', x: BUCKET_START, y: ['oneRepMax'], by: 'exercise.name' },
+    chart: { kind: 'line', x: BUCKET_START_COLUMN, y: ['oneRepMax'], by: 'exercise.name' },
   },
   {
     slug: 'hard-sets-per-muscle',
@@ -53,8 +53,8 @@ export const FORMULA_QUESTIONS: readonly Question[] = [
     tonnage
   }
 }`,
-    days: 84,
-    chart: { kind: 'heatmap', x: BUCKET_START, y: ['muscle.name'], by: 'hardSets' },
+    sinceDaysAgo: 84,
+    chart: { kind: 'heatmap', x: BUCKET_START_COLUMN, y: ['muscle.name'], by: 'hardSets' },
   },
   {
     slug: 'tonnage-by-week',
@@ -70,8 +70,8 @@ export const FORMULA_QUESTIONS: readonly Question[] = [
     tonnage
   }
 }`,
-    days: 182,
-    chart: { kind: 'bar', x: BUCKET_START, y: ['tonnage'] },
+    sinceDaysAgo: 182,
+    chart: { kind: 'bar', x: BUCKET_START_COLUMN, y: ['tonnage'] },
   },
   {
     slug: 'training-load',
@@ -103,7 +103,7 @@ export const FORMULA_QUESTIONS: readonly Question[] = [
   }
 }`,
     variables: { goal: 3 },
-    chart: { kind: 'line', x: BUCKET_START, y: ['sessions', 'streak'] },
+    chart: { kind: 'line', x: BUCKET_START_COLUMN, y: ['sessions', 'streak'] },
   },
   {
     slug: 'planned-against-done',
@@ -169,7 +169,7 @@ export const FORMULA_QUESTIONS: readonly Question[] = [
     ratePerWeek
   }
 }`,
-    days: 182,
+    sinceDaysAgo: 182,
     chart: { kind: 'line', x: 'date', y: ['weight', 'trend'] },
   },
 ];

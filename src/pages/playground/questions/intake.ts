@@ -1,7 +1,7 @@
 /** Example questions that compare the diary with the nutrition plan and the body weight. */
 import type { Question } from './question';
 
-const BUCKET_START = 'bucket.start';
+const BUCKET_START_COLUMN = 'bucket.start';
 const TIME_ZONE_VARIABLE = { zone: 'Europe/Berlin' };
 
 export const INTAKE_QUESTIONS: readonly Question[] = [
@@ -19,7 +19,7 @@ export const INTAKE_QUESTIONS: readonly Question[] = [
   }
 }`,
     variables: TIME_ZONE_VARIABLE,
-    chart: { kind: 'line', x: BUCKET_START, y: ['proteinPerKg'] },
+    chart: { kind: 'line', x: BUCKET_START_COLUMN, y: ['proteinPerKg'] },
   },
   {
     slug: 'energy-by-week-against-plan',
@@ -37,7 +37,7 @@ export const INTAKE_QUESTIONS: readonly Question[] = [
   }
 }`,
     variables: { ...TIME_ZONE_VARIABLE, tolerance: 5 },
-    chart: { kind: 'line', x: BUCKET_START, y: ['mean.energy', 'goalEnergy'] },
+    chart: { kind: 'line', x: BUCKET_START_COLUMN, y: ['mean.energy', 'goalEnergy'] },
   },
   {
     slug: 'energy-by-meal',
@@ -53,7 +53,7 @@ export const INTAKE_QUESTIONS: readonly Question[] = [
   }
 }`,
     variables: TIME_ZONE_VARIABLE,
-    chart: { kind: 'stacked', x: BUCKET_START, y: ['mean.energy'], by: 'meal.time' },
+    chart: { kind: 'stacked', x: BUCKET_START_COLUMN, y: ['mean.energy'], by: 'meal.time' },
   },
   {
     slug: 'top-foods',

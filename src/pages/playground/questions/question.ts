@@ -12,14 +12,14 @@ export interface Question {
   query: string;
   variables?: Readonly<Record<string, unknown>>;
   /** Number of days between the variable `since` and today. */
-  days?: number;
+  sinceDaysAgo?: number;
   chart: ChartSettings;
 }
 
 const DAY_MS = 86_400_000;
 
 /** Returns the variables of the query. `today` is an ISO date. */
-export function variablesOf({ variables, days }: Question, today: string): Record<string, unknown> {
-  if (days === undefined) return { ...variables };
-  return { since: new Date(Date.parse(today) - days * DAY_MS).toISOString().slice(0, 10), ...variables };
+export function variablesOf({ variables, sinceDaysAgo }: Question, today: string): Record<string, unknown> {
+  if (sinceDaysAgo === undefined) return { ...variables };
+  return { since: new Date(Date.parse(today) - sinceDaysAgo * DAY_MS).toISOString().slice(0, 10), ...variables };
 }

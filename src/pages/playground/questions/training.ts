@@ -1,7 +1,7 @@
 /** Example questions about logged sets: weights, repetitions and frequency. */
 import type { Question } from './question';
 
-const BUCKET_START = 'keys.dateBucket.start';
+const BUCKET_START_COLUMN = 'keys.dateBucket.start';
 
 export const TRAINING_QUESTIONS: readonly Question[] = [
   {
@@ -40,7 +40,7 @@ export const TRAINING_QUESTIONS: readonly Question[] = [
   }
 }`,
     variables: { exercise: 'Bench Press' },
-    chart: { kind: 'line', x: BUCKET_START, y: ['max.weightKg'] },
+    chart: { kind: 'line', x: BUCKET_START_COLUMN, y: ['max.weightKg'] },
   },
   {
     slug: 'sets-per-week',
@@ -59,8 +59,8 @@ export const TRAINING_QUESTIONS: readonly Question[] = [
     exercises: countDistinct(of: EXERCISE)
   }
 }`,
-    days: 182,
-    chart: { kind: 'bar', x: BUCKET_START, y: ['sets'] },
+    sinceDaysAgo: 182,
+    chart: { kind: 'bar', x: BUCKET_START_COLUMN, y: ['sets'] },
   },
   {
     slug: 'sets-per-muscle-by-week',
@@ -78,8 +78,8 @@ export const TRAINING_QUESTIONS: readonly Question[] = [
     weightedCount
   }
 }`,
-    days: 84,
-    chart: { kind: 'heatmap', x: BUCKET_START, y: ['keys.muscle.name'], by: 'weightedCount' },
+    sinceDaysAgo: 84,
+    chart: { kind: 'heatmap', x: BUCKET_START_COLUMN, y: ['keys.muscle.name'], by: 'weightedCount' },
   },
   {
     slug: 'neglected-muscles',
@@ -97,7 +97,7 @@ export const TRAINING_QUESTIONS: readonly Question[] = [
     last: max { date }
   }
 }`,
-    days: 28,
+    sinceDaysAgo: 28,
     chart: { kind: 'bar', x: 'keys.muscle.name', y: ['weightedCount'] },
   },
   {
@@ -115,7 +115,7 @@ export const TRAINING_QUESTIONS: readonly Question[] = [
     count
   }
 }`,
-    chart: { kind: 'stacked', x: BUCKET_START, y: ['count'], by: 'keys.exerciseCategory.name' },
+    chart: { kind: 'stacked', x: BUCKET_START_COLUMN, y: ['count'], by: 'keys.exerciseCategory.name' },
   },
   {
     slug: 'exercises-most-done',
@@ -134,7 +134,7 @@ export const TRAINING_QUESTIONS: readonly Question[] = [
     days: countDistinct(of: DATE)
   }
 }`,
-    days: 182,
+    sinceDaysAgo: 182,
     chart: { kind: 'bar', x: 'keys.exercise.name', y: ['sets'] },
   },
   {
