@@ -33,7 +33,8 @@ export class AdherenceWeek {
   @Field(() => Int, { description: 'Number of days with a session or a log of the workout.' }) declare doneDays: number;
   @Field(() => Int, { description: 'Number of planned sets.' }) declare plannedSets: number;
   @Field(() => Int, { description: 'Number of logged sets of the workout.' }) declare doneSets: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT_OF_PLAN_DESCRIPTION}` }) declare adherence: string | null;
+  @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT_OF_PLAN_DESCRIPTION}` }) declare adherence:
+    string | null;
 }
 
 @ArgsType()

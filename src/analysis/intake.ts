@@ -150,7 +150,8 @@ export class NutritionIntakeResolver {
     const { by, timeZone, tolerance } = args;
     if (timeZone != null && !isTimeZone(timeZone))
       throw invalidArgumentError('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
-    if (tolerance < 0 || tolerance > MAX_TOLERANCE_PERCENT) throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE_PERCENT}.`);
+    if (tolerance < 0 || tolerance > MAX_TOLERANCE_PERCENT)
+      throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE_PERCENT}.`);
     if (args.perMeal) await checkMealCount(context);
     const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
       select: intakeSql(args, context, bind, inDateRange),

@@ -42,6 +42,6 @@ export class IntensityResolver {
       const intensityById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
       return ids.map((id) => intensityById.get(id) ?? null);
     };
-    return context.loaders.get<string | null>(`intensity ${formula}`, loadIntensities).load(log.id);
+    return context.loaders.getOrCreate<string | null>(`intensity ${formula}`, loadIntensities).load(log.id);
   }
 }

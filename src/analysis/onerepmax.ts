@@ -176,6 +176,6 @@ export class OneRepMaxResolver {
       const estimateById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));
       return ids.map((id) => estimateById.get(id) ?? null);
     };
-    return context.loaders.get<string | null>(`one-rep max ${formula} ${unit}`, loadEstimates).load(log.id);
+    return context.loaders.getOrCreate<string | null>(`one-rep max ${formula} ${unit}`, loadEstimates).load(log.id);
   }
 }

@@ -16,7 +16,8 @@ import { checkDateOrder, countDaysInclusive } from './queries';
 
 const MAX_DAYS = 366;
 
-const assumedDayCount = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_DAYS);
+const assumedDayCount = ({ from, until }: { from: string; until: string }) =>
+  Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_DAYS);
 
 @ObjectType({ description: 'A day: planned training of the active schedule, and actual sessions.', simpleResolvers: true })
 export class PlannedTraining {

@@ -162,7 +162,7 @@ function checkRowCount(rows: Row[]): Row[] {
 
 /** Reads a time series. Returns its last rows, oldest first; during an export, the rows that follow those already exported. */
 export async function querySeries(buildStatement: SeriesStatementBuilder, args: DateRangeArgs, context: Context): Promise<Row[]> {
-  return checkRowCount(await readSeries(buildStatement, args, context, context.exportOffset));
+  return checkRowCount(await readSeries(buildStatement, args, context, context.exportedRowCount));
 }
 
 const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
@@ -176,12 +176,12 @@ export async function loadSeriesOfExerciseBase(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Row[]> {
-  const exportedRows = isInsideList(info.path) ? undefined : context.exportOffset;
+  const exportedRows = isInsideList(info.path) ? undefined : context.exportedRowCount;
   const load = async (bases: readonly unknown[]) => {
     const rowsByBase = new Map<unknown, Row[]>(bases.map((id) => [id, []]));
     for (const row of await readSeries(buildStatement, args, context, exportedRows, bases as number[]))
       rowsByBase.get(row.exerciseBaseId)!.push(row);
     return bases.map((id) => rowsByBase.get(id)!);
   };
-  return checkRowCount(await context.loaders.get<Row[]>(info.fieldNodes, load).load(base));
+  return checkRowCount(await context.loaders.getOrCreate<Row[]>(info.fieldNodes, load).load(base));
 }

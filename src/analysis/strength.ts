@@ -40,8 +40,8 @@ class StrengthArgs {
   })
   declare estimated: boolean;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
-  @Field(() => GENDER_CHOICES.type, { nullable: true, description: 'Gender for the formula; that of the profile if absent.' }) declare gender?:
-    string | null;
+  @Field(() => GENDER_CHOICES.type, { nullable: true, description: 'Gender for the formula; that of the profile if absent.' })
+  declare gender?: string | null;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 

@@ -96,7 +96,7 @@ class SecurityEventConnection {
   @Field(() => Int, { description: 'Number of events on all pages.' })
   totalCount(@Ctx() { loaders, session }: Context): Promise<number> {
     const count = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countEventsOfUser(id, session)));
-    return loaders.get<number>('count of security events', count).load(this.userId);
+    return loaders.getOrCreate<number>('count of security events', count).load(this.userId);
   }
 }
 
@@ -129,6 +129,6 @@ export class EventResolver {
   ): Promise<SecurityEventConnection> {
     requireViewerWithoutAccessToken(context);
     const loadPages = (ids: readonly unknown[]) => Promise.all((ids as number[]).map((userId) => loadPage(userId, args, context)));
-    return context.loaders.get<SecurityEventConnection>(info.fieldNodes, loadPages).load(id);
+    return context.loaders.getOrCreate<SecurityEventConnection>(info.fieldNodes, loadPages).load(id);
   }
 }

@@ -51,7 +51,8 @@ export const verifyPassword = (
 ): Promise<PasswordVerification> => runWithinLimit(() => comparePasswordWithHash(storedHash, password, iterations), caller);
 
 /** Hashes a password for a request, within the concurrency limit. Throws OVERLOADED like `verifyPassword`. */
-export const hashPasswordWithinLimit = (password: string, caller?: string): Promise<string> => runWithinLimit(() => hashPassword(password), caller);
+export const hashPasswordWithinLimit = (password: string, caller?: string): Promise<string> =>
+  runWithinLimit(() => hashPassword(password), caller);
 
 /** Runs `work` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the wait is too long. */
 async function runWithinLimit<T>(work: () => Promise<T>, caller?: string): Promise<T> {
@@ -63,7 +64,11 @@ async function runWithinLimit<T>(work: () => Promise<T>, caller?: string): Promi
   }
 }
 
-async function comparePasswordWithHash(storedHash: string | undefined, password: string, iterations: number): Promise<PasswordVerification> {
+async function comparePasswordWithHash(
+  storedHash: string | undefined,
+  password: string,
+  iterations: number,
+): Promise<PasswordVerification> {
   const isArgon2Valid = storedHash?.startsWith('$argon2') ? await verify(storedHash, password).catch(() => undefined) : undefined;
   if (isArgon2Valid === undefined) await verify(await DUMMY_HASH, password);
   const importedHash = parseImportedHash(storedHash);

@@ -89,7 +89,7 @@ export class AccessTokenResolver {
   @RequiresFields(() => User, 'id')
   accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<StoredToken[]> {
     requireViewerWithoutAccessToken(context);
-    return context.loaders.get('access tokens', (ids) => listAccessTokens(ids as number[], context.session)).load(id);
+    return context.loaders.getOrCreate('access tokens', (ids) => listAccessTokens(ids as number[], context.session)).load(id);
   }
 
   @Mutation(() => CreateAccessTokenPayload, {
@@ -109,7 +109,9 @@ export class AccessTokenResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
-      const { id, token } = await context.account.credentialManager().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
+      const { id, token } = await context.account
+        .requireCredentialManager()
+        .createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
       const [tokens] = await listAccessTokens([requireViewerWithoutAccessToken(context).id], context.session);
       return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
     });
@@ -125,7 +127,7 @@ export class AccessTokenResolver {
   ): Promise<object> {
     return runWrite<number>(RevokeAccessTokenPayload, async () => {
       const tokenId = parseRowId(id);
-      const credentials = context.account.credentialManager();
+      const credentials = context.account.requireCredentialManager();
       if (tokenId === undefined || !(await credentials.revokeAccessTokens(tokenId)))
         throw new InvalidInput([{ path: ['id'], ...rowNotFoundIssue(AccessToken.name, id) }]);
       return tokenId;
@@ -137,7 +139,7 @@ export class AccessTokenResolver {
     description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
   })
   async revokeAccessTokens(@Ctx() context: Context): Promise<RevokeAccessTokensPayload> {
-    return { count: await context.account.credentialManager().revokeAccessTokens() };
+    return { count: await context.account.requireCredentialManager().revokeAccessTokens() };
   }
 
   @Mutation(() => EndSessionsPayload, {
@@ -145,6 +147,6 @@ export class AccessTokenResolver {
     description: `Signs the viewer out of all browsers, including the current one. Tokens stay valid. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
   })
   async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
-    return { count: await context.account.credentialManager().endSessions() };
+    return { count: await context.account.requireCredentialManager().endSessions() };
   }
 }

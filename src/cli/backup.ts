@@ -15,9 +15,9 @@ export const backup = (file: string, { replace }: { replace?: boolean }): Promis
       if (!replace && existsSync(file)) throw new ClientError('CONFLICT', `${file} already exists. Use --replace to overwrite it.`);
       // The backup continues if the audit log is not writable, for example on a standby.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
-      const media = Media.of(config);
-      const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: createProgressPrinter() });
-      for (const path of missing)
+      const media = Media.fromConfig(config);
+      const { summary, missingPaths } = await takeBackup({ file, database, media, secretKey, progress: createProgressPrinter() });
+      for (const path of missingPaths)
         process.stderr.write(`The file ${path} is missing although a row refers to it. The backup does not contain it.\n`);
       const rows = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);
       const { size } = await stat(file);

@@ -4,7 +4,7 @@ import { checkSecretKey, recordKeyFingerprint } from '../auth/keyfingerprint';
 import { logSecurityEvent, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { ConfigError, readConfig, type Config } from '../platform/config';
-import { LISTENER_NAME, listenerName } from '../core/changes/listener';
+import { LISTENER_NAME_PREFIX, listenerApplicationName } from '../core/changes/listener';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { DatabaseSession } from '../database/session';
@@ -45,7 +45,7 @@ export async function withDatabase<T>(
     if (migrate) await migrateUp(openedDatabase.database);
     if (needsSecretKey && migrate) await recordKeyFingerprint(openedDatabase.database, openedDatabase.secretKey);
     const { database, secretKey } = openedDatabase;
-    return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
+    return await work({ config, database, session: database.createSession(), vault: new TokenVault(secretKey), secretKey });
   } catch (error) {
     if (await openedDatabase.hasStopped()) throw new ConfigError(DATABASE_STOPPED_MESSAGE);
     throw error;
@@ -56,17 +56,17 @@ export async function withDatabase<T>(
 
 /** SQL: counts running workers; each has one connection that listens for notifications. */
 export const RUNNING_WORKER_COUNT_SQL = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
-  WHERE "application_name" LIKE '${LISTENER_NAME}%' AND "datname" = current_database()`;
+  WHERE "application_name" LIKE '${LISTENER_NAME_PREFIX}%' AND "datname" = current_database()`;
 
 /**
  * Throws CONFLICT if a server uses the database. With `migrations`, only a server whose version includes one of them counts. `consequence` says in
  * the message why the server must be stopped.
  */
 export async function requireNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
-  const oldest = migrations && listenerName([...migrations].sort()[0]);
+  const oldest = migrations && listenerApplicationName([...migrations].sort()[0]);
   // The LISTEN connection of a server is named after the newest migration of its version (except in version 0.2). A server whose newest migration is
   // older than `oldest` has none of the given migrations.
-  const includesMigration = `("application_name" = '${LISTENER_NAME}' OR "application_name" COLLATE "C" >= $1)`;
+  const includesMigration = `("application_name" = '${LISTENER_NAME_PREFIX}' OR "application_name" COLLATE "C" >= $1)`;
   const [row] = await (oldest
     ? database.queryAsServer(`${RUNNING_WORKER_COUNT_SQL} AND ${includesMigration}`, [oldest])
     : database.queryAsServer(RUNNING_WORKER_COUNT_SQL));

@@ -106,7 +106,7 @@ async function examinePort({ host, port, tls }: Config, report: DiagnosticReport
 }
 
 async function examineDatabase(config: Config, report: DiagnosticReport): Promise<void> {
-  const { database, close, embedded } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
+  const { database, close, isEmbedded } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
   try {
     const queriedAt = Date.now();
     const [server] = (
@@ -117,7 +117,7 @@ async function examineDatabase(config: Config, report: DiagnosticReport): Promis
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
     ).rows;
-    report.ok('Database', `${embedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}`);
+    report.ok('Database', `${isEmbedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}`);
     if (server.readOnly) report.fail('Database', 'it is read-only', 'set DATABASE_URL to the primary');
     const skew = Math.abs(server.now - (queriedAt + Date.now()) / 2) / 1000;
     if (skew > MAX_CLOCK_SKEW_SECONDS)
@@ -183,7 +183,7 @@ async function examineSecretKey({ secretKey, dataDir }: Config, database: Databa
 }
 
 async function examineFiles(config: Config, { pool }: Database, report: DiagnosticReport): Promise<void> {
-  const media = Media.of(config);
+  const media = Media.fromConfig(config);
   if (config.bucket) await media.files.checkAccess();
   let [total, missing] = [0, 0];
   for (const { table, column } of imageColumns())
@@ -200,6 +200,7 @@ async function examineFiles(config: Config, { pool }: Database, report: Diagnost
       lastId = rows.at(-1)?.id ?? lastId;
       hasMore = rows.length === PAGE_ROWS;
     }
-  if (missing) report.warn('Files', `${missing} of ${total} images have no file`, `restore them from a backup into ${media.files.name}`);
-  else report.ok('Files', `the files of all ${total} images are in ${media.files.name}`);
+  if (missing)
+    report.warn('Files', `${missing} of ${total} images have no file`, `restore them from a backup into ${media.files.location}`);
+  else report.ok('Files', `the files of all ${total} images are in ${media.files.location}`);
 }

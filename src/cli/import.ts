@@ -11,12 +11,12 @@ import { formatCount, recordOperatorEvent, withDatabase, createRowProgressPrinte
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
   const dump = await DumpFile.open(file);
   await withDatabase(async ({ config, database, session, vault }) => {
-    const mediaStore = Media.of(config);
+    const mediaStore = Media.fromConfig(config);
     const stagedFiles = new StagedFiles(mediaStore, `.import-${randomUUID()}`);
     try {
       const counts = await importDumpRows(dump, database, {
         vault,
-        replace,
+        shouldReplace: replace,
         progress: createRowProgressPrinter('Importing'),
         beforeCommit: async () => {
           if (media) await stageMedia(dump, media, mediaStore, stagedFiles, Boolean(replace));

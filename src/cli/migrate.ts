@@ -16,12 +16,14 @@ interface MigrateOptions {
 export async function migrate({ down, to, yes, maintenance }: MigrateOptions): Promise<void> {
   if (to !== undefined && !down) throw new ClientError('BAD_USER_INPUT', '--to requires --down.');
   if (maintenance && down) throw new ClientError('BAD_USER_INPUT', '--maintenance applies migrations; --down reverts them.');
-  await withDatabase((context) => (down ? revertMigrations(context, to, yes) : applyMigrations(context.database, maintenance)), { migrate: false });
+  await withDatabase((context) => (down ? revertMigrations(context, to, yes) : applyMigrations(context.database, maintenance)), {
+    migrate: false,
+  });
 }
 
 async function applyMigrations(database: Database, maintenance = false): Promise<void> {
   if (maintenance) await requireNoServers(database, 'cannot be served during the maintenance');
-  const names = await migrateUp(database, { maintenance });
+  const names = await migrateUp(database, { isMaintenanceWindow: maintenance });
   printLine(names.length ? `Applied: ${names.join(', ')}` : 'Nothing to do.');
 }
 

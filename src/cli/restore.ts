@@ -12,7 +12,7 @@ export async function restore(file: string, { replace = false }: { replace?: boo
   const progress = createProgressPrinter();
   const backup = await inspectBackup(file, progress);
   const hasExternalKey = config.secretKey !== undefined || config.databaseUrl !== undefined;
-  if (hasExternalKey && config.secretKey !== backup.key)
+  if (hasExternalKey && config.secretKey !== backup.secretKey)
     throw new ConfigError(
       `SECRET_KEY differs from the key of the backup, which is required to show tokens: set it to the output of \`tar -xzOf ${file} secret-key\``,
     );
@@ -24,8 +24,16 @@ export async function restore(file: string, { replace = false }: { replace?: boo
           'CONFLICT',
           `The database has the migration ${newer} of a newer version: restore the backup with that version.`,
         );
-      const media = Media.of(config);
-      await restoreBackup({ file, backup, database, media, dataDir: hasExternalKey ? undefined : config.dataDir, replace, progress });
+      const media = Media.fromConfig(config);
+      await restoreBackup({
+        file,
+        backup,
+        database,
+        media,
+        dataDir: hasExternalKey ? undefined : config.dataDir,
+        shouldReplace: replace,
+        progress,
+      });
       // The command is logged after the restore, which replaces the audit log.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
       const rows = Object.values(backup.summary.rows).reduce((sum, count) => sum + count, 0);

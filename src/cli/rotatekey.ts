@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { checkSecretKey } from '../auth/keyfingerprint';
 import { rotateSecretKey } from '../auth/keyrotation';
 import { ClientError } from '../core/model/errors';
-import { discardKey, activateStagedKey, readKey, loadSecretKey, stageKey } from '../database/secretkey';
+import { discardStagedKey, activateStagedKey, readKey, loadSecretKey, stageKey } from '../database/secretkey';
 import { requireNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './commandcontext';
 
 export async function rotateKey(file: string, { lost = false }: { lost?: boolean }): Promise<void> {
@@ -21,7 +21,7 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
       const { rotated, unreadable } = await database
         .withoutTimeouts((client) => rotateSecretKey(client, oldKey, newKey))
         .catch((error) => {
-          if (isFile) discardKey(config.dataDir, id);
+          if (isFile) discardStagedKey(config.dataDir, id);
           throw error;
         });
       if (isFile) activateStagedKey(config.dataDir, id);

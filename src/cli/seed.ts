@@ -10,7 +10,7 @@ export const seed = (options: { demo?: boolean }): Promise<void> =>
     await recordOperatorEvent({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
     const seeding = { database, vault, timeZone: config.timeZone, progress: createRowProgressPrinter('Seeding') };
     printLine(
-      (await seedReferenceData(seeding, await Media.openChecked(config)))
+      (await seedReferenceData(seeding, await Media.openAndCheck(config)))
         ? 'Reference data seeded.'
         : 'Reference data already exists. Nothing was changed.',
     );

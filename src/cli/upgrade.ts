@@ -29,8 +29,8 @@ async function createUpgradedCluster(
     await migrateUp(database);
     const backup = await inspectBackup(file, progress);
     // Media files and the secret key are not part of this backup; they stay in place.
-    await restoreBackup({ file, backup, database, media: new Media(new FolderStore(dataDir)), replace: false, progress });
-    await recordOperatorEvent({ kind: 'COMMAND', detail }, database.session());
+    await restoreBackup({ file, backup, database, media: new Media(new FolderStore(dataDir)), shouldReplace: false, progress });
+    await recordOperatorEvent({ kind: 'COMMAND', detail }, database.createSession());
   } finally {
     await database.close();
     await embedded.release();

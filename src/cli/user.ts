@@ -96,5 +96,5 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
 /** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */
 async function removeScheduledFiles(config: Config, database: Database): Promise<void> {
   const log = createLogger(config.logLevel, process.stderr);
-  await new FileRemoval(database, Media.of(config), new NotificationListener(database, log), log).removeFiles();
+  await new FileRemoval(database, Media.fromConfig(config), new NotificationListener(database, log), log).removeFiles();
 }

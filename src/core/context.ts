@@ -33,7 +33,9 @@ export interface MediaStorage {
    */
   store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
-  /** Validates the files within a body or within variables, whose fields later report the results. */
+  /**
+   * Validates all uploaded files in a request body or in variables before a transaction starts. The validation of their fields reports the results.
+   */
   validateUploads(body: unknown): Promise<void>;
   /** Creates the thumbnails of an image. Returns whether they are PNGs, which GIFs and images with transparency need. */
   createThumbnails(path: string): Promise<boolean>;
@@ -94,7 +96,7 @@ export interface RequestInfo {
   readonly startedAt: number;
   /** Scheme and host of links in the response. */
   readonly baseUrl: string;
-  /** Language codes that the client accepts, by preference. */
+  /** Language codes that the client accepts, the preferred one first. */
   readonly languages: readonly string[];
   trace?: RequestTrace;
   readonly countErrorCode?: (code: string) => void;
@@ -108,9 +110,9 @@ export interface AccountActions {
   /** Replaces the viewer's token and returns the new one; the old token becomes invalid. */
   replaceToken(): Promise<string>;
   /** Returns the manager of the viewer's credentials. Throws for anonymous clients and for requests with an access token. */
-  credentialManager(): CredentialManager;
+  requireCredentialManager(): CredentialManager;
   /** Throws if the viewer's credentials have been revoked since the request started. */
-  confirmCredentials(): Promise<void>;
+  requireValidCredentials(): Promise<void>;
 }
 
 export interface ResolverServices {
@@ -127,7 +129,7 @@ export interface ResolverServices {
 export interface Context {
   readonly request: RequestInfo;
   viewer: Viewer | null;
-  /** Interface of the request, for field names in messages and for metrics. `policies` contains the differences in behaviour. */
+  /** The API of the request, GraphQL or REST, for field names in messages and for metrics. `policies` contains the differences in behaviour. */
   readonly api: Api;
   readonly policies: Readonly<InterfacePolicies>;
   readonly session: DatabaseSession;
@@ -139,9 +141,9 @@ export interface Context {
   atomicState?: AtomicState;
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
   storeResponse?: (result: ExecutionResult) => Promise<void>;
-  responseSize?: ResponseSizeCounter;
+  responseSizeCounter?: ResponseSizeCounter;
   /** Number of rows that the running export of a data series has already written; its next page starts after them. Absent outside of such exports. */
-  exportOffset?: number;
+  exportedRowCount?: number;
   /** Signal that is aborted when the client ends the subscription, so that waiting for the next change ends too. Absent for other operations. */
   subscriptionSignal?: AbortSignal;
 }

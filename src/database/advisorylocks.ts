@@ -1,6 +1,6 @@
 /**
- * Keys of all advisory locks. PostgreSQL distinguishes locks with one key from locks with two, so a number may occur once in each group. During a rolling
- * upgrade different versions exclude each other by these keys: never change the number of a released lock.
+ * Keys of all advisory locks. PostgreSQL distinguishes locks with one key from locks with two, so a lock of each kind may have the same number.
+ * During a rolling upgrade, servers of different versions exclude each other by these keys: never change the number of a released lock.
  * https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS
  */
 
@@ -16,7 +16,7 @@ export const ADVISORY_LOCK_KEYS = {
   embeddedOwner: 7_316_405,
 } as const;
 
-/** First keys of the locks that have two keys. The comment of each names its second key. */
+/** First keys of the locks that have two keys. The comment of each lock says what its second key is. */
 export const ADVISORY_LOCK_CLASSES = {
   /** Second key: instance number. Held while the process is connected. Once it is free, other instances may take over the process's idempotency keys. */
   instance: 7_316_403,
@@ -27,7 +27,7 @@ export const ADVISORY_LOCK_CLASSES = {
 } as const;
 
 /**
- * SQL: first key of the lock under which a user (the second key) inserts rows into a table with unique keys. If two tables have the same hash, a
- * request only waits longer.
+ * SQL: first key of the lock that a user holds while inserting rows into a table with unique keys; the second key is the user id. If the names of two
+ * tables have the same hash, they share a lock, and requests only wait longer.
  */
 export const insertionLockClassSql = (table: string): string => `hashtext('${table}')`;

@@ -7,9 +7,9 @@ import type { PoolClient } from 'pg';
 import { backendKeyOf, socketOf } from '../internals/pg';
 
 /** Request code that identifies a CancelRequest message (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
-const CANCEL_REQUEST = 80_877_102;
+const CANCEL_REQUEST_CODE = 80_877_102;
 /** Length of a CancelRequest message in bytes. */
-const LENGTH = 16;
+const CANCEL_REQUEST_BYTES = 16;
 
 const TIMEOUT_MS = 1_000;
 
@@ -20,8 +20,10 @@ const TIMEOUT_MS = 1_000;
 export function cancelStatement(client: PoolClient): Promise<void> {
   const { host, port } = client;
   const { processID, secretKey } = backendKeyOf(client);
-  const message = Buffer.alloc(LENGTH);
-  [LENGTH, CANCEL_REQUEST, processID ?? 0, secretKey ?? 0].forEach((value, index) => message.writeInt32BE(value, index * 4));
+  const message = Buffer.alloc(CANCEL_REQUEST_BYTES);
+  [CANCEL_REQUEST_BYTES, CANCEL_REQUEST_CODE, processID ?? 0, secretKey ?? 0].forEach((value, index) =>
+    message.writeInt32BE(value, index * 4),
+  );
   return new Promise((resolve) => {
     // Uses the address of the existing connection: the host name may resolve to several servers, of which only one runs the statement.
     const socket = host.startsWith('/')
@@ -29,7 +31,7 @@ export function cancelStatement(client: PoolClient): Promise<void> {
       : net.connect(port, socketOf(client).remoteAddress ?? host);
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
     socket.once('connect', () => socket.write(message));
-    // Errors are ignored: if the request fails, the statement is ended by its own timeout.
+    // Errors are ignored: if the CancelRequest fails, the statement is ended by its own timeout.
     socket.on('error', () => undefined);
     socket.once('close', () => resolve());
     socket.resume();

@@ -22,7 +22,7 @@ const MAX_HEALTH_CHECK_TICKS = 6;
 /** Number of timer ticks after which a statement is checked again, if the last check found its backend working. */
 const TICKS_UNTIL_RECHECK = 8;
 /** Number of timer ticks after the timeout of a statement (`statement_timeout`) until its connection is closed. */
-const GRACE_TICKS = 12;
+const TICKS_FROM_TIMEOUT_TO_CLOSE = 12;
 const KEEPALIVE_MS = 10_000;
 
 /** Connection options of pg that enable TCP keep-alive. */
@@ -42,14 +42,14 @@ interface WatchedConnection {
   /** Statement that was running at the last timer tick. */
   statement?: object;
   /** Bytes received on the connection until the last timer tick. */
-  bytes: number;
+  receivedBytes: number;
   /** Number of timer ticks since the running statement last received data. */
   silentTicks: number;
   /** Value of `silentTicks` at which the statement is checked. */
   silentTicksAtCheck: number;
 }
 
-const pidOf = ({ client }: WatchedConnection): number => backendKeyOf(client).processID ?? 0;
+const announcedPidOf = ({ client }: WatchedConnection): number => backendKeyOf(client).processID ?? 0;
 
 const BACKEND_STATES_SQL = `SELECT pg_backend_pid() AS "ownPid", a."pid", a."state" FROM (SELECT 1) o
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
@@ -64,7 +64,7 @@ export class CircuitBreaker {
   private readonly timer: NodeJS.Timeout;
   private isChecking = false;
   /** Number of timer ticks that PostgreSQL still has to respond to the health check in progress. */
-  private ticksLeft = 0;
+  private checkTicksLeft = 0;
   private abortCheck?: () => void;
 
   constructor(
@@ -78,7 +78,7 @@ export class CircuitBreaker {
   /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
   watch(client: Client, timeout = 0): void {
     if (!(client instanceof ObservedClient)) throw new TypeError('Only an ObservedClient can be watched.');
-    this.watchedConnections.set(client, { client, timeout, bytes: 0, silentTicks: 0, silentTicksAtCheck: TICKS_UNTIL_CHECK });
+    this.watchedConnections.set(client, { client, timeout, receivedBytes: 0, silentTicks: 0, silentTicksAtCheck: TICKS_UNTIL_CHECK });
     client.once('end', () => this.watchedConnections.delete(client));
   }
 
@@ -93,18 +93,23 @@ export class CircuitBreaker {
   }
 
   private tick(): void {
-    if ((this.ticksLeft -= 1) <= 0) this.abortCheck?.();
+    if ((this.checkTicksLeft -= 1) <= 0) this.abortCheck?.();
     const suspectConnections: WatchedConnection[] = [];
     for (const connection of this.watchedConnections.values()) {
       const { statement } = connection.client;
       const bytes = socketOf(connection.client).bytesRead;
-      if (!statement || statement !== connection.statement || bytes !== connection.bytes) {
-        const reset: Partial<WatchedConnection> = { statement, bytes, silentTicks: 0, silentTicksAtCheck: TICKS_UNTIL_CHECK };
+      if (!statement || statement !== connection.statement || bytes !== connection.receivedBytes) {
+        const reset: Partial<WatchedConnection> = {
+          statement,
+          receivedBytes: bytes,
+          silentTicks: 0,
+          silentTicksAtCheck: TICKS_UNTIL_CHECK,
+        };
         Object.assign(connection, reset);
         continue;
       }
       connection.silentTicks += 1;
-      if (connection.timeout > 0 && connection.silentTicks > connection.timeout / TICK_MS + GRACE_TICKS)
+      if (connection.timeout > 0 && connection.silentTicks > connection.timeout / TICK_MS + TICKS_FROM_TIMEOUT_TO_CLOSE)
         this.closeConnection(connection, 'a statement timed out without a response');
       else if (connection.silentTicks >= connection.silentTicksAtCheck) suspectConnections.push(connection);
     }
@@ -119,8 +124,8 @@ export class CircuitBreaker {
   }
 
   /** Whether the connection runs the same statement as at the last timer tick and has received no data since then. */
-  private isSilent({ client, statement, bytes }: WatchedConnection): boolean {
-    return client.statement === statement && socketOf(client).bytesRead === bytes;
+  private isSilent({ client, statement, receivedBytes }: WatchedConnection): boolean {
+    return client.statement === statement && socketOf(client).bytesRead === receivedBytes;
   }
 
   private closeConnection({ client }: WatchedConnection, reason: string): void {
@@ -129,14 +134,14 @@ export class CircuitBreaker {
 
   private async check(suspectConnections: readonly WatchedConnection[]): Promise<void> {
     this.isChecking = true;
-    this.ticksLeft = MAX_HEALTH_CHECK_TICKS;
+    this.checkTicksLeft = MAX_HEALTH_CHECK_TICKS;
     let deadConnections: WatchedConnection[] = [];
     try {
-      const idlePids = await this.findIdleBackends(suspectConnections.map(pidOf));
+      const idlePids = await this.findIdleBackends(suspectConnections.map(announcedPidOf));
       this.unavailableError = undefined;
       // Waits for one timer tick, because responses that PostgreSQL sent during the check may still arrive.
       await sleep(TICK_MS, undefined, { ref: false });
-      deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(pidOf(connection)));
+      deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(announcedPidOf(connection)));
     } catch (error) {
       if (!isInconclusive(error as NodeJS.ErrnoException)) {
         this.unavailableError = new DatabaseUnavailable(error);

@@ -19,36 +19,36 @@ interface AppliedMigration {
 }
 
 /** SQL: applied migrations, newest first. `to_jsonb` yields NULL for the columns that early versions lack. */
-const APPLIED_SQL = `SELECT "name", to_jsonb(m) ->> 'version' AS "version", to_jsonb(m) ->> 'oldest_version' AS "oldestVersion"
+const APPLIED_MIGRATIONS_SQL = `SELECT "name", to_jsonb(m) ->> 'version' AS "version", to_jsonb(m) ->> 'oldest_version' AS "oldestVersion"
   FROM "migration" m ORDER BY "name" DESC`;
 
 /** Whether a version is `other` or a newer one. Compares numerically: 0.10.0 is newer than 0.9.1. */
-const isAtLeast = (version: string, other: string) => version.localeCompare(other, 'en', { numeric: true }) >= 0;
+const isVersionAtLeast = (version: string, other: string) => version.localeCompare(other, 'en', { numeric: true }) >= 0;
 
 /** Returns the applied migrations that this version does not have, newest first. */
-function newerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] {
+function findNewerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] {
   const ownMigrations = new Set(migrationNames());
   const unknownMigrations = new Set(replaceSquashedNames(rows.map(({ name }) => name)).filter((name) => !ownMigrations.has(name)));
   return rows.filter(({ name }) => unknownMigrations.has(name));
 }
 
-/** Of the migrations of a newer version, returns the newest one that this version does not support; undefined if it supports all. */
+/** Returns the newest of the given migrations of newer versions that this version does not support; undefined if it supports all of them. */
 const findUnsupportedMigration = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
-  newer.find(({ oldestVersion }) => oldestVersion === null || !isAtLeast(VERSION, oldestVersion));
+  newer.find(({ oldestVersion }) => oldestVersion === null || !isVersionAtLeast(VERSION, oldestVersion));
 
 /**
  * Throws a ConfigError if the schema is older than that of Fitgraph 0.2, or so new that this version does not support it. Returns the names of the
  * applied migrations that only newer versions have.
  */
 export async function requireSupportedSchema(client: Pick<ClientBase, 'query'>): Promise<string[]> {
-  const { rows } = (await client.query(APPLIED_SQL)) as { rows: AppliedMigration[] };
+  const { rows } = (await client.query(APPLIED_MIGRATIONS_SQL)) as { rows: AppliedMigration[] };
   const missing = findMissingReplacedMigration(rows.map(({ name }) => name));
   if (missing !== undefined)
     throw new ConfigError(
       `The database schema is older than that of Fitgraph 0.2 (${missing} is missing): start Fitgraph 0.2 first, which migrates it, ` +
         `and then Fitgraph ${VERSION}`,
     );
-  const newer = newerMigrations(rows);
+  const newer = findNewerMigrations(rows);
   const incompatible = findUnsupportedMigration(newer);
   if (incompatible)
     throw new ConfigError(
@@ -60,7 +60,7 @@ export async function requireSupportedSchema(client: Pick<ClientBase, 'query'>):
 
 async function readAppliedMigrations(database: Database): Promise<AppliedMigration[]> {
   const [{ present }] = (await database.queryAsServer(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
-  return present ? ((await database.queryAsServer(APPLIED_SQL)) as AppliedMigration[]) : [];
+  return present ? ((await database.queryAsServer(APPLIED_MIGRATIONS_SQL)) as AppliedMigration[]) : [];
 }
 
 function pendingMigrations(rows: readonly AppliedMigration[]): string[] {
@@ -70,7 +70,7 @@ function pendingMigrations(rows: readonly AppliedMigration[]): string[] {
 
 export async function schemaState(database: Database): Promise<SchemaState> {
   const rows = await readAppliedMigrations(database);
-  if (findUnsupportedMigration(newerMigrations(rows))) return 'incompatible';
+  if (findUnsupportedMigration(findNewerMigrations(rows))) return 'incompatible';
   return pendingMigrations(rows).length > 0 ? 'outdated' : 'current';
 }
 

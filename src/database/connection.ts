@@ -17,7 +17,7 @@ import type { ReadResources } from './statement';
 import { SessionUsers } from './sessionuser';
 
 /** Maximum concurrent statements of the server itself. */
-const OWN_SLOTS = 2;
+const SERVER_WORK_SLOTS = 2;
 
 /** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */
 const WRITE_WAIT_FACTOR = 4;
@@ -33,42 +33,49 @@ const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
   readonly reads: Readonly<Record<ClientKind, ReadResources>>;
-  readonly writes: ConcurrencyLimiter<LimiterCaller>;
+  readonly writeLimiter: ConcurrencyLimiter<LimiterCaller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
   readonly lockedTables = new LockedTables();
   readonly sessionUsers: SessionUsers;
-  readonly prepared = new PreparedStatements();
+  readonly preparedStatements = new PreparedStatements();
   readonly replica?: Replica;
   private readonly pools: Pools;
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, direct, pooling, poolSize, queue, replica } = options;
+    const { connection, directConnection, poolerMode, poolSize, queue, replica } = options;
     const { writes, live } = poolSizes(poolSize);
-    this.breaker = new CircuitBreaker(connection, pooling && direct);
-    this.sessionUsers = new SessionUsers(pooling === 'transaction');
+    this.breaker = new CircuitBreaker(connection, poolerMode && directConnection);
+    this.sessionUsers = new SessionUsers(poolerMode === 'transaction');
     this.pools = new Pools(options, this.breaker, this.sessionUsers);
     if (replica)
       this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
     this.reads = this.createReads(live);
-    this.writes = new ConcurrencyLimiter({ ...limiterOptionsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
+    this.writeLimiter = new ConcurrencyLimiter({ ...limiterOptionsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
   private createReads(live: number): Record<ClientKind, ReadResources> {
-    const { options, pools, prepared, breaker, sessionUsers } = this;
-    const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
-    const preceding = (timeout: number) => (pooling === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined);
-    const shared = { prepared, breaker, preceding: preceding(statementTimeout) };
+    const { options, pools, preparedStatements, breaker, sessionUsers } = this;
+    const { poolerMode, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
+    const precedingStatement = (timeout: number) =>
+      poolerMode === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined;
+    const shared = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
     const userReads = { ...shared, pool: pools.users, sessionUsers };
     const { replica } = this;
-    const anonymousReads = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
+    const anonymousReads = {
+      ...shared,
+      pool: pools.anonymous,
+      replica,
+      sessionUsers,
+      precedingStatement: precedingStatement(anonymousTimeout),
+    };
     return {
       anonymous: { ...anonymousReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queue }) },
       users: { ...userReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queue }) },
-      // The queue is unlimited: events of subscriptions may wait, and the limit on subscriptions bounds their number.
+      // The queue is unlimited: statements for subscription events may wait, and the limit on the number of subscriptions bounds how many there are.
       live: { ...userReads, limiter: new ConcurrencyLimiter(limiterOptionsFor(live)) },
-      own: { ...shared, pool: pools.own, limiter: new ConcurrencyLimiter(limiterOptionsFor(OWN_SLOTS)) },
+      own: { ...shared, pool: pools.own, limiter: new ConcurrencyLimiter(limiterOptionsFor(SERVER_WORK_SLOTS)) },
     };
   }
 
@@ -79,7 +86,7 @@ export class Database {
 
   /** Connection options for work that needs a session: they bypass a pooler. */
   get direct(): PoolConfig {
-    return this.options.direct ?? this.options.connection;
+    return this.options.directConnection ?? this.options.connection;
   }
 
   /** Returns the number of busy and idle connections and of waiting clients, by pool. */
@@ -99,18 +106,18 @@ export class Database {
     };
   }
 
-  session(): DatabaseSession {
+  createSession(): DatabaseSession {
     return new DatabaseSession(this);
   }
 
   /** Runs a statement that the server needs for itself, outside of any request, as the anonymous session user. */
   queryAsServer(text: string, values?: unknown[]): Promise<Row[]> {
-    return this.session().query(text, values);
+    return this.createSession().query(text, values);
   }
 
   /** Runs maintenance work that takes long, on a connection without timeouts. */
   async withoutTimeouts<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.pools.sessions.connect();
+    const client = await this.pools.sessionWork.connect();
     let failure: Error | undefined;
     try {
       await client.query(TIMEOUT_SETTINGS.map((name) => `SET ${name} = 0`).join(';'));
@@ -118,7 +125,7 @@ export class Database {
       return await work(client);
     } finally {
       const { options } = this;
-      const restoration = options.pooling
+      const restoration = options.poolerMode
         ? buildSetStatements(options, options.statementTimeout ?? 0)
         : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
       await client.query(restoration).catch((error: Error) => (failure = error));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { ConfigError } from '../platform/config';
 
 /** Patterns of the names of all files and folders that Fitgraph creates in DATA_DIR. `run`, `lock.…` and `claim-…` are from earlier releases. */
-const OWN_ENTRIES = [
+const FITGRAPH_ENTRY_PATTERNS = [
   ...[
     /^(?:location|run|socket|postgres|media|incoming|upgrade(?:\.tar\.gz(?:\.[0-9a-f]{8}\.part)?)?)$/,
     /^postgres\.(?:new-[0-9a-f]{1,8}|log|log\.old|\d{1,3})$/,
@@ -18,11 +18,11 @@ const IGNORED_ENTRIES = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_S
 /** Entries that identify a data folder of Fitgraph, even if it also contains foreign files. */
 const IDENTIFYING_ENTRIES = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
 
-const fail = (dataDir: string, problem: string): never => {
+const rejectDataDir = (dataDir: string, problem: string): never => {
   throw new ConfigError(`DATA_DIR: ${dataDir} ${problem}`);
 };
 
-/** Throws a ConfigError if the folder cannot be used as DATA_DIR. It may be missing. Writes nothing. */
+/** Throws a ConfigError if the folder cannot be used as DATA_DIR. A missing folder is accepted. Writes nothing. */
 export function checkDataDir(dataDir: string): void {
   let stats: fs.Stats | undefined;
   let names: string[] = [];
@@ -33,12 +33,15 @@ export function checkDataDir(dataDir: string): void {
       fs.accessSync(dataDir, fs.constants.W_OK | fs.constants.X_OK);
     }
   } catch (error) {
-    fail(dataDir, `cannot be used: ${(error as Error).message}`);
+    rejectDataDir(dataDir, `cannot be used: ${(error as Error).message}`);
   }
   if (!stats) return;
-  if (!stats.isDirectory()) fail(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
+  if (!stats.isDirectory()) rejectDataDir(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
   if (IDENTIFYING_ENTRIES.some((mark) => fs.existsSync(path.join(dataDir, mark)))) return;
-  const foreign = names.filter((name) => !IGNORED_ENTRIES.includes(name) && !OWN_ENTRIES.some((pattern) => pattern.test(name)));
+  const foreign = names.filter((name) => !IGNORED_ENTRIES.includes(name) && !FITGRAPH_ENTRY_PATTERNS.some((pattern) => pattern.test(name)));
   if (foreign.length)
-    fail(dataDir, `contains other files (${foreign.slice(0, 3).join(', ')}…): choose an empty folder or one that does not exist yet`);
+    rejectDataDir(
+      dataDir,
+      `contains other files (${foreign.slice(0, 3).join(', ')}…): choose an empty folder or one that does not exist yet`,
+    );
 }

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
 import { findBinaries, findPackageFolder } from './embedded/binaries';
-import { removeUnfinishedClusters, findServer, prepareCluster } from './embedded/cluster';
+import { removeUnfinishedClusters, findRunningServer, ensureCluster } from './embedded/cluster';
 import { DATABASE_NAME, OWNER_ROLE, ensureOwnerAndDatabase } from './embedded/owner';
 import { findClusterLocation, ensureDataDir, SOCKET_PORT, type ClusterLocation } from './embedded/clusterlocation';
 import {
@@ -36,7 +36,7 @@ export interface EmbeddedDatabase {
   /** Whether another process owns the server. */
   isOwnedByOtherProcess: boolean;
   /** Resolves when no restart is in progress. */
-  ready(): Promise<void>;
+  waitForRestart(): Promise<void>;
   /** Whether the server has stopped since this process connected to it. */
   hasStopped(): Promise<boolean>;
   /** Stops the server if this process owns it. Close your connections first. */
@@ -47,10 +47,10 @@ export interface EmbeddedDatabase {
 const MONITOR_NAME = 'fitgraph monitor';
 
 /** Interval of checks of the socket file. The server is restarted if two consecutive checks miss it; while the server starts, it is missing for a moment. */
-const SOCKET_CHECK_MS = 5_000;
+const SOCKET_CHECK_INTERVAL_MS = 5_000;
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const MIN_RESTART_PAUSE_MS = 500;
+const MAX_RESTART_PAUSE_MS = 30_000;
 
 type Log = (message: string) => void;
 
@@ -77,7 +77,7 @@ async function connectMonitor(host: string): Promise<Monitor> {
 
 async function startOwnServer(place: ClusterLocation, log: Log): Promise<ChildProcess | undefined> {
   const binaries = findBinaries(place);
-  if (prepareCluster(place, binaries)) log(`Created a database of PostgreSQL ${binaries.major} in ${place.cluster}`);
+  if (ensureCluster(place, binaries)) log(`Created a database of PostgreSQL ${binaries.majorVersion} in ${place.cluster}`);
   const server = await startServer(place, binaries);
   if (server) removeUnfinishedClusters(place);
   return server;
@@ -93,7 +93,7 @@ async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): 
   const deadline = Date.now() + START_LIMIT_MS;
   try {
     for (;;) {
-      const running = findServer(place);
+      const running = findRunningServer(place);
       const host = running?.socketFolder ?? place.socketFolder;
       try {
         const monitor = await connectMonitor(host);
@@ -101,8 +101,8 @@ async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): 
       } catch (error) {
         if (error instanceof ConfigError || isPermanentRejection(error)) throw error;
         if (Date.now() > deadline) {
-          const end = lastLogLines(place.log);
-          throw new Error(`the database in ${place.cluster} neither responds nor exits; the end of ${place.log}:\n${end}`, {
+          const end = lastLogLines(place.logFile);
+          throw new Error(`the database in ${place.cluster} neither responds nor exits; the end of ${place.logFile}:\n${end}`, {
             cause: error,
           });
         }
@@ -141,7 +141,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
 
   const restartServer = async (): Promise<void> => {
     log('The embedded database has stopped unexpectedly; restarting it');
-    for (let pause = FIRST_PAUSE_MS; !released; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let pause = MIN_RESTART_PAUSE_MS; !released; pause = Math.min(pause * 2, MAX_RESTART_PAUSE_MS)) {
       try {
         server = await (attempt = startOrJoinServer(dataDir, log, server));
         restartOnStop();
@@ -161,7 +161,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     missedChecks = 0;
     log('The socket of the embedded database was removed; restarting the database');
     server.process?.kill('SIGINT');
-  }, SOCKET_CHECK_MS).unref();
+  }, SOCKET_CHECK_INTERVAL_MS).unref();
 
   const release = async (): Promise<void> => {
     clearInterval(checkSocket);
@@ -175,7 +175,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   return {
     connection: { host: server.host, port: SOCKET_PORT, user: OWNER_ROLE, database: DATABASE_NAME },
     isOwnedByOtherProcess: !server.process,
-    ready: () => recovery,
+    waitForRestart: () => recovery,
     async hasStopped() {
       server.monitor.ref();
       // Tests an existing connection and a new one, because a server that is shutting down still serves existing connections but accepts no new ones.

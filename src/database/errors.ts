@@ -2,7 +2,7 @@
 import { DatabaseError } from 'pg';
 import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError as SequelizeDatabaseError } from 'sequelize';
 
-export class ClientGone extends Error {
+export class ClientDisconnected extends Error {
   constructor() {
     super('the client has gone');
   }
@@ -29,13 +29,13 @@ export class CommitOutcomeUnknown extends DatabaseUnavailable {}
  * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, transactions
  * and sessions ended by a timeout, a dropped database, a server that is starting or stopping.
  */
-const UNREACHABLE_CODES = /^(08...|53300|25P0[34]|57P0[1-5])$/;
+const UNREACHABLE_CODE_PATTERN = /^(08...|53300|25P0[34]|57P0[1-5])$/;
 /** PostgreSQL error codes: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
-const RESOURCE_CODES = /^(53...|25006|55P03|58...)$/;
+const RESOURCE_CODE_PATTERN = /^(53...|25006|55P03|58...)$/;
 /** Error codes of the operating system: out of file descriptors, buffers or memory. */
-const PROCESS_RESOURCE_CODES = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
+const PROCESS_RESOURCE_CODE_PATTERN = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
 /** PostgreSQL error codes: data corruption, invalid data, a missing file. */
-const CORRUPTION_CODES = /^(XX...|22...|58P01)$/;
+const CORRUPTION_CODE_PATTERN = /^(XX...|22...|58P01)$/;
 const TIMEOUT_CODE = '57014';
 const LOCK_TIMEOUT_CODE = '55P03';
 
@@ -47,12 +47,12 @@ export class TableLocked extends Error {
 }
 
 /** Returns the error of PostgreSQL or the operating system, which Sequelize may have wrapped. */
-function originalOf(error: unknown): unknown {
+function originalErrorOf(error: unknown): unknown {
   const { original } = (error ?? {}) as { original?: unknown };
   return original ?? error;
 }
 
-export const errorCodeOf = (error: unknown): string => String((originalOf(error) as { code?: unknown } | undefined)?.code);
+export const errorCodeOf = (error: unknown): string => String((originalErrorOf(error) as { code?: unknown } | undefined)?.code);
 
 export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIMEOUT_CODE;
 
@@ -61,16 +61,16 @@ export const isLockFailure = (error: unknown): boolean => error instanceof Table
 
 /** Whether the connection failed or none was available, as reported by pg or Sequelize. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof DatabaseUnavailable || UNREACHABLE_CODES.test(errorCodeOf(error))) return true;
+  if (error instanceof DatabaseUnavailable || UNREACHABLE_CODE_PATTERN.test(errorCodeOf(error))) return true;
   if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
   // If PostgreSQL itself sent the error, the connection works.
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
 
 /** Whether PostgreSQL responds but at present cannot execute some statements, for example because the disk is full. */
-export const isResourceError = (error: unknown): boolean => RESOURCE_CODES.test(errorCodeOf(error));
+export const isResourceError = (error: unknown): boolean => RESOURCE_CODE_PATTERN.test(errorCodeOf(error));
 
 /** Whether the operating system lacked a resource for this process, in the database client or elsewhere. */
-export const isProcessResourceError = (error: unknown): boolean => PROCESS_RESOURCE_CODES.test(errorCodeOf(error));
+export const isProcessResourceError = (error: unknown): boolean => PROCESS_RESOURCE_CODE_PATTERN.test(errorCodeOf(error));
 
-export const isCorruption = (error: unknown): boolean => CORRUPTION_CODES.test(errorCodeOf(error));
+export const isCorruption = (error: unknown): boolean => CORRUPTION_CODE_PATTERN.test(errorCodeOf(error));

@@ -9,7 +9,7 @@ import { parseDatabaseHosts, type DatabaseHosts, type TargetSessionAttrs } from 
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** SQL conditions that a server must meet to be used, by value of `target_session_attrs`. */
-const CONDITION_BY_TARGET: Record<TargetSessionAttrs, string> = {
+const CONDITION_SQL_BY_TARGET: Record<TargetSessionAttrs, string> = {
   any: 'true',
   primary: 'NOT pg_is_in_recovery()',
   'read-write': `NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'`,
@@ -25,7 +25,7 @@ export class HostSelection {
   private selected?: Promise<SelectedHost>;
 
   /** Returns the selection that all connections with this URL share; undefined if the URL has a single host and does not restrict target_session_attrs. */
-  static of(url: string | undefined): HostSelection | undefined {
+  static forUrl(url: string | undefined): HostSelection | undefined {
     const hosts = url === undefined ? undefined : parseDatabaseHosts(url);
     if (!hosts || (hosts.urls.length === 1 && hosts.target === 'any')) return undefined;
     const selection = this.selectionByUrl.get(url!) ?? new HostSelection(hosts);
@@ -55,11 +55,11 @@ export class HostSelection {
     });
   }
 
-  /** Throws if the server of the connection does not have the required state. */
-  async requireTarget(client: ClientBase): Promise<void> {
+  /** Throws if the server of the connection does not have the state that `target_session_attrs` requires. */
+  async requireSuitableServer(client: ClientBase): Promise<void> {
     const { target } = this.hosts;
     if (target === 'any') return;
-    const { rows } = await client.query(`SELECT ${CONDITION_BY_TARGET[target]} AS "suits"`);
+    const { rows } = await client.query(`SELECT ${CONDITION_SQL_BY_TARGET[target]} AS "suits"`);
     if (!(rows as [{ suits: boolean }])[0].suits) throw new Error(`the server is not ${target}`);
   }
 
@@ -81,7 +81,7 @@ export class HostSelection {
     client.on('error', () => undefined);
     try {
       await client.connect();
-      await this.requireTarget(client);
+      await this.requireSuitableServer(client);
       return { host: client.host, port: client.port };
     } finally {
       void client.end().catch(() => undefined);

@@ -7,9 +7,9 @@ export const TABLE_LOCK_TIMEOUT_MS = 500;
 export const TABLE_LOCK_PAUSE_MS = 1_000;
 export const TABLE_LOCK_ATTEMPTS = 200;
 /** Error codes lock_not_available and deadlock_detected. */
-const LOCK_CONFLICTS = ['55P03', '40P01'];
+const LOCK_CONFLICT_CODES = ['55P03', '40P01'];
 
-const isLockConflict = (error: unknown) => error instanceof DatabaseError && LOCK_CONFLICTS.includes(error.code ?? '');
+const isLockConflict = (error: unknown) => error instanceof DatabaseError && LOCK_CONFLICT_CODES.includes(error.code ?? '');
 
 /** Repeats `work` after lock conflicts. A failed attempt must roll back its changes. Calls `onConflict` before each repetition. */
 export async function retryLockConflicts<T>(work: () => Promise<T>, onConflict: () => void): Promise<T> {

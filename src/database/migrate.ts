@@ -22,12 +22,12 @@ const LOCK_RETRY_MS = 200;
 const LOCK_HOLDER_SQL = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
-/** Receives messages that say what the migration is waiting for. */
-type Report = (message: string) => void;
-const reportToStderr: Report = (message) => void process.stderr.write(`${message}\n`);
+/** Callback that receives messages about what the migration is waiting for. */
+type ReportWait = (message: string) => void;
+const reportToStderr: ReportWait = (message) => void process.stderr.write(`${message}\n`);
 
 /** Returns the names of the applied migrations, in order. */
-export async function appliedMigrations(client: Pick<ClientBase, 'query'>): Promise<string[]> {
+export async function readAppliedMigrationNames(client: Pick<ClientBase, 'query'>): Promise<string[]> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
   return replaceSquashedNames(rows.map(({ name }) => name as string));
 }
@@ -46,11 +46,11 @@ export const CREATE_MIGRATION_TABLE_SQL =
   'CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now(), "version" text, "oldest_version" text)';
 
 /** Columns of the migration table that earlier versions did not create. */
-const LATER_COLUMNS = ['version', 'oldest_version'];
+const COLUMNS_ADDED_LATER = ['version', 'oldest_version'];
 
-async function addLaterColumns(client: PoolClient): Promise<void> {
+async function addMissingColumns(client: PoolClient): Promise<void> {
   const { rows } = await client.query(`SELECT attname::text AS "name" FROM pg_attribute WHERE attrelid = 'migration'::regclass`);
-  for (const column of LATER_COLUMNS)
+  for (const column of COLUMNS_ADDED_LATER)
     if (!rows.some(({ name }) => name === column))
       await retryLockConflicts(
         () => client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ALTER TABLE "migration" ADD COLUMN "${column}" text`),
@@ -62,7 +62,7 @@ async function addLaterColumns(client: PoolClient): Promise<void> {
  * Acquires the migration lock. While it waits, it reports the process that holds the lock, because that process may hang. It polls instead of using a
  * blocking statement: CREATE INDEX CONCURRENTLY of the other process would wait for the snapshot of that statement, and so both would deadlock.
  */
-async function acquireLock(client: ClientBase, report: Report): Promise<void> {
+async function acquireLock(client: ClientBase, report: ReportWait): Promise<void> {
   for (let isReported = false; ; isReported = true) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [ADVISORY_LOCK_KEYS.migration]);
     if (rows[0].taken) return;
@@ -77,7 +77,7 @@ async function acquireLock(client: ClientBase, report: Report): Promise<void> {
   }
 }
 
-async function runMigration(client: ClientBase, name: string, direction: Direction, report: Report): Promise<void> {
+async function runMigration(client: ClientBase, name: string, direction: Direction, report: ReportWait): Promise<void> {
   const migration = loadMigration(name);
   let isReported = false;
   const reportConflict = () => {
@@ -99,13 +99,13 @@ async function runMigration(client: ClientBase, name: string, direction: Directi
 }
 
 /** Runs `work` under the migration lock, after checking that this version supports the schema. */
-function withMigrationLock<T>(database: Database, work: (client: PoolClient) => Promise<T>, report: Report): Promise<T> {
+function withMigrationLock<T>(database: Database, work: (client: PoolClient) => Promise<T>, report: ReportWait): Promise<T> {
   return database.withoutTimeouts(async (client) => {
     try {
       await acquireLock(client, report);
       await client.query(CREATE_MIGRATION_TABLE_SQL);
       await requireSupportedSchema(client);
-      await addLaterColumns(client);
+      await addMissingColumns(client);
       return await work(client);
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.migration]).catch(() => undefined);
@@ -115,9 +115,9 @@ function withMigrationLock<T>(database: Database, work: (client: PoolClient) => 
 
 export interface MigrateUpOptions {
   /** Receives messages about waiting for other processes. Default: writes them to stderr. */
-  report?: Report;
+  report?: ReportWait;
   /** Whether migrations that need a maintenance window may run. */
-  maintenance?: boolean;
+  isMaintenanceWindow?: boolean;
 }
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
@@ -131,14 +131,17 @@ function rejectMaintenanceMigrations(pending: readonly string[], applied: Readon
 }
 
 /** Applies all pending migrations and returns their names. */
-export const migrateUp = (database: Database, { report = reportToStderr, maintenance = false }: MigrateUpOptions = {}): Promise<string[]> =>
+export const migrateUp = (
+  database: Database,
+  { report = reportToStderr, isMaintenanceWindow = false }: MigrateUpOptions = {},
+): Promise<string[]> =>
   withMigrationLock(
     database,
     async (client) => {
       await recordReplacements(client);
-      const applied = new Set(await appliedMigrations(client));
+      const applied = new Set(await readAppliedMigrationNames(client));
       const pending = migrationNames().filter((name) => !applied.has(name));
-      if (!maintenance) rejectMaintenanceMigrations(pending, applied);
+      if (!isMaintenanceWindow) rejectMaintenanceMigrations(pending, applied);
       for (const name of pending) await runMigration(client, name, 'up', report);
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignRowSecurityPolicies(client) : prepareViewerRole(client));
@@ -167,7 +170,7 @@ export const migrateDown = (database: Database, target?: RevertTarget): Promise<
     database,
     async (client) => {
       await recordReplacements(client);
-      const migrations = migrationsAfter(await appliedMigrations(client), target);
+      const migrations = migrationsAfter(await readAppliedMigrationNames(client), target);
       await deleteReplacedRecords(client, migrations);
       for (const name of migrations) await runMigration(client, name, 'down', reportToStderr);
       return migrations;
@@ -177,7 +180,7 @@ export const migrateDown = (database: Database, target?: RevertTarget): Promise<
 
 /** Returns the names of the migrations that `migrateDown` would revert, newest first. */
 export const migrationsToRevert = (database: Database, target?: RevertTarget): Promise<string[]> =>
-  withMigrationLock(database, async (client) => migrationsAfter(await appliedMigrations(client), target), reportToStderr);
+  withMigrationLock(database, async (client) => migrationsAfter(await readAppliedMigrationNames(client), target), reportToStderr);
 
 /** Acquires the migration lock, which is held until the connection ends. */
 export const lockMigrations = (client: ClientBase): Promise<void> => acquireLock(client, reportToStderr);

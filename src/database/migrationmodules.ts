@@ -18,17 +18,17 @@ interface Declarations {
 export type MigrationModule = Declarations &
   (({ transactional?: true } & Record<Direction, Migration>) | ({ transactional: false } & Record<Direction, OnlineMigration>));
 
-const folder = join(__dirname, 'migrations');
+const MIGRATIONS_FOLDER = join(__dirname, 'migrations');
 
 /** Returns the names of all migrations of this version, in order. */
 export const migrationNames = (): string[] =>
-  readdirSync(folder)
+  readdirSync(MIGRATIONS_FOLDER)
     .map((file) => /^(\d{4}-[a-z-]+)\.(?:ts|js)$/.exec(file)?.[1])
     .filter((name): name is string => name !== undefined)
     .sort();
 
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
-export const loadMigration = (name: string) => require(join(folder, name)) as MigrationModule;
+export const loadMigration = (name: string) => require(join(MIGRATIONS_FOLDER, name)) as MigrationModule;
 
 /** Returns the first of the given migrations that needs a maintenance window. */
 export const findMigrationWithMaintenanceWindow = (names: readonly string[]): string | undefined =>

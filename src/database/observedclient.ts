@@ -7,22 +7,22 @@ import { onServerError, socketOf } from '../internals/pg';
 import { HostSelection } from './hostselection';
 
 /** Error code read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const READ_ONLY = '25006';
+const READ_ONLY_TRANSACTION_CODE = '25006';
 
 export class ObservedClient extends Client {
   /** Identifies the latest statement; undefined while the connection is idle. */
   statement?: object;
   /** Whether a write was rejected because the transaction is read-only. The session may stay read-only after the database has become writable. */
   isReadOnly = false;
-  private readonly hosts?: HostSelection;
+  private readonly hostSelection?: HostSelection;
 
   constructor(config?: string | ClientConfig) {
-    const hosts = HostSelection.of(typeof config === 'string' ? config : config?.connectionString);
+    const hosts = HostSelection.forUrl(typeof config === 'string' ? config : config?.connectionString);
     super(hosts && typeof config === 'object' ? { ...config, connectionString: hosts.url } : (hosts?.url ?? config));
-    this.hosts = hosts;
+    this.hostSelection = hosts;
     this.on('drain', () => (this.statement = undefined));
     onServerError(this, ({ code }) => {
-      if (code !== READ_ONLY) return;
+      if (code !== READ_ONLY_TRANSACTION_CODE) return;
       this.isReadOnly = true;
       hosts?.deselect(this);
     });
@@ -31,8 +31,8 @@ export class ObservedClient extends Client {
   /** Accepts the parameters of both overloads of `Client.connect`. */
   override connect(...parameters: unknown[]): never {
     const connect = (...all: unknown[]) => (super.connect as (...all: unknown[]) => never).apply(this, all);
-    if (!this.hosts) return connect(...parameters);
-    const connected = this.connectToSelected(this.hosts, connect);
+    if (!this.hostSelection) return connect(...parameters);
+    const connected = this.connectToSelected(this.hostSelection, connect);
     const [callback] = parameters as [((error: Error | null) => void)?];
     return (callback ? void connected.then(() => callback(null), callback) : connected) as never;
   }
@@ -43,7 +43,7 @@ export class ObservedClient extends Client {
     Object.assign(this, selected);
     try {
       await connect();
-      await hosts.requireTarget(this);
+      await hosts.requireSuitableServer(this);
     } catch (error) {
       hosts.deselect(selected);
       void this.end().catch(() => undefined);

@@ -9,17 +9,18 @@ import { retryLockConflicts, TABLE_LOCK_ATTEMPTS, TABLE_LOCK_PAUSE_MS, TABLE_LOC
 import type { Row } from './rows';
 
 /** Lock timeout that exceeds PostgreSQL's deadlock_timeout, after which PostgreSQL cancels an autovacuum that blocks the lock. */
-const AUTOVACUUM_TIMEOUT_MS = 2_000;
+const AUTOVACUUM_LOCK_TIMEOUT_MS = 2_000;
 
 /** Target duration of a batch of updates. A request that writes to one of its rows waits until the batch ends. */
-const BATCH_MS = 100;
+const TARGET_BATCH_MS = 100;
 const FIRST_BATCH_ROWS = 1_000;
 const MAX_BATCH_ROWS = 20_000;
 /** Pause after a batch, as a fraction of the batch's duration. */
 const PAUSE_SHARE = 0.5;
 
 /**
- * SQL: switches a setting. While it is `on`, the triggers that set row versions and write the change log ignore updates (migrations 0070 and 0081).
+ * SQL: switches the setting `fitgraph.backfill` on or off. While it is on, the triggers that set row versions and write the change log ignore updates
+ * (migrations 0070 and 0081).
  */
 const setBackfillSql = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
@@ -38,17 +39,17 @@ export class OnlineSchemaChange {
   }
 
   /**
-   * Runs ALTER TABLE with `action`. First takes another lock, which blocks no request: while it waits for that lock, PostgreSQL cancels an autovacuum
-   * of the table.
+   * Runs ALTER TABLE with `action`. Before that, takes a weaker lock, which blocks no request: while this waits for the lock, PostgreSQL cancels a
+   * running autovacuum of the table.
    */
   async alterTable(table: string, action: string): Promise<void> {
     const statement = `ALTER TABLE "${table}" ${action}`;
     if (!this.onConflict) return void (await this.run(statement));
-    const first = `SET LOCAL lock_timeout = ${AUTOVACUUM_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
+    const first = `SET LOCAL lock_timeout = ${AUTOVACUUM_LOCK_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
     await this.retry(() => this.client.query(`${first}; SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${statement}`));
   }
 
-  /** Adds a column. To avoid a rewrite of the table, its default must be constant, and NOT NULL requires a default. */
+  /** Adds a column. Its default must be constant, because PostgreSQL would otherwise rewrite the table. A NOT NULL column needs a default. */
   async addColumn(table: string, column: string, definition: string): Promise<void> {
     await this.alterTable(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
   }
@@ -129,7 +130,7 @@ export class OnlineSchemaChange {
       const ms = performance.now() - startedAt;
       await sleep(ms * PAUSE_SHARE);
       // The batch size at most doubles: in a batch in which few rows needed the update, the duration does not show how long the next batch will take.
-      size = Math.round(Math.min(MAX_BATCH_ROWS, size * Math.min(2, Math.max(0.1, BATCH_MS / ms))));
+      size = Math.round(Math.min(MAX_BATCH_ROWS, size * Math.min(2, Math.max(0.1, TARGET_BATCH_MS / ms))));
       start = (end as number) + 1;
     }
   }

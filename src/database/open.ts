@@ -14,11 +14,11 @@ import type { ReplicaOptions } from './replica';
 import { startupOptions } from './settings';
 import { loadSecretKey } from './secretkey';
 
-const MIN_VERSION = 140_000;
+const MIN_POSTGRES_VERSION_NUMBER = 140_000;
 
-export interface OpenDatabase {
+export interface OpenedDatabase {
   database: Database;
-  embedded: boolean;
+  isEmbedded: boolean;
   secretKey: string;
   /** Whether the embedded database has stopped since it was opened. */
   hasStopped(): Promise<boolean>;
@@ -29,9 +29,9 @@ interface OpenOptions {
   /** Whether to read the secret key. Default: true. Without it, `secretKey` of the result is empty. */
   needsSecretKey?: boolean;
   /** Whether to restart an embedded database that stops unexpectedly. */
-  restart?: boolean;
-  /** Connection to the embedded database if another process has started it and has sent this connection. Default: opens the embedded database. */
-  embedded?: EmbeddedConnection;
+  shouldRestart?: boolean;
+  /** Connection options of the embedded database if another process has opened it and sent them to this process. Default: this process opens it. */
+  embeddedConnection?: EmbeddedConnection;
 }
 
 interface DatabaseProperties {
@@ -44,16 +44,24 @@ export async function openDatabase(
   config: Config,
   models: ModelCtor[],
   log: (message: string) => void,
-  { needsSecretKey = true, restart, embedded: existing }: OpenOptions = {},
-): Promise<OpenDatabase> {
+  { needsSecretKey = true, shouldRestart, embeddedConnection: existing }: OpenOptions = {},
+): Promise<OpenedDatabase> {
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
-  const embedded = databaseUrl || existing ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
+  const embedded = databaseUrl || existing ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart: shouldRestart });
   const connection = databaseUrl ? { connectionString: databaseUrl } : (existing ?? embedded!.connection);
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
   const { pooling, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, direct);
   const poolSize = pooling || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, log);
-  const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOptions(config), pooling, models });
+  const database = new Database({
+    ...config,
+    poolSize,
+    connection,
+    directConnection: direct,
+    replica: replicaOptions(config),
+    poolerMode: pooling,
+    models,
+  });
   const close = async () => {
     await database.close();
     await embedded?.release();
@@ -61,7 +69,7 @@ export async function openDatabase(
   try {
     const secretKey = needsSecretKey ? await loadSecretKey(config, database) : '';
     const hasStopped = async () => (await embedded?.hasStopped()) ?? false;
-    return { database, embedded: databaseUrl === undefined, secretKey, hasStopped, close };
+    return { database, isEmbedded: databaseUrl === undefined, secretKey, hasStopped, close };
   } catch (error) {
     await close();
     throw error;
@@ -106,7 +114,7 @@ async function inspectDatabase(config: Config, connection: PoolConfig, direct: P
       );
     });
     const [{ version }] = (await client.query(`SELECT current_setting('server_version_num')::int AS "version"`)).rows;
-    if (version < MIN_VERSION) throw new ConfigError(`${name}: PostgreSQL 14 or newer is required`);
+    if (version < MIN_POSTGRES_VERSION_NUMBER) throw new ConfigError(`${name}: PostgreSQL 14 or newer is required`);
     return client;
   };
   try {

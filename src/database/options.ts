@@ -3,25 +3,25 @@ import type { PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import type { LimiterOptions } from '../platform/limiter';
 import type { ReplicaOptions } from './replica';
-import type { ConnectionLimits } from './settings';
+import type { ConnectionSettings } from './settings';
 
 /**
- * Mode of a connection pooler in front of PostgreSQL. `session`: each connection keeps one PostgreSQL session, without its startup parameters. `transaction`:
- * each transaction may run in a different session.
+ * Mode of a connection pooler in front of PostgreSQL. `session`: each connection keeps one PostgreSQL session, but the pooler may drop its startup
+ * parameters. `transaction`: each transaction may run in a different session.
  */
 export type PoolerMode = 'session' | 'transaction';
 
 /** Client of a concurrency limiter: a user's id, the network of an anonymous client, or a name for the server itself. */
 export type LimiterCaller = string | number;
 
-export interface ConnectionOptions extends ConnectionLimits {
+export interface ConnectionOptions extends ConnectionSettings {
   /** Options of pg: a connection string, or host, port, user and database. */
   connection: PoolConfig;
   /** Options of a connection that bypasses the pooler, for work that needs a session, such as LISTEN. Default: `connection`. */
-  direct?: PoolConfig;
+  directConnection?: PoolConfig;
   replica?: ReplicaOptions;
   /** Mode of the pooler; absent without a pooler. */
-  pooling?: PoolerMode;
+  poolerMode?: PoolerMode;
   /** Maximum number of connections for reads of anonymous clients. Signed-in users have as many, separately. */
   poolSize: number;
   /** `statement_timeout` in milliseconds; absent or 0: none. */

@@ -10,8 +10,8 @@ export interface OwnedTableColumns {
   /** Foreign keys to rows of the same user: the referenced table for each column. Deleting the referenced (parent) row deletes the row. */
   parents?: Readonly<Record<string, string>>;
   /**
-   * Column of the foreign key, one of `parents`, whose target is the whole of which this row is a part: a change of the row changes the version of
-   * the whole.
+   * Column of `parents` that refers to the whole, if the rows of this table are parts of one. Then every change of a row also changes the version of
+   * its whole.
    */
   whole?: string;
   /** Foreign keys to public rows: the referenced table for each column. ON DELETE SET NULL if the column is nullable, else CASCADE. */
@@ -27,10 +27,10 @@ export interface OwnedTableColumns {
 const OWNER_COLUMN = 'user_id';
 
 /** SQL: id of the session user. It is a subquery, so that it is evaluated once per statement. */
-const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
+const SESSION_USER_SQL = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 
-/** Transition tables of statement-level triggers, by operation. */
-const CHANGED_ROWS = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
+/** Transition table that contains the changed rows in a statement-level trigger (their new or their old values), by operation. */
+const CHANGED_ROWS_BY_OPERATION = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
 
 /** Transition tables, by operation, for triggers that compare rows before and after an update. */
 const TRANSITION_TABLES = {
@@ -43,11 +43,11 @@ export const createOwnedTableMigration = (table: string, columns: OwnedTableColu
   up: async (query) =>
     void (await query(
       [
-        createTable(table, columns),
-        rowVersionTrigger(table),
-        changeLogTriggers(table),
-        parentVersionTriggers(table, columns),
-        rowSecurity(table),
+        createTableSql(table, columns),
+        rowVersionTriggerSql(table),
+        changeLogTriggersSql(table),
+        parentVersionTriggersSql(table, columns),
+        rowSecuritySql(table),
       ].join('\n'),
     )),
   down: async (query) => void (await query(`DROP TABLE "${table}"`)),
@@ -58,7 +58,7 @@ const quoteColumns = (columns: readonly string[]): string => columns.map(quoteCo
 /** Quotes the column name in an element of an index: `date DESC` becomes `"date" DESC`. */
 const quoteColumn = (column: string): string => column.replace(/^\w+/, '"$&"');
 
-function createTable(table: string, { columns, parents = {}, references = {}, unique, indexes = [] }: OwnedTableColumns): string {
+function createTableSql(table: string, { columns, parents = {}, references = {}, unique, indexes = [] }: OwnedTableColumns): string {
   const isNullable = (column: string) => !columns[column]!.includes('NOT NULL');
   const hasRequiredParent = Object.keys(parents).some((name) => !isNullable(name));
   const parts = [
@@ -89,13 +89,13 @@ function createTable(table: string, { columns, parents = {}, references = {}, un
 }
 
 /** SQL: trigger that sets a new row version and the time of the change when a row is updated. */
-const rowVersionTrigger = (table: string): string =>
+const rowVersionTriggerSql = (table: string): string =>
   `CREATE TRIGGER "${table}_stamped" BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fitgraph_stamped"();`;
 
 /** SQL: triggers that write every change to the change log. */
-const changeLogTriggers = (table: string): string =>
+const changeLogTriggersSql = (table: string): string =>
   [
-    ...Object.entries(CHANGED_ROWS).map(
+    ...Object.entries(CHANGED_ROWS_BY_OPERATION).map(
       ([operation, rows]) => `CREATE TRIGGER "${table}_${operation.toLowerCase()}_logged" AFTER ${operation} ON "${table}"
   REFERENCING ${rows} TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_rows_changed"('${OWNER_COLUMN}');`,
     ),
@@ -103,7 +103,7 @@ const changeLogTriggers = (table: string): string =>
   ].join('\n');
 
 /** SQL: triggers that change the version of the parent row when one of the child rows that belong to it changes. */
-const parentVersionTriggers = (table: string, { whole, parents }: OwnedTableColumns): string =>
+const parentVersionTriggersSql = (table: string, { whole, parents }: OwnedTableColumns): string =>
   whole
     ? Object.entries(TRANSITION_TABLES)
         .map(
@@ -117,5 +117,5 @@ const parentVersionTriggers = (table: string, { whole, parents }: OwnedTableColu
     : '';
 
 /** SQL: row-level security, so that requests see only the rows of the session user. */
-const rowSecurity = (table: string): string => `ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;
-CREATE POLICY "own_rows" ON "${table}" USING ("${OWNER_COLUMN}" = ${VIEWER}) WITH CHECK ("${OWNER_COLUMN}" = ${VIEWER});`;
+const rowSecuritySql = (table: string): string => `ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;
+CREATE POLICY "own_rows" ON "${table}" USING ("${OWNER_COLUMN}" = ${SESSION_USER_SQL}) WITH CHECK ("${OWNER_COLUMN}" = ${SESSION_USER_SQL});`;

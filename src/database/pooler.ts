@@ -10,7 +10,8 @@ import { ConfigError } from '../platform/config';
 import type { PoolerMode } from './options';
 
 /** Returns the process id of the backend that serves the connection. */
-const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
+const queryBackendPid = async (client: Client): Promise<number> =>
+  (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
 /** Returns the process id that the client received when it connected. Behind a pooler, it differs from the process id of the backend. */
 const announcedPidOf = (client: Client) => backendKeyOf(client).processID;
@@ -33,11 +34,11 @@ const INDIRECT_LISTEN_URL_MESSAGE =
 const DIFFERENT_DATABASES_MESSAGE = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
 
 /** Error code with which poolers reject unknown startup parameters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const PROTOCOL_VIOLATION = '08P01';
+const PROTOCOL_VIOLATION_CODE = '08P01';
 
 /** Returns an explanation of a connection error that a pooler has caused; undefined for other errors. */
 export const explainPoolerError = (error: Error): ConfigError | undefined =>
-  (error as { code?: string }).code === PROTOCOL_VIOLATION
+  (error as { code?: string }).code === PROTOCOL_VIOLATION_CODE
     ? new ConfigError(
         `DATABASE_URL points to a pooler that rejects a startup parameter: ${error.message}. ` +
           'For pgbouncer set ignore_startup_parameters = options, or connect DATABASE_URL directly to PostgreSQL',
@@ -49,32 +50,32 @@ type Connect = () => Promise<Client>;
 /** Returns the pooling mode; undefined without a pooler. Throws a ConfigError for unsupported combinations. */
 export async function detectPoolerMode(connect: Connect, connectDirectly?: Connect): Promise<PoolerMode | undefined> {
   const client = await connect();
-  const pooling = await detectMode(client, connect);
+  const pooling = await observePoolerMode(client, connect);
   if (pooling === 'transaction') {
     if (!connectDirectly) throw new ConfigError(TRANSACTION_POOLING_MESSAGE);
     if (!(await tracksPreparedStatements(client))) throw new ConfigError(NO_PREPARED_STATEMENTS_MESSAGE);
   }
   if (!connectDirectly) return pooling;
   const direct = await connectDirectly();
-  if ((await detectMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL_MESSAGE);
+  if ((await observePoolerMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL_MESSAGE);
   if (!(await isSameDatabase(direct, client))) throw new ConfigError(DIFFERENT_DATABASES_MESSAGE);
   return pooling;
 }
 
-async function detectMode(client: Client, connect: Connect): Promise<PoolerMode | undefined> {
-  let pid = await pidOf(client);
+async function observePoolerMode(client: Client, connect: Connect): Promise<PoolerMode | undefined> {
+  let pid = await queryBackendPid(client);
   if (pid === announcedPidOf(client)) return undefined;
   const other = await connect();
   for (let attempt = 0; attempt < MAX_OBSERVATIONS; attempt += 1) {
     await other.query('BEGIN').catch(() => {
       throw new ConfigError(STATEMENT_POOLING_MESSAGE);
     });
-    const otherPid = await pidOf(other).catch(() => {
+    const otherPid = await queryBackendPid(other).catch(() => {
       throw new ConfigError(STATEMENT_POOLING_MESSAGE);
     });
     const previousPid = pid;
     // With transaction pooling, the open transaction of `other` may occupy the backend of `client`, which then moves to a different one.
-    pid = await pidOf(client);
+    pid = await queryBackendPid(client);
     await other.query('COMMIT');
     if (otherPid === previousPid || pid !== previousPid) return 'transaction';
   }

@@ -4,17 +4,17 @@ import type { ConnectionOptions, PoolerMode } from './options';
 import { TCP_KEEPALIVE_OPTIONS, type CircuitBreaker } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { ObservedClient } from './observedclient';
-import { buildPoolerSafeSetStatements, buildSetStatements, startupOptions, type ConnectionLimits } from './settings';
+import { buildPoolerSafeSetStatements, buildSetStatements, startupOptions, type ConnectionSettings } from './settings';
 import { getTypeParser } from './typeparsers';
 import type { SessionUsers } from './sessionuser';
 
 export const CONNECTION_TIMEOUT_MS = 3_000;
 
 /** Number of connections for the server's own work. Requests never use them. */
-const OWN_CONNECTIONS = 4;
+const SERVER_WORK_CONNECTIONS = 4;
 
 /** Number of connections for work that needs a session, if DATABASE_LISTEN_URL is set to bypass a pooler. */
-const SESSION_CONNECTIONS = 4;
+const SESSION_WORK_CONNECTIONS = 4;
 
 /** Returns the pool sizes that depend on `poolSize`. `live` connections for subscriptions are added to the pool of signed-in users. */
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
@@ -22,13 +22,13 @@ export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(
 /** Returns the maximum number of connections of a worker, including the one that listens for notifications. */
 export function maxConnectionsPerWorker(poolSize: number): number {
   const { writes, live } = poolSizes(poolSize);
-  return 2 * poolSize + live + writes + OWN_CONNECTIONS + 1;
+  return 2 * poolSize + live + writes + SERVER_WORK_CONNECTIONS + 1;
 }
 
 /** Returns the SET statements for a new connection behind a pooler, which drops startup parameters; undefined without a pooler. */
 export function buildSetStatementsBehindPooler(
   pooling: PoolerMode | undefined,
-  limits: ConnectionLimits,
+  limits: ConnectionSettings,
   timeout: number,
 ): string | undefined {
   if (pooling === undefined) return undefined;
@@ -51,7 +51,7 @@ export class Pools {
   /** Connections for the transactions of all writes. */
   readonly writes: Pool;
   /** Connections for work that needs a session, such as advisory locks. They bypass a pooler. */
-  readonly sessions: Pool;
+  readonly sessionWork: Pool;
 
   constructor(
     private readonly options: ConnectionOptions,
@@ -59,13 +59,13 @@ export class Pools {
     sessionUsers: SessionUsers,
   ) {
     const { writes, live } = poolSizes(options.poolSize);
-    const { direct, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
-    this.own = this.poolFor(OWN_CONNECTIONS, statementTimeout);
-    this.users = this.poolFor(poolSize + live, statementTimeout, sessionUsers);
-    this.anonymous = this.poolFor(poolSize, anonymousTimeout, sessionUsers);
-    this.writes = this.poolFor(writes, statementTimeout, sessionUsers);
-    this.sessions = direct
-      ? this.createPool(direct, SESSION_CONNECTIONS, statementTimeout, () => [buildSetStatements(options, statementTimeout)])
+    const { directConnection, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
+    this.own = this.createPrimaryPool(SERVER_WORK_CONNECTIONS, statementTimeout);
+    this.users = this.createPrimaryPool(poolSize + live, statementTimeout, sessionUsers);
+    this.anonymous = this.createPrimaryPool(poolSize, anonymousTimeout, sessionUsers);
+    this.writes = this.createPrimaryPool(writes, statementTimeout, sessionUsers);
+    this.sessionWork = directConnection
+      ? this.createPool(directConnection, SESSION_WORK_CONNECTIONS, statementTimeout, () => [buildSetStatements(options, statementTimeout)])
       : this.own;
   }
 
@@ -75,9 +75,9 @@ export class Pools {
     return this.createPool(connection, poolSize + 1, anonymousTimeout, () => [sessionUsers.firstStatement], breaker);
   }
 
-  private poolFor(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
+  private createPrimaryPool(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
-    const firstStatements = buildSetStatementsBehindPooler(options.pooling, options, timeout);
+    const firstStatements = buildSetStatementsBehindPooler(options.poolerMode, options, timeout);
     return this.createPool(options.connection, max, timeout, () => [firstStatements, sessionUsers?.firstStatement]);
   }
 
@@ -113,7 +113,7 @@ export class Pools {
   }
 
   async end(): Promise<void> {
-    const pools = new Set([this.own, this.users, this.anonymous, this.writes, this.sessions]);
+    const pools = new Set([this.own, this.users, this.anonymous, this.writes, this.sessionWork]);
     await Promise.all([...pools].map((pool) => pool.end()));
   }
 }

@@ -10,13 +10,13 @@ import { closePreparedStatement, type StatementState } from '../internals/pg';
 /** Number of executions after which a statement is prepared, so that statements with a rare filter do not fill the cache. */
 const USES_BEFORE_PREPARED = 2;
 /** Maximum length of a prepared statement, in characters. Longer ones come from filters that rarely recur. */
-const MAX_TEXT_LENGTH = 16_000;
+const MAX_STATEMENT_LENGTH = 16_000;
 /** Limits of the caches of statement texts: number of entries, and characters in total. */
 const CACHE_LIMITS = { max: 5_000, maxSize: 5_000_000 };
 /** Maximum number of prepared statements per connection, including the one that sets the session user. */
 export const MAX_PREPARED_STATEMENTS = 200;
 /** Maximum total number of characters of the prepared statements of a connection. */
-const MAX_PREPARED_LENGTH = 250_000;
+const MAX_TOTAL_LENGTH = 250_000;
 
 interface ClientStatements {
   /** Prepared statements by name, the most recently used one last. */
@@ -40,7 +40,7 @@ export class PreparedStatements {
    */
   nameOf(text: string): string | undefined {
     const name = this.nameByText.get(text);
-    if (name !== undefined || text.length > MAX_TEXT_LENGTH) return name;
+    if (name !== undefined || text.length > MAX_STATEMENT_LENGTH) return name;
     const uses = this.useCounts.get(text) ?? 0;
     if (uses < USES_BEFORE_PREPARED) {
       this.useCounts.set(text, uses + 1);
@@ -67,13 +67,13 @@ export class PreparedStatements {
       prepared.totalLength += state.textLength;
     }
     statements.set(name, state);
-    if (statements.size >= MAX_PREPARED_STATEMENTS || prepared.totalLength > MAX_PREPARED_LENGTH) this.evict(client, prepared);
+    if (statements.size >= MAX_PREPARED_STATEMENTS || prepared.totalLength > MAX_TOTAL_LENGTH) this.evict(client, prepared);
     return state;
   }
 
   private evict(client: ClientBase, prepared: ClientStatements): void {
     for (const [oldest, { textLength }] of prepared.statements) {
-      if (prepared.statements.size < MAX_PREPARED_STATEMENTS && prepared.totalLength <= MAX_PREPARED_LENGTH) return;
+      if (prepared.statements.size < MAX_PREPARED_STATEMENTS && prepared.totalLength <= MAX_TOTAL_LENGTH) return;
       if (!closePreparedStatement(client, oldest)) continue;
       prepared.statements.delete(oldest);
       prepared.totalLength -= textLength;

@@ -1,7 +1,8 @@
 /**
- * Read replica: a streaming standby that serves public rows to anonymous clients, who have no writes of their own to miss. It is used while its replay
- * position is at most `maxLag` behind the primary and includes every change of which this process was notified. A timer compares the positions, so
- * that no statement waits for this. If the position is unknown, or a statement fails on the standby, the primary is read.
+ * Read replica: a streaming standby that serves public rows to anonymous clients, who write no rows and so cannot miss writes of their own. It is
+ * used while its replay position is at most `maxLag` behind the primary and includes every change of which this process was notified. A timer
+ * compares the positions, so that no statement waits for the comparison. If the position is unknown, or a statement fails on the standby, the
+ * primary is read.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -23,12 +24,12 @@ const CHECK_INTERVAL_MS = 500;
 /** Interval of checks after a change, until the standby has replayed it. */
 const EARLY_CHECK_MS = 50;
 /** How long the result of a check is trusted. It is subtracted from the permitted lag, because the standby may fall behind that much in the meantime. */
-const OBSERVATION_VALID_MS = MIN_REPLICA_LAG_MS / 2;
+const CHECK_RESULT_VALID_MS = MIN_REPLICA_LAG_MS / 2;
 
 /** SQL: id of the change log. A standby replicates it, so a different id reveals a standby of another database. */
-const LOG_ID_SQL = '(SELECT "id"::text FROM "change_log")';
-const PRIMARY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_current_wal_lsn()::text AS "position"`;
-const STANDBY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "isStandby", pg_backend_pid() AS "pid"`;
+const CHANGE_LOG_ID_SQL = '(SELECT "id"::text FROM "change_log")';
+const PRIMARY_POSITION_SQL = `SELECT ${CHANGE_LOG_ID_SQL} AS "log", pg_current_wal_lsn()::text AS "position"`;
+const STANDBY_POSITION_SQL = `SELECT ${CHANGE_LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "isStandby", pg_backend_pid() AS "pid"`;
 
 /** Write-ahead log (WAL) position of the primary at the time `at` (of `performance.now()`). */
 interface PrimaryPosition {
@@ -37,7 +38,7 @@ interface PrimaryPosition {
 }
 
 /** Parses a WAL position such as `16/B374D848` (https://www.postgresql.org/docs/current/datatype-pg-lsn.html). */
-function positionOf(text: string): bigint {
+function parseWalPosition(text: string): bigint {
   const [high = '0', low = '0'] = text.split('/');
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
@@ -47,7 +48,8 @@ type QueryPrimary = (text: string) => Promise<Row[]>;
 export class Replica {
   readonly pool: Pool;
   /**
-   * Session users of the connections to the standby. They are set once per connection, because no pooler lies between this process and the standby.
+   * Session users of the connections to the standby. They are set for a connection instead of for each transaction, because no pooler lies between
+   * this process and the standby.
    */
   readonly sessionUsers = new SessionUsers(false);
   private readonly breaker: CircuitBreaker;
@@ -59,7 +61,7 @@ export class Replica {
   /** Time of the last notified change, which the standby must have replayed. */
   private lastChangeAt = -Infinity;
   /** Replication lag in milliseconds; absent while unknown. */
-  private lag?: number;
+  private lagMs?: number;
   /** Positions of the primary, oldest first: the latest one that the standby has replayed, and all later ones. */
   private primaryPositions: PrimaryPosition[] = [];
   private timer?: NodeJS.Timeout;
@@ -78,12 +80,12 @@ export class Replica {
     this.pool = createPool(this.breaker, this.sessionUsers);
   }
 
-  get isUsed(): boolean {
+  get isUsable(): boolean {
     return (
       this.unusableReason === undefined &&
       this.breaker.unavailableError === undefined &&
       this.caughtUpAt > this.lastChangeAt &&
-      performance.now() - this.checkedAt < OBSERVATION_VALID_MS
+      performance.now() - this.checkedAt < CHECK_RESULT_VALID_MS
     );
   }
 
@@ -102,8 +104,8 @@ export class Replica {
   }
 
   /** Replication lag in seconds; absent while unknown. */
-  get secondsBehind(): number | undefined {
-    return this.lag === undefined ? undefined : this.lag / 1_000;
+  get lagSeconds(): number | undefined {
+    return this.lagMs === undefined ? undefined : this.lagMs / 1_000;
   }
 
   /** Starts monitoring in the background. `queryPrimary` queries the primary; `role` is the PostgreSQL role of the statements of requests. */
@@ -161,26 +163,26 @@ export class Replica {
     if (standby.pid !== processID) return this.clearLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
     if (!standby.isStandby) return this.clearLag('it is not a standby');
     if (standby.log !== primary!.log) return this.clearLag('it replicates another database, or has not caught up with a restore');
-    this.primaryPositions.push({ at: startedAt, position: positionOf(primary!.position as string) });
-    return this.updateLag(positionOf(standby.position as string), startedAt);
+    this.primaryPositions.push({ at: startedAt, position: parseWalPosition(primary!.position as string) });
+    return this.updateLag(parseWalPosition(standby.position as string), startedAt);
   }
 
   /** Marks the lag as unknown and returns the reason. */
   private clearLag(reason: string): string {
-    this.lag = undefined;
+    this.lagMs = undefined;
     return reason;
   }
 
   /** Updates the lag. Returns why the standby cannot be used; undefined if it can. */
   private updateLag(position: bigint, now: number): string | undefined {
-    const maxAgeMs = this.options.maxLag - OBSERVATION_VALID_MS;
+    const maxAgeMs = this.options.maxLag - CHECK_RESULT_VALID_MS;
     const index = this.primaryPositions.findLastIndex((entry) => entry.position <= position);
     const replayed = this.primaryPositions[index];
     this.primaryPositions = this.primaryPositions
       .slice(Math.max(0, index))
       .filter((entry) => entry === replayed || now - entry.at <= maxAgeMs);
     if (!replayed && this.caughtUpAt === -Infinity && now - this.primaryPositions[0]!.at <= maxAgeMs) return this.unusableReason;
-    if (replayed) [this.caughtUpAt, this.lag] = [replayed.at, now - replayed.at];
+    if (replayed) [this.caughtUpAt, this.lagMs] = [replayed.at, now - replayed.at];
     return replayed && now - replayed.at <= maxAgeMs ? undefined : 'its replication lag is too high';
   }
 

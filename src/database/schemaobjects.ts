@@ -28,22 +28,22 @@ interface ObjectRow {
 
 const VIEWER_ROLE_PLACEHOLDER = '(viewer role)';
 
-const inSchema = (column: string) => `${column} = quote_ident(current_schema())::regnamespace`;
-const isNotOfExtension = (catalogue: string, oid: string) =>
+const isInSchemaSql = (column: string) => `${column} = quote_ident(current_schema())::regnamespace`;
+const isNotOfExtensionSql = (catalogue: string, oid: string) =>
   `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`;
 
 const TABLES_SQL = `
   SELECT 'table ' || c.relname, concat_ws(' ', CASE c.relkind WHEN 'p' THEN 'partitioned' END, CASE c.relpersistence WHEN 'u' THEN 'unlogged' END),
     CASE WHEN c.relowner <> (SELECT relowner FROM pg_class WHERE oid = to_regclass('migration')) THEN 'owned by another role' END
-  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isNotOfExtension('pg_class', 'c.oid')}`;
+  FROM pg_class c WHERE ${isInSchemaSql('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isNotOfExtensionSql('pg_class', 'c.oid')}`;
 
 const VIEWS_SQL = `
   SELECT 'view ' || c.relname, CASE c.relkind WHEN 'm' THEN 'materialized' ELSE '' END, NULL
-  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('v', 'm') AND ${isNotOfExtension('pg_class', 'c.oid')}`;
+  FROM pg_class c WHERE ${isInSchemaSql('c.relnamespace')} AND c.relkind IN ('v', 'm') AND ${isNotOfExtensionSql('pg_class', 'c.oid')}`;
 
 const ROW_SECURITY_SQL = `
   SELECT 'row security ' || c.relname, CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE '' END, NULL
-  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relrowsecurity`;
+  FROM pg_class c WHERE ${isInSchemaSql('c.relnamespace')} AND c.relrowsecurity`;
 
 const COLUMNS_SQL = `
   SELECT format('column %s.%s', c.relname, a.attname), concat_ws(' ', format_type(a.atttypid, a.atttypmod),
@@ -52,7 +52,7 @@ const COLUMNS_SQL = `
     'DEFAULT ' || pg_get_expr(e.adbin, e.adrelid)), NULL
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid
     LEFT JOIN pg_collation l ON l.oid = a.attcollation LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
-  WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`;
+  WHERE ${isInSchemaSql('c.relnamespace')} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`;
 
 /**
  * SQL: constraints, except NOT NULL, which only PostgreSQL 18 and later list as constraints. A foreign key whose triggers are disabled counts as
@@ -62,17 +62,17 @@ const CONSTRAINTS_SQL = `
   SELECT format('constraint %s.%s', r.relname, c.conname), replace(pg_get_constraintdef(c.oid, true), ' NOT VALID', ''),
     CASE WHEN NOT c.convalidated THEN 'not validated'
       WHEN EXISTS (SELECT FROM pg_trigger t WHERE t.tgconstraint = c.oid AND t.tgenabled IN ('D', 'R')) THEN 'disabled' END
-  FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid WHERE ${inSchema('c.connamespace')} AND c.contype NOT IN ('n', 't')`;
+  FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid WHERE ${isInSchemaSql('c.connamespace')} AND c.contype NOT IN ('n', 't')`;
 
 const INDEXES_SQL = `
   SELECT format('index %s.%s', t.relname, c.relname),
     replace(pg_get_indexdef(i.indexrelid), format(' ON %I.', current_schema()), ' ON '),
     CASE WHEN NOT (i.indisvalid AND i.indisready) THEN 'invalid' END
-  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid WHERE ${inSchema('t.relnamespace')} AND t.relkind <> 't'`;
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid WHERE ${isInSchemaSql('t.relnamespace')} AND t.relkind <> 't'`;
 
 const TRIGGERS_SQL = `
   SELECT format('trigger %s.%s', c.relname, t.tgname), pg_get_triggerdef(t.oid, true), CASE WHEN t.tgenabled IN ('D', 'R') THEN 'disabled' END
-  FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE ${inSchema('c.relnamespace')} AND NOT t.tgisinternal`;
+  FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE ${isInSchemaSql('c.relnamespace')} AND NOT t.tgisinternal`;
 
 const POLICIES_SQL = `
   SELECT format('policy %s.%s', tablename, policyname), concat_ws(' ', permissive, 'FOR ' || cmd,
@@ -85,11 +85,11 @@ const ROUTINES_SQL = `
   SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
     concat_ws(' ', l.lanname, p.provolatile, CASE WHEN p.prosecdef THEN 'SECURITY DEFINER' END, 
       'body ' || md5(regexp_replace(p.prosrc, 'COLLATE [^ )]+', 'COLLATE', 'g'))), NULL
-  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${inSchema('p.pronamespace')} AND ${isNotOfExtension('pg_proc', 'p.oid')}`;
+  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${isInSchemaSql('p.pronamespace')} AND ${isNotOfExtensionSql('pg_proc', 'p.oid')}`;
 
 const EXTENSIONS_SQL = `SELECT 'extension ' || extname, '', NULL FROM pg_extension WHERE extname <> 'plpgsql'`;
 
-const KINDS = [
+const OBJECT_KIND_QUERIES_SQL = [
   TABLES_SQL,
   VIEWS_SQL,
   ROW_SECURITY_SQL,
@@ -101,7 +101,7 @@ const KINDS = [
   ROUTINES_SQL,
   EXTENSIONS_SQL,
 ];
-const OBJECTS_SQL = KINDS.map(
+const OBJECTS_SQL = OBJECT_KIND_QUERIES_SQL.map(
   (query) => `SELECT "name", "definition", "defect"::text FROM (${query}) AS t("name", "definition", "defect")`,
 ).join('\nUNION ALL ');
 

@@ -3,16 +3,16 @@ import type { ClientBase } from 'pg';
 import { applyMigrationsWithinTransaction, CREATE_MIGRATION_TABLE_SQL } from './migrate';
 
 /** Returns the FROM and WHERE clauses of a query for the objects of the schema that belong to no extension. */
-const fromOwnObjects = (catalogue: string, namespace: string) => `FROM ${catalogue} o
+const fromSchemaObjectsSql = (catalogue: string, namespace: string) => `FROM ${catalogue} o
   WHERE o.${namespace} = quote_ident(current_schema())::regnamespace
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = o.oid AND d.deptype = 'e')`;
 
 /** Queries whose rows are DROP statements for all objects. They are executed in this order, with CASCADE. */
 const DROP_QUERIES = [
-  `SELECT format('DROP VIEW %s', oid::regclass) AS "sql" ${fromOwnObjects('pg_class', 'relnamespace')} AND relkind = 'v'`,
-  `SELECT format('DROP TABLE %s', oid::regclass) AS "sql" ${fromOwnObjects('pg_class', 'relnamespace')} AND relkind IN ('r', 'p')`,
-  `SELECT format('DROP ROUTINE %s', oid::regprocedure) AS "sql" ${fromOwnObjects('pg_proc', 'pronamespace')}`,
-  `SELECT format('DROP COLLATION %I', collname) AS "sql" ${fromOwnObjects('pg_collation', 'collnamespace')}`,
+  `SELECT format('DROP VIEW %s', oid::regclass) AS "sql" ${fromSchemaObjectsSql('pg_class', 'relnamespace')} AND relkind = 'v'`,
+  `SELECT format('DROP TABLE %s', oid::regclass) AS "sql" ${fromSchemaObjectsSql('pg_class', 'relnamespace')} AND relkind IN ('r', 'p')`,
+  `SELECT format('DROP ROUTINE %s', oid::regprocedure) AS "sql" ${fromSchemaObjectsSql('pg_proc', 'pronamespace')}`,
+  `SELECT format('DROP COLLATION %I', collname) AS "sql" ${fromSchemaObjectsSql('pg_collation', 'collnamespace')}`,
 ];
 
 /** Drops everything in the schema including its rows, and applies the migrations. */

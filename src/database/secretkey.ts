@@ -22,14 +22,14 @@ export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config,
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
   const file = secretKeyFile(dataDir);
-  await activateStagedKeys(dataDir, database);
+  await finishInterruptedKeyChanges(dataDir, database);
   const existing = readKey(file);
   if (existing !== undefined) return existing;
-  // Generating another key would hide that the old one is missing.
+  // Throws instead of generating another key, which would hide that the old one is missing.
   if (await hasAccounts(database))
     throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${RECOVERY_ADVICE}`);
   writeKey(file, randomBytes(32).toString('hex'));
-  // Reads the key from the file, because a concurrent process may have written its own key first.
+  // Reads the key back from the file instead of returning the generated one, because a concurrent process may have written its own key first.
   return readKey(file)!;
 }
 
@@ -44,7 +44,7 @@ export async function storedFingerprint(client: Pick<ClientBase, 'query'>): Prom
 }
 
 const stagedKeyFileName = (id: string): string => `secret-key.restored-${id}`;
-const STAGED_KEY_FILE = new RegExp(`^secret-key\\.restored-(${UUID_REGEX_SOURCE})$`);
+const STAGED_KEY_FILE_PATTERN = new RegExp(`^secret-key\\.restored-(${UUID_REGEX_SOURCE})$`);
 
 /** Stores the key of a restore or rotation in a temporary file. `activateStagedKey` puts it into effect after the rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
@@ -56,11 +56,11 @@ export function stageKey(dataDir: string, id: string, key: string): void {
 export const activateStagedKey = (dataDir: string, id: string): void =>
   fs.renameSync(join(dataDir, stagedKeyFileName(id)), secretKeyFile(dataDir));
 
-export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
+export const discardStagedKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
 
 /** Activates the staged key of a restore or rotation that was killed after it had committed its rows and before it activated the key. */
-async function activateStagedKeys(dataDir: string, { pool }: Database): Promise<void> {
-  const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE.exec(name)?.[1] ?? []) : [];
+async function finishInterruptedKeyChanges(dataDir: string, { pool }: Database): Promise<void> {
+  const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE_PATTERN.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
   const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);
   for (const { id } of rows) activateStagedKey(dataDir, id);

@@ -4,10 +4,10 @@ import { Sequelize } from 'sequelize-typescript';
 import { replaceBeginStatement, replaceConnectionPool } from '../internals/sequelize';
 import type { ConnectionOptions } from './options';
 import { DatabaseUnavailable } from './errors';
-import { BEGIN_STATEMENT, beginWithTimeouts } from './settings';
+import { BEGIN_STATEMENT, beginWithTimeoutsSql } from './settings';
 import type { SessionUsers } from './sessionuser';
 
-export function openSequelize({ models, pooling, ...options }: ConnectionOptions, pool: Pool, sessionUsers: SessionUsers): Sequelize {
+export function openSequelize({ models, poolerMode, ...options }: ConnectionOptions, pool: Pool, sessionUsers: SessionUsers): Sequelize {
   const sequelize = new Sequelize({
     dialect: 'postgres',
     models,
@@ -24,7 +24,7 @@ export function openSequelize({ models, pooling, ...options }: ConnectionOptions
     destroyConnection: async (client) => client.release(true),
   });
   const { statementTimeout = 0 } = options;
-  const begin = pooling === 'transaction' ? beginWithTimeouts(options, statementTimeout) : BEGIN_STATEMENT;
+  const begin = poolerMode === 'transaction' ? beginWithTimeoutsSql(options, statementTimeout) : BEGIN_STATEMENT;
   replaceBeginStatement(sequelize, ({ viewer }) => begin + sessionUsers.sqlAfterBegin(viewer));
   return sequelize;
 }

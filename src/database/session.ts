@@ -6,7 +6,7 @@ import { OverloadedError, type ConcurrencyLimiter, type QueuedWork } from '../pl
 import type { RequestTrace } from '../platform/requesttrace';
 import type { Database, ClientKind } from './connection';
 import type { LimiterCaller } from './options';
-import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitOutcomeUnknown, DatabaseUnavailable } from './errors';
+import { ClientDisconnected, isTimeout, isUnavailable, ReadLimitExceeded, CommitOutcomeUnknown, DatabaseUnavailable } from './errors';
 import type { StatementParameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
 import { ANONYMOUS_SESSION_USER } from './sessionuser';
@@ -24,9 +24,9 @@ interface OpenTransaction {
 class RolledBackError extends Error {}
 
 export class DatabaseSession implements StatementContext {
-  statements = 0;
-  milliseconds = 0;
-  rows = 0;
+  statementCount = 0;
+  statementMs = 0;
+  rowCount = 0;
   /** Bytes of rows that may still be read from the database for the current response. */
   private bytesLeft = Infinity;
   private byteLimit = Infinity;
@@ -48,8 +48,8 @@ export class DatabaseSession implements StatementContext {
   constructor(readonly database: Database) {}
 
   /**
-   * Sets the client of the request after its authentication; that of a subscription event stays `live`. Resets the priority that a request has after
-   * its first statement.
+   * Sets the client of the request after its authentication; for a subscription event, the kind of client stays `live`. The next statement has no
+   * priority in the queue, as if it were the first one of the request.
    */
   setClient(clientKind: ClientKind, caller: LimiterCaller): void {
     if (this.clientKind !== 'live') this.clientKind = clientKind;
@@ -92,14 +92,14 @@ export class DatabaseSession implements StatementContext {
   private async send(text: string, values: StatementParameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     const { openTransaction: open } = this;
     const endSpan = this.trace?.beginStatement(text);
-    this.statements += 1;
+    this.statementCount += 1;
     let rowCount: number | undefined;
     try {
       const rows = await (open
         ? this.sendInTransaction(open, text, values)
         : this.sendOutsideTransaction(text, values, viewer, mayBeStale));
       rowCount = rows.length;
-      this.rows += rowCount;
+      this.rowCount += rowCount;
       return rows;
     } finally {
       endSpan?.(rowCount);
@@ -115,7 +115,7 @@ export class DatabaseSession implements StatementContext {
     const statement = new Statement(this.database.reads[this.clientKind], this, text, values, viewer);
     this.runningWork.add(statement);
     try {
-      const rows = await statement.rows(mayBeStale);
+      const rows = await statement.fetchRows(mayBeStale);
       this.hasUsedPrimary ||= !statement.isFromReplica;
       return rows;
     } finally {
@@ -132,7 +132,7 @@ export class DatabaseSession implements StatementContext {
   }
 
   /** Sets how many bytes of rows may be read from the database for the current response. */
-  limitBytes(bytes: number): void {
+  limitReadBytes(bytes: number): void {
     this.bytesLeft = this.byteLimit = bytes;
   }
 
@@ -149,7 +149,7 @@ export class DatabaseSession implements StatementContext {
 
   /** Cancels the reads of a client that has disconnected. A write that has begun is completed. */
   cancelReads(): void {
-    if (!this.ignoresDisconnect) this.end(new ClientGone());
+    if (!this.ignoresDisconnect) this.end(new ClientDisconnected());
   }
 
   /** Makes the request continue to its end even if the client disconnects. */
@@ -161,15 +161,15 @@ export class DatabaseSession implements StatementContext {
   /** Prepares the session for the next event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
   beginEvent(): void {
     this.clientKind = 'live';
-    if (!(this.endReason instanceof ClientGone)) this.endReason = undefined;
+    if (!(this.endReason instanceof ClientDisconnected)) this.endReason = undefined;
   }
 
   /** Options for Sequelize, so that its statements are counted and traced. */
   readonly sequelizeOptions = {
     benchmark: true,
     logging: (text: string, milliseconds = 0) => {
-      this.statements += 1;
-      this.milliseconds += milliseconds;
+      this.statementCount += 1;
+      this.statementMs += milliseconds;
       this.trace?.recordStatement(text, milliseconds);
     },
   };
@@ -227,15 +227,15 @@ export class DatabaseSession implements StatementContext {
   /** Runs a transaction. `table` is the table to which it writes; absent if it writes to several. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
     const { caller, openTransaction: open } = this;
-    const { writes, lockedTables } = this.database;
+    const { writeLimiter, lockedTables } = this.database;
     if (open) return lockedTables.runWrite(table, () => this.savepoint(open.transaction, work));
-    await this.waitForSlot(writes, caller);
+    await this.waitForSlot(writeLimiter, caller);
     this.hasUsedPrimary = true;
     try {
       this.ignoreDisconnect();
       return await lockedTables.runWrite(table, () => this.runTransaction(work));
     } finally {
-      writes.release(caller);
+      writeLimiter.release(caller);
     }
   }
 

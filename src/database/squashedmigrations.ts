@@ -4,7 +4,7 @@
  */
 import type { ClientBase } from 'pg';
 
-const REPLACED: readonly string[] = [
+const REPLACED_MIGRATIONS: readonly string[] = [
   ...['0001-reference', '0002-catalogue', '0003-accounts', '0004-search', '0005-sessions', '0006-changes', '0007-likeness'],
   ...['0008-unique-at-the-end', '0009-idempotency', '0010-search-order', '0011-search-pieces', '0012-removed-files', '0013-former-files'],
   ...['0014-no-search-pieces', '0015-names-changed', '0016-one-of-several', '0017-contributors', '0018-row-versions'],
@@ -15,20 +15,22 @@ const REPLACED: readonly string[] = [
 ];
 
 /** Migrations that replace those of version 0.2. Their numbers differ from those of the replaced migrations. */
-const REPLACEMENTS: readonly string[] = [
+const REPLACEMENT_MIGRATIONS: readonly string[] = [
   ...['0052-catalogue', '0053-accounts', '0054-training-and-food', '0055-search', '0056-change-log', '0057-requests-and-files'],
   ...['0058-owned-rows', '0059-analyses'],
 ];
 
 /** Returns the first replaced migration that is missing although others of them are applied; undefined if all or none are applied. */
 export function findMissingReplacedMigration(applied: readonly string[]): string | undefined {
-  return REPLACED.some((name) => applied.includes(name)) ? REPLACED.find((name) => !applied.includes(name)) : undefined;
+  return REPLACED_MIGRATIONS.some((name) => applied.includes(name))
+    ? REPLACED_MIGRATIONS.find((name) => !applied.includes(name))
+    : undefined;
 }
 
 /** Returns the names of the applied migrations in order; if all replaced migrations are among them, with the replacements instead. */
 export function replaceSquashedNames(applied: readonly string[]): string[] {
-  if (!REPLACED.every((name) => applied.includes(name))) return [...applied];
-  return [...new Set([...REPLACEMENTS, ...applied.filter((name) => !REPLACED.includes(name))])].sort();
+  if (!REPLACED_MIGRATIONS.every((name) => applied.includes(name))) return [...applied];
+  return [...new Set([...REPLACEMENT_MIGRATIONS, ...applied.filter((name) => !REPLACED_MIGRATIONS.includes(name))])].sort();
 }
 
 /**
@@ -40,7 +42,7 @@ export const recordReplacements = (client: ClientBase): Promise<unknown> =>
     `INSERT INTO "migration" ("name", "applied", "version")
        SELECT r."name", max("applied"), max("version") FROM "migration" m, unnest($2::text[]) AS r("name") WHERE m."name" = ANY($1) GROUP BY r."name"
        ON CONFLICT DO NOTHING`,
-    [REPLACED, REPLACEMENTS],
+    [REPLACED_MIGRATIONS, REPLACEMENT_MIGRATIONS],
   );
 
 /**
@@ -48,6 +50,6 @@ export const recordReplacements = (client: ClientBase): Promise<unknown> =>
  * replacement as applied.
  */
 export async function deleteReplacedRecords(client: ClientBase, reverted: readonly string[]): Promise<void> {
-  if (reverted.some((name) => REPLACEMENTS.includes(name)))
-    await client.query('DELETE FROM "migration" WHERE "name" = ANY($1)', [REPLACED]);
+  if (reverted.some((name) => REPLACEMENT_MIGRATIONS.includes(name)))
+    await client.query('DELETE FROM "migration" WHERE "name" = ANY($1)', [REPLACED_MIGRATIONS]);
 }

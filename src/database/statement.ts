@@ -17,16 +17,19 @@ export interface ReadResources {
   /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
   replica?: Replica;
   limiter: ConcurrencyLimiter<LimiterCaller>;
-  prepared: PreparedStatements;
+  preparedStatements: PreparedStatements;
   breaker: CircuitBreaker;
-  /** Sets the timeouts before each statement behind a transaction pooler, where settings last only until the end of the transaction. */
-  preceding?: PrecedingStatement;
+  /**
+   * Statement that sets the timeouts before each other statement behind a transaction pooler, where settings last only until the end of the
+   * transaction.
+   */
+  precedingStatement?: PrecedingStatement;
   /** Sets the session user for row-level security; absent for the server's own statements. */
   sessionUsers?: SessionUsers;
 }
 
-/** Matches statements that only read and so can be retried. It need not match all of them. */
-const READ_STATEMENT = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
+/** Matches statements that only read and so can be retried, but not all such statements. */
+const READ_STATEMENT_PATTERN = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
 
 /** The request that a statement belongs to. */
 export interface StatementContext {
@@ -34,7 +37,7 @@ export interface StatementContext {
   /** Whether a statement of the request has already started. Then its next statements have priority. */
   hasStarted: boolean;
   /** Total run time of the request's statements, without the time spent waiting for a slot or a connection. */
-  milliseconds: number;
+  statementMs: number;
   /** Counts bytes read for the request. Throws ReadLimitExceeded above its limit. */
   countBytes(bytes: number): void;
 }
@@ -47,19 +50,19 @@ interface Query {
   /** Name of the prepared statement; absent if it is not prepared. */
   name?: string;
   state?: StatementState;
-  preceding?: PrecedingStatement;
+  precedingStatement?: PrecedingStatement;
 }
 
-async function send(client: ClientBase, query: Query, request: StatementContext): Promise<Row[]> {
-  const { text, values, countBytes, name = '', state = { textLength: text.length }, preceding } = query;
+async function sendQuery(client: ClientBase, query: Query, request: StatementContext): Promise<Row[]> {
+  const { text, values, countBytes, name = '', state = { textLength: text.length }, precedingStatement } = query;
   const startedAt = performance.now();
   try {
     return await new Promise((resolve, reject) => {
       const callback = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-      client.query(new NamedQuery(name, text, values, state, client, callback, preceding, countBytes));
+      client.query(new NamedQuery(name, text, values, state, client, callback, precedingStatement, countBytes));
     });
   } finally {
-    request.milliseconds += performance.now() - startedAt;
+    request.statementMs += performance.now() - startedAt;
   }
 }
 
@@ -70,7 +73,7 @@ export const queryInTransaction = (
   values: StatementParameters,
   request: StatementContext,
 ): Promise<Row[]> =>
-  send(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }, request).catch((error) => {
+  sendQuery(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }, request).catch((error) => {
     throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new DatabaseUnavailable(error);
   });
 
@@ -92,7 +95,7 @@ export class Statement {
   ) {}
 
   /** Runs the statement and returns its rows. Call this once. `mayBeStale`: whether the rows may come from the replica. */
-  async rows(mayBeStale: boolean): Promise<Row[]> {
+  async fetchRows(mayBeStale: boolean): Promise<Row[]> {
     const { request } = this;
     const { limiter, replica } = this.reads;
     const { caller } = request;
@@ -102,7 +105,7 @@ export class Statement {
     await slot;
     request.hasStarted = true;
     try {
-      const rows = (mayBeStale && replica?.isUsed ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
+      const rows = (mayBeStale && replica?.isUsable ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
       if (this.stopReason) throw this.stopReason;
       return rows;
     } finally {
@@ -128,15 +131,15 @@ export class Statement {
   }
 
   private async queryPrimary(isRetry = false): Promise<Row[]> {
-    const { pool, breaker, sessionUsers, preceding } = this.reads;
+    const { pool, breaker, sessionUsers, precedingStatement } = this.reads;
     if (breaker.unavailableError) throw breaker.unavailableError;
     const client = await pool.connect().catch((error) => {
       throw new DatabaseUnavailable(error);
     });
     try {
-      return await this.queryOn(client, sessionUsers, preceding);
+      return await this.queryOn(client, sessionUsers, precedingStatement);
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || this.stopReason || isRetry || !READ_STATEMENT.test(this.text)) throw error;
+      if (!(error instanceof DatabaseUnavailable) || this.stopReason || isRetry || !READ_STATEMENT_PATTERN.test(this.text)) throw error;
     }
     return this.queryPrimary(true);
   }
@@ -147,15 +150,19 @@ export class Statement {
     fixedStatement: PrecedingStatement | undefined,
   ): Promise<Row[]> {
     const { text, values } = this;
-    const { prepared } = this.reads;
+    const { preparedStatements } = this.reads;
     let broken: DatabaseUnavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
       this.client = client;
       const preceding = sessionUsers ? sessionUsers.precedingStatement(client, this.viewer, fixedStatement) : fixedStatement;
-      const name = values.needsCustomPlan ? undefined : prepared.nameOf(text);
-      const state = name === undefined ? undefined : prepared.stateOf(client, name, text);
-      return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding }, this.request);
+      const name = values.needsCustomPlan ? undefined : preparedStatements.nameOf(text);
+      const state = name === undefined ? undefined : preparedStatements.stateOf(client, name, text);
+      return await sendQuery(
+        client,
+        { text, values, countBytes: this.countBytes, name, state, precedingStatement: preceding },
+        this.request,
+      );
     } catch (error) {
       sessionUsers?.forgetUser(client);
       // Unlike other errors, one that PostgreSQL has sent leaves the connection usable.
@@ -179,7 +186,7 @@ export class Statement {
     }
   };
 
-  /** Makes `rows` reject with `reason`: immediately if the statement is queued, after cancelling it if it is running. */
+  /** Makes the promise of `fetchRows` reject with `reason`: immediately if the statement is queued, after cancelling it if it is running. */
   stop(reason: Error): void {
     if (this.stopReason) return;
     this.stopReason = reason;

@@ -9,8 +9,8 @@ import { DatabaseError, escapeIdentifier, type ClientBase, type Pool } from 'pg'
 import { ConfigError } from '../platform/config';
 import type { Database } from './connection';
 
-const MAX_NAME_BYTES = 63;
-const SUFFIX = '_viewer';
+const MAX_ROLE_NAME_BYTES = 63;
+const VIEWER_ROLE_SUFFIX = '_viewer';
 
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
@@ -40,8 +40,10 @@ interface Ownership {
 }
 
 export function viewerRoleOf(owner: string): string {
-  const name = owner + SUFFIX;
-  return Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : `fitgraph_${createHash('md5').update(owner).digest('hex')}${SUFFIX}`;
+  const name = owner + VIEWER_ROLE_SUFFIX;
+  return Buffer.byteLength(name) <= MAX_ROLE_NAME_BYTES
+    ? name
+    : `fitgraph_${createHash('md5').update(owner).digest('hex')}${VIEWER_ROLE_SUFFIX}`;
 }
 
 async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownership | undefined> {
@@ -117,7 +119,7 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
 }
 
 /** Names of the policies that migrations create. Policies with other names, which an administrator has created for other roles, are not changed. */
-const POLICIES = ['own_rows', 'own_changes', 'noted'];
+const POLICY_NAMES = ['own_rows', 'own_changes', 'noted'];
 
 /** SQL: policies named in `$2` that do not apply to exactly the role `$1`. */
 const POLICIES_OF_WRONG_ROLE_SQL = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
@@ -133,7 +135,7 @@ export async function assignRowSecurityPolicies(client: ClientBase): Promise<voi
   if (!ownership) return;
   const role = viewerRoleOf(ownership.owner);
   const target = (await roleExists(role, client)) ? role : ownership.owner;
-  const { rows } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [target, POLICIES]);
+  const { rows } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [target, POLICY_NAMES]);
   for (const { policy, table } of rows) {
     const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
     // Each policy is changed in its own transaction with a lock timeout: while ALTER POLICY waits for a table lock, all requests for the table wait
@@ -168,7 +170,7 @@ export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus |
   let failure: Error | undefined;
   try {
     const ownership = await findOwnership(client);
-    return ownership && (await findStatus(ownership, client));
+    return ownership && (await findRowSecurityStatus(ownership, client));
   } catch (error) {
     failure = error as Error;
     throw error;
@@ -181,7 +183,7 @@ export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus |
 const ROW_SECURITY_ACTIVE_SQL = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
-async function findStatus({ owner, currentUser }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
+async function findRowSecurityStatus({ owner, currentUser }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
   const role = viewerRoleOf(owner);
   const name = escapeIdentifier(role);
   const user = escapeIdentifier(currentUser);
@@ -211,7 +213,7 @@ async function findStatus({ owner, currentUser }: Ownership, client: ClientBase)
       problem: `the role ${role} has no privileges for ${rows.map((object) => object.name as string).join(', ')}`,
       advice: 'fitgraph migrate',
     };
-  const { rows: misdirected } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [role, POLICIES]);
+  const { rows: misdirected } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [role, POLICY_NAMES]);
   if (misdirected.length) {
     const tables = [...new Set(misdirected.map(({ table }) => table as string))].join(', ');
     return { ...status, problem: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };

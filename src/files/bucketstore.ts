@@ -1,6 +1,6 @@
 /**
  * File store in a bucket of S3 or a compatible server. The bucket can be private. Not all compatible servers support conditional writes, so a path is
- * reserved by a lock in the database (`pathUsageCheck`) and by a check that no object exists.
+ * reserved by a lock in the database (`createPathUsageCheck`) and by a check that no object exists.
  */
 import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -43,7 +43,7 @@ export class BucketStore implements FileStore {
 
   constructor(private readonly bucket: Bucket) {}
 
-  get name(): string {
+  get location(): string {
     const { name, prefix, endpoint } = this.bucket;
     return `s3://${name}/${prefix}${endpoint ? ` at ${endpoint}` : ''}`;
   }
@@ -58,7 +58,7 @@ export class BucketStore implements FileStore {
     return {
       region,
       ...(credentials && { credentials }),
-      // The options for servers other than Amazon S3, which may have no host name per bucket and may not support all its checksums.
+      // Options for servers other than Amazon S3, which may not have a host name for each bucket and may not support all checksums of Amazon S3.
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
@@ -101,7 +101,7 @@ export class BucketStore implements FileStore {
       await s3.putObject({ ...probe, Body: 'fitgraph' });
       await s3.deleteObject(probe);
     }).catch((error: FileStorageError) => {
-      throw new ConfigError(`MEDIA_URL must refer to a writable bucket: ${this.name}: ${error.message}`);
+      throw new ConfigError(`MEDIA_URL must refer to a writable bucket: ${this.location}: ${error.message}`);
     });
   }
 
@@ -181,7 +181,7 @@ export class BucketStore implements FileStore {
     return keys.map((key) => key.slice(this.bucket.prefix.length));
   }
 
-  async list(folder: string): Promise<string[]> {
+  async listFiles(folder: string): Promise<string[]> {
     return (await this.listKeys(`${folder}/`)).map((path) => path.slice(folder.length + 1));
   }
 
@@ -193,12 +193,12 @@ export class BucketStore implements FileStore {
     await this.delete(await this.listKeys(`${folder}/`));
   }
 
-  serve(setHeaders: (response: Response, path: string) => void): RequestHandler {
+  createRequestHandler(setHeaders: (response: Response, path: string) => void): RequestHandler {
     return async (request, response, next) => {
       const path = decodeURIComponent(request.path).slice(1);
       const object = await this.head(path);
       if (!object) return next();
-      // Undefined if the server sends the length only together with the content, that is, not in response to HEAD.
+      // The size is undefined if the server sends the length only together with the content, that is, not in response to HEAD.
       const size = object.ContentLength;
       setHeaders(response, path);
       response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${CACHE_MAX_AGE_SECONDS}, immutable` });

@@ -1,4 +1,7 @@
-/** File store for uploads: a folder or an S3 bucket. Paths are those stored in rows. Names that begin with a dot are hidden and never served. */
+/**
+ * File store for uploads: a folder or an S3 bucket. Paths are relative to it, in the form in which rows contain them. Names that begin with a dot are
+ * hidden and never served.
+ */
 import type { Readable } from 'node:stream';
 import type { RequestHandler, Response } from 'express';
 
@@ -11,7 +14,7 @@ export interface FileVersion {
 
 export interface FileStore {
   /** Location of the store, for messages to operators. */
-  readonly name: string;
+  readonly location: string;
   /** Whether checking that a file exists takes a network round trip. */
   readonly isRemote: boolean;
   /** Throws a ConfigError unless the store exists and is writable. */
@@ -31,12 +34,12 @@ export interface FileStore {
   /** Deletes a file and others whose paths begin with its path, such as its thumbnails. Missing files are ignored. */
   deleteFiles(path: string, others: readonly string[]): Promise<void>;
   /** Returns the paths of all files below a folder, including hidden files, relative to the folder. */
-  list(folder: string): Promise<string[]>;
+  listFiles(folder: string): Promise<string[]>;
   /** Returns the names of the top-level folders, hidden or not, that begin with a prefix. */
   listFolders(prefix: string): Promise<string[]>;
   deleteFolder(folder: string): Promise<void>;
   /** Returns a handler of GET and HEAD, including ranges, which calls the next handler if there is no file. */
-  serve(setHeaders: (response: Response, path: string) => void): RequestHandler;
+  createRequestHandler(setHeaders: (response: Response, path: string) => void): RequestHandler;
 }
 
 /** Cache lifetime. The content of a path never changes, because paths are not reused even after their file was deleted. */

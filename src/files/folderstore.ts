@@ -13,7 +13,7 @@ export class FolderStore implements FileStore {
 
   constructor(readonly root: string) {}
 
-  get name(): string {
+  get location(): string {
     return this.root;
   }
 
@@ -110,7 +110,7 @@ export class FolderStore implements FileStore {
     for (const filePath of [path, ...others]) await rm(this.resolvePath(filePath), { force: true });
   }
 
-  async list(folder: string): Promise<string[]> {
+  async listFiles(folder: string): Promise<string[]> {
     const root = this.resolvePath(folder);
     const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
     return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
@@ -124,7 +124,7 @@ export class FolderStore implements FileStore {
     await rm(this.resolvePath(folder), { recursive: true, force: true });
   }
 
-  serve(setHeaders: (response: Response, path: string) => void): RequestHandler {
+  createRequestHandler(setHeaders: (response: Response, path: string) => void): RequestHandler {
     return express.static(this.root, {
       index: false,
       redirect: false,

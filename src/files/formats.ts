@@ -9,7 +9,7 @@ export type FormatName = 'jpeg' | 'png' | 'gif' | 'webp' | 'tiff' | 'avif';
 export type StoredFormat = Exclude<FormatName, 'avif'>;
 
 interface Format {
-  readonly type: string;
+  readonly mediaType: string;
   readonly extensions: readonly string[];
   /** Whether content has the signature of this format. Other content is never passed to a decoder. */
   hasSignature(bytes: Buffer): boolean;
@@ -19,20 +19,20 @@ const latin1 = (bytes: Buffer, start: number, length: number) => bytes.toString(
 
 export const IMAGE_FORMATS: Readonly<Record<FormatName, Format>> = {
   jpeg: {
-    type: 'image/jpeg',
+    mediaType: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
     hasSignature: (bytes) => latin1(bytes, 0, 3) === '\xff\xd8\xff',
   },
-  png: { type: 'image/png', extensions: ['png', 'apng'], hasSignature: (bytes) => latin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
-  gif: { type: 'image/gif', extensions: ['gif'], hasSignature: (bytes) => /^GIF8[79]a$/.test(latin1(bytes, 0, 6)) },
+  png: { mediaType: 'image/png', extensions: ['png', 'apng'], hasSignature: (bytes) => latin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
+  gif: { mediaType: 'image/gif', extensions: ['gif'], hasSignature: (bytes) => /^GIF8[79]a$/.test(latin1(bytes, 0, 6)) },
   webp: {
-    type: 'image/webp',
+    mediaType: 'image/webp',
     extensions: ['webp'],
     hasSignature: (bytes) => latin1(bytes, 0, 4) === 'RIFF' && latin1(bytes, 8, 4) === 'WEBP',
   },
-  tiff: { type: 'image/tiff', extensions: ['tif', 'tiff'], hasSignature: (bytes) => ['II*\0', 'MM\0*'].includes(latin1(bytes, 0, 4)) },
+  tiff: { mediaType: 'image/tiff', extensions: ['tif', 'tiff'], hasSignature: (bytes) => ['II*\0', 'MM\0*'].includes(latin1(bytes, 0, 4)) },
   avif: {
-    type: 'image/avif',
+    mediaType: 'image/avif',
     extensions: ['avif'],
     hasSignature: (bytes) => latin1(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(latin1(bytes, 8, 4)),
   },

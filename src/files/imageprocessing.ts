@@ -14,8 +14,8 @@ sharp.cache(false);
 
 /** Maximum size of an image. For an animation, the frames are added up. */
 export const MAX_MEGAPIXELS = 24;
-const MEGAPIXEL = 1_000_000;
-const DECODE_OPTIONS: SharpOptions = { limitInputPixels: MAX_MEGAPIXELS * MEGAPIXEL, failOn: 'error' };
+const PIXELS_PER_MEGAPIXEL = 1_000_000;
+const DECODE_OPTIONS: SharpOptions = { limitInputPixels: MAX_MEGAPIXELS * PIXELS_PER_MEGAPIXEL, failOn: 'error' };
 
 const ANIMATED_FORMATS: readonly FormatName[] = ['gif', 'webp'];
 
@@ -48,7 +48,7 @@ export async function reencodeImage(path: string, targetFormat: StoredFormat | u
     const animated = ANIMATED_FORMATS.includes(format) && (targetFormat === undefined || ANIMATED_FORMATS.includes(targetFormat));
     // Reads only the header, which is fast even if it declares a huge size.
     const { width, height, pages = 1 } = await sharp(bytes, { animated, limitInputPixels: false }).metadata();
-    const megapixels = (width * height) / MEGAPIXEL;
+    const megapixels = (width * height) / PIXELS_PER_MEGAPIXEL;
     if (megapixels > MAX_MEGAPIXELS) return { megapixels };
     if (targetFormat === undefined) {
       await decodeFully(bytes);
@@ -68,10 +68,10 @@ export async function hasTransparency(bytes: Buffer): Promise<boolean> {
 }
 
 /** Writes a thumbnail. The image is never enlarged: a side shorter than the crop keeps its length. */
-export async function writeThumbnail(from: string, to: string, { size, cropped, quality }: ThumbnailSpec, png: boolean): Promise<void> {
+export async function writeThumbnail(from: string, to: string, { size, isCropped, quality }: ThumbnailSpec, png: boolean): Promise<void> {
   const image = sharp(await readFile(from), { ...DECODE_OPTIONS, failOn: 'none' }).autoOrient();
   const { width, height } = (await image.metadata()).autoOrient;
-  if (cropped) image.resize({ width: Math.min(size, width), height: Math.min(size, height), position: sharp.strategy.attention });
+  if (isCropped) image.resize({ width: Math.min(size, width), height: Math.min(size, height), position: sharp.strategy.attention });
   else image.resize({ width: size, height: size, fit: 'inside', withoutEnlargement: true });
   const content = await (png ? image.png() : image.flatten({ background: '#fff' }).jpeg({ quality })).toBuffer();
   await writeFile(to, content, { flag: 'wx' });

@@ -38,13 +38,13 @@ const MIN_WAIT_LIMIT_MS = 15_000;
 const WAIT_LIMIT_FACTOR = 1.5;
 const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: MIN_WAIT_LIMIT_MS };
 /**
- * Multiple of the CPU time limit after which a worker is killed. A worker reports by itself that it has reached the limit, unless it hangs or gets no
- * CPU time. If it is killed, the task fails because of overload, not because of the file.
+ * A worker is killed when a task has taken this many times its CPU time limit in real time. Normally, the worker itself reports that it has reached
+ * the limit, unless it hangs or gets no CPU time. If it is killed, the task fails because of overload, not because of the file.
  */
 const WALL_CLOCK_FACTOR = 3;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-class Worker {
+class ImageWorker {
   private child?: ChildProcess;
   private idleTimer?: NodeJS.Timeout;
 
@@ -106,15 +106,15 @@ class Worker {
 export class ImageWorkerPool {
   private cpuTimeoutMs = DEFAULT_CPU_TIMEOUT_MS;
   readonly limiter = new ConcurrencyLimiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
-  private readonly workers = Array.from({ length: MAX_WORKERS }, () => new Worker());
+  private readonly workers = Array.from({ length: MAX_WORKERS }, () => new ImageWorker());
   private readonly freeWorkers = [...this.workers];
 
-  get timeout(): number {
+  get cpuTimeLimitMs(): number {
     return this.cpuTimeoutMs;
   }
 
   /** Sets the CPU time limit of a task in milliseconds; 0 for none. The waiting time in the queue is limited accordingly. */
-  set timeout(cpuMs: number) {
+  set cpuTimeLimitMs(cpuMs: number) {
     this.cpuTimeoutMs = cpuMs;
     this.limiter.limits.maxWaitMs = Math.max(MIN_WAIT_LIMIT_MS, cpuMs * WAIT_LIMIT_FACTOR);
   }

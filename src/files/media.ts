@@ -1,4 +1,4 @@
-/** Files of rows: stores them under unique paths, creates thumbnails, and deletes both. Only valid paths within the file store are accessible. */
+/** Files to which rows refer: stores them under unique paths, creates thumbnails, and deletes both. Only valid paths are accessible. */
 import { randomInt } from 'node:crypto';
 import { constants, copyFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
@@ -8,7 +8,15 @@ import { BucketStore } from './bucketstore';
 import type { FileStore } from './filestore';
 import { FolderStore } from './folderstore';
 import { formatOfContent, formatOfExtension } from './formats';
-import { extensionOf, imageAndThumbnailPaths, truncatePath, isMediaPath, looksLikeThumbnail, thumbnailPath, THUMBNAILS } from './paths';
+import {
+  extensionOf,
+  imageAndThumbnailPaths,
+  buildTruncatedPath,
+  isMediaPath,
+  looksLikeThumbnail,
+  thumbnailPath,
+  THUMBNAIL_SPECS,
+} from './paths';
 import { OverloadedError } from '../platform/limiter';
 import { imageWorkerPool } from './imageworkerpool';
 import { hasTransparency } from './imageprocessing';
@@ -17,7 +25,7 @@ import { storedName, validateImage, validateUploads } from './upload';
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
 const MAX_ATTEMPTS = 100;
-const MAX_CACHED = 10_000;
+const MAX_CACHED_THUMBNAILS = 10_000;
 
 const randomSuffix = () =>
   `_${Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_CHARACTERS[randomInt(SUFFIX_CHARACTERS.length)]).join('')}`;
@@ -31,21 +39,21 @@ const EXISTENCE_CACHE_MS = 60_000;
 
 export class Media {
   private readonly pendingThumbnails = new Map<string, Promise<boolean>>();
-  private readonly pngThumbnails = new LRUCache<string, boolean>({ max: MAX_CACHED });
-  private readonly existingThumbnails = new LRUCache<string, true>({ max: MAX_CACHED, ttl: EXISTENCE_CACHE_MS });
+  private readonly pngThumbnailCache = new LRUCache<string, boolean>({ max: MAX_CACHED_THUMBNAILS });
+  private readonly existingThumbnails = new LRUCache<string, true>({ max: MAX_CACHED_THUMBNAILS, ttl: EXISTENCE_CACHE_MS });
 
   constructor(
     readonly files: FileStore,
     readonly quotaBytes = Infinity,
   ) {}
 
-  static of({ bucket, mediaDir, uploadQuota }: Pick<Config, 'bucket' | 'mediaDir' | 'uploadQuota'>): Media {
+  static fromConfig({ bucket, mediaDir, uploadQuota }: Pick<Config, 'bucket' | 'mediaDir' | 'uploadQuota'>): Media {
     return new Media(bucket ? new BucketStore(bucket) : new FolderStore(mediaDir), uploadQuota);
   }
 
   /** Opens the file store. Throws a ConfigError if the operator has configured one that cannot be used. */
-  static async openChecked(config: Pick<Config, 'bucket' | 'mediaDir' | 'ownMediaDir' | 'uploadQuota'>): Promise<Media> {
-    const media = Media.of(config);
+  static async openAndCheck(config: Pick<Config, 'bucket' | 'mediaDir' | 'ownMediaDir' | 'uploadQuota'>): Promise<Media> {
+    const media = Media.fromConfig(config);
     if (config.bucket || config.ownMediaDir) await media.files.checkAccess();
     return media;
   }
@@ -66,11 +74,11 @@ export class Media {
     const problems = await validateImage(file);
     if (problems.length) throw new Error(problems.join(' '));
     const name = storedName(file.filename);
-    const plainPath = truncatePath(folder, name, '', max);
+    const plainPath = buildTruncatedPath(folder, name, '', max);
     // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
     let suffix = plainPath === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const path = truncatePath(folder, name, suffix, max);
+      const path = buildTruncatedPath(folder, name, suffix, max);
       // Checks the path again after its reservation, because another file at this path may have been deleted in the meantime.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
         let isStored = false;
@@ -101,7 +109,7 @@ export class Media {
   /** Creates all thumbnails of an image. Returns whether they are PNG. Ignores errors: the server may be busy, or the file missing. */
   async createThumbnails(path: string): Promise<boolean> {
     const png = await this.hasPngThumbnails(path);
-    await Promise.all([...THUMBNAILS.keys()].map((alias) => this.createThumbnail(path, alias, png).catch(() => false)));
+    await Promise.all([...THUMBNAIL_SPECS.keys()].map((alias) => this.createThumbnail(path, alias, png).catch(() => false)));
     return png;
   }
 
@@ -110,11 +118,11 @@ export class Media {
     const version = isMediaPath(path) ? await this.files.versionOf(path) : undefined;
     if (!version) return false;
     const key = `${path} ${version.version}`;
-    const cachedResult = this.pngThumbnails.get(key);
+    const cachedResult = this.pngThumbnailCache.get(key);
     if (cachedResult !== undefined) return cachedResult;
     const bytes = await this.files.read(path);
     const isPng = bytes !== undefined && (await needsPngThumbnails(path, bytes).catch(() => false));
-    this.pngThumbnails.set(key, isPng);
+    this.pngThumbnailCache.set(key, isPng);
     return isPng;
   }
 
@@ -147,10 +155,10 @@ export class Media {
     if (png && !(await this.hasPngThumbnails(image))) return false;
     const write = (from: string) =>
       this.files
-        .write(path, (localPath) => imageWorkerPool.writeThumbnail(image, from, localPath, THUMBNAILS.get(alias)!, png))
+        .write(path, (localPath) => imageWorkerPool.writeThumbnail(image, from, localPath, THUMBNAIL_SPECS.get(alias)!, png))
         .then(() => true);
     if (!(await this.files.withLocalFile(image, write))) return false;
-    // Deletes the new thumbnail if the image was deleted in the meantime, because that did not delete this thumbnail.
+    // Deletes the new thumbnail if the image was deleted in the meantime, because that deletion came too early to include this thumbnail.
     if (await this.exists(image)) return true;
     await this.remove([image]);
     return false;

@@ -3,7 +3,7 @@
 export interface ThumbnailSpec {
   /** Side in pixels of the square that the image fits into, or fills if cropped. */
   readonly size: number;
-  readonly cropped: boolean;
+  readonly isCropped: boolean;
   readonly quality: number;
 }
 
@@ -15,12 +15,12 @@ const LARGE_QUALITY = 90;
 export const croppedThumbnailName = (alias: string): string => `${alias}_cropped`;
 
 /** Thumbnail settings by alias, in display order. */
-export const THUMBNAILS: ReadonlyMap<string, ThumbnailSpec> = new Map(
+export const THUMBNAIL_SPECS: ReadonlyMap<string, ThumbnailSpec> = new Map(
   Object.entries(THUMBNAIL_SIZES).flatMap(([alias, size]) => {
     const quality = alias === 'large' ? LARGE_QUALITY : DEFAULT_QUALITY;
     return [
-      [alias, { size, cropped: false, quality }],
-      [croppedThumbnailName(alias), { size, cropped: true, quality }],
+      [alias, { size, isCropped: false, quality }],
+      [croppedThumbnailName(alias), { size, isCropped: true, quality }],
     ] as [string, ThumbnailSpec][];
   }),
 );
@@ -30,28 +30,28 @@ export const THUMBNAILS: ReadonlyMap<string, ThumbnailSpec> = new Map(
  * transparency.
  */
 export function thumbnailPath(path: string, alias: string, png: boolean): string {
-  const { size, cropped, quality } = THUMBNAILS.get(alias)!;
-  return `${path}.${size}x${size}_q${quality}${cropped ? '_crop-smart' : ''}.${png ? 'png' : 'jpg'}`;
+  const { size, isCropped, quality } = THUMBNAIL_SPECS.get(alias)!;
+  return `${path}.${size}x${size}_q${quality}${isCropped ? '_crop-smart' : ''}.${png ? 'png' : 'jpg'}`;
 }
 
-const THUMBNAIL_PATH = /^(.+)\.\d+x\d+_q\d+(?:_crop-smart)?\.(jpg|png)$/s;
+const THUMBNAIL_PATH_PATTERN = /^(.+)\.\d+x\d+_q\d+(?:_crop-smart)?\.(jpg|png)$/s;
 
 export function parseThumbnailPath(path: string): { image: string; alias: string; png: boolean } | undefined {
-  const [, image, ending] = THUMBNAIL_PATH.exec(path) ?? [];
+  const [, image, ending] = THUMBNAIL_PATH_PATTERN.exec(path) ?? [];
   if (image === undefined) return undefined;
   const png = ending === 'png';
-  const alias = [...THUMBNAILS.keys()].find((candidate) => thumbnailPath(image, candidate, png) === path);
+  const alias = [...THUMBNAIL_SPECS.keys()].find((candidate) => thumbnailPath(image, candidate, png) === path);
   return alias === undefined ? undefined : { image, alias, png };
 }
 
 /** Returns the path of an image, followed by those of all thumbnails that it may have. */
 export const imageAndThumbnailPaths = (path: string): string[] => [
   path,
-  ...[...THUMBNAILS.keys()].flatMap((alias) => [thumbnailPath(path, alias, false), thumbnailPath(path, alias, true)]),
+  ...[...THUMBNAIL_SPECS.keys()].flatMap((alias) => [thumbnailPath(path, alias, false), thumbnailPath(path, alias, true)]),
 ];
 
 /** Whether a path has the form of a thumbnail path. An upload must not be mistaken for the thumbnail of another image. */
-export const looksLikeThumbnail = (path: string): boolean => THUMBNAIL_PATH.test(path);
+export const looksLikeThumbnail = (path: string): boolean => THUMBNAIL_PATH_PATTERN.test(path);
 
 /** Whether a path can belong to a row: it has no path traversal, no NUL character, and no empty or hidden segment. */
 export const isMediaPath = (path: string): boolean =>
@@ -61,21 +61,21 @@ export const isMediaPath = (path: string): boolean =>
 export const mediaUrl = (path: string): string => `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
 
 /** Path with which a condition matches no row, because no stored path contains a NUL character. */
-const NO_PATH = '\0';
+const UNMATCHABLE_PATH = '\0';
 
 /**
  * Converts the operand of a condition on the URL of a file to a stored path, or to the beginning of one for `startsWith`. `contains`, `endsWith` and
  * `search` are compared with the path, so their operand is not changed.
  */
-export function storedPath(text: string, operator: string, insensitive: boolean, baseUrl: string): string {
+export function convertUrlToStoredPath(text: string, operator: string, insensitive: boolean, baseUrl: string): string {
   if (['contains', 'endsWith', 'search'].includes(operator)) return text;
   const fold = (url: string) => (insensitive ? url.toLowerCase() : url);
   const folder = baseUrl + mediaUrl('');
-  if (!fold(text).startsWith(fold(folder))) return operator === 'startsWith' && fold(folder).startsWith(fold(text)) ? '' : NO_PATH;
+  if (!fold(text).startsWith(fold(folder))) return operator === 'startsWith' && fold(folder).startsWith(fold(text)) ? '' : UNMATCHABLE_PATH;
   try {
     return decodeURIComponent(text.slice(folder.length));
   } catch {
-    return NO_PATH;
+    return UNMATCHABLE_PATH;
   }
 }
 
@@ -87,36 +87,41 @@ export function clientFileName(filename: string): string {
   if (name === '.' || name === '..') return '';
   const characters = [...name];
   if (characters.length <= MAX_CLIENT_NAME_LENGTH) return name;
-  const ending = [...endingOf(name)].slice(0, MAX_CLIENT_NAME_LENGTH);
+  const ending = [...dottedExtensionOf(name)].slice(0, MAX_CLIENT_NAME_LENGTH);
   return [...characters.slice(0, MAX_CLIENT_NAME_LENGTH - ending.length), ...ending].join('');
 }
 
 /** Returns the extension with its dot, `.png` for `a.png`; empty if the last dot is the first or the last character. */
-function endingOf(name: string): string {
+function dottedExtensionOf(name: string): string {
   const dot = name.lastIndexOf('.');
   return dot > 0 && dot < name.length - 1 ? name.slice(dot) : '';
 }
 
 /** Returns the extension in lower case without its dot, `png` for `A.PNG`. */
-export const extensionOf = (name: string): string => endingOf(name).slice(1).toLowerCase();
+export const extensionOf = (name: string): string => dottedExtensionOf(name).slice(1).toLowerCase();
 
 const sanitize = (text: string) => text.replaceAll(' ', '_').replace(/[^-\p{L}\p{N}_.]/gu, '');
 
 /** Returns the sanitised name of a file in two parts. It has only letters, digits, `_`, `-` and `.`, and is never hidden. */
 export function sanitizeFileName(filename: string): { root: string; ending: string } {
   const name = clientFileName(filename).normalize('NFC').trim();
-  const ending = endingOf(name);
+  const ending = dottedExtensionOf(name);
   return { root: sanitize(name.slice(0, name.length - ending.length)).replace(/^\.+/, '') || 'image', ending: sanitize(ending) };
 }
 
 /**
- * Maximum bytes of the name of an image, so that the names of its thumbnails, which have this additional suffix, do not exceed the 255 bytes of file
- * systems.
+ * Maximum bytes of the name of an image. The names of its thumbnails have an additional suffix (the longest one is subtracted here) and must not
+ * exceed the 255 bytes that file systems permit.
  */
 const MAX_NAME_BYTES = 255 - Buffer.byteLength('.800x800_q90_crop-smart.jpg');
 
 /** Returns the path `folder/root<suffix><ending>` with at most `max` characters; truncates the root if necessary. */
-export function truncatePath(folder: string, { root, ending }: { root: string; ending: string }, suffix: string, max: number): string {
+export function buildTruncatedPath(
+  folder: string,
+  { root, ending }: { root: string; ending: string },
+  suffix: string,
+  max: number,
+): string {
   const characters = [...root];
   const path = () => `${folder}/${characters.join('')}${suffix}${ending}`;
   while (characters.length > 1 && ([...path()].length > max || Buffer.byteLength(path()) - Buffer.byteLength(folder) - 1 > MAX_NAME_BYTES))

@@ -15,10 +15,10 @@ export const storedFileBytes = async ({ path }: UploadedFile): Promise<number> =
 
 export interface NewFile {
   /** Path of the image field in the input, for the error message. */
-  path: InputPath;
+  inputPath: InputPath;
   file: UploadedFile;
   /** Id of the row whose current file the new one replaces. */
-  id?: number;
+  replacedRowId?: number;
 }
 
 /** Throws InvalidInput if the uploads, together with the user's other files in `table`, exceed the quota. */
@@ -31,16 +31,16 @@ export async function checkQuota(
   options: QueryOptions,
 ): Promise<void> {
   await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [ADVISORY_LOCK_CLASSES.quota, userId] });
-  const replacedIds = uploads.flatMap(({ id }) => id ?? []);
+  const replacedIds = uploads.flatMap(({ replacedRowId }) => replacedRowId ?? []);
   const sumBytesSql = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
   const [[total]] = (await sequelize.query(sumBytesSql, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];
   let usedBytes = total.taken;
-  for (const { path, file } of uploads) {
+  for (const { inputPath, file } of uploads) {
     const bytes = await storedFileBytes(file);
     const freeBytes = Math.max(0, quota - usedBytes);
     if (bytes > freeBytes) {
       const message = `Your images may take ${formatBytes(quota)} together: ${formatBytes(freeBytes)} are left, and this one takes ${formatBytes(bytes)}. Delete some first.`;
-      throw new InvalidInput([{ path, ...invalidValueIssue(message) }]);
+      throw new InvalidInput([{ path: inputPath, ...invalidValueIssue(message) }]);
     }
     usedBytes += bytes;
   }

@@ -11,23 +11,23 @@ import { inTransaction } from '../database/transaction';
 import { imageColumns } from './imagecolumns';
 import type { Media } from './media';
 
-const CHANNEL = 'fitgraph_removed_file';
+const NOTIFICATION_CHANNEL = 'fitgraph_removed_file';
 const BATCH_SIZE = 1000;
 
 /** SQL conditions that are true if a row refers to the path. If a row has started to use the path since the deletion, its file is kept. */
-const usageConditions = (): string[] =>
+const usageConditionsSql = (): string[] =>
   imageColumns().map(({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`);
 
-const SELECT_IF_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${ADVISORY_LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
+const PATH_IS_TAKEN_SQL = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${ADVISORY_LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
 
 /**
  * Creates a function that checks whether a path is taken: a deleted row had a file there, or another transaction is about to use it. It locks the
  * path until the transaction ends.
  */
-export const pathUsageCheck =
+export const createPathUsageCheck =
   (sequelize: Sequelize, options: QueryOptions) =>
   async (path: string): Promise<boolean> => {
-    const [rows] = await sequelize.query(SELECT_IF_TAKEN, { ...options, bind: [path] });
+    const [rows] = await sequelize.query(PATH_IS_TAKEN_SQL, { ...options, bind: [path] });
     return rows.length > 0;
   };
 
@@ -45,8 +45,11 @@ export class FileRemoval {
       UPDATE "removed_file" r SET "settled" = true
       WHERE pg_try_advisory_xact_lock_shared(${ADVISORY_LOCK_KEYS.files})
         AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
-      RETURNING r."path", (${usageConditions().join(' OR ')}) AS "used"`;
-    listener.on(CHANNEL, { onNotification: () => void this.removeFiles(), onMissedNotifications: () => this.removeFiles() });
+      RETURNING r."path", (${usageConditionsSql().join(' OR ')}) AS "used"`;
+    listener.registerHandler(NOTIFICATION_CHANNEL, {
+      onNotification: () => void this.removeFiles(),
+      onMissedNotifications: () => this.removeFiles(),
+    });
   }
 
   /** Deletes the files of all recorded paths. Runs are sequential. A failed run is repeated at the next notification or start. */

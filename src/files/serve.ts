@@ -7,7 +7,7 @@ import { extensionOf, isMediaPath, parseThumbnailPath } from './paths';
 
 const ALLOWED_METHODS = ['GET', 'HEAD'];
 
-export function serveMedia(media: Media): Router {
+export function mediaRoutes(media: Media): Router {
   const router = Router({ caseSensitive: true });
   router.use((request, response, next) => {
     // Lets pages of any site draw images on a canvas. CORS is allowed even without an Origin header, because caches ignore Origin.
@@ -28,9 +28,9 @@ export function serveMedia(media: Media): Router {
     else notFound(response);
   });
   router.use(
-    media.files.serve((response, path) => {
+    media.files.createRequestHandler((response, path) => {
       const format = formatOfExtension(extensionOf(path));
-      response.setHeader('Content-Type', format ? IMAGE_FORMATS[format].type : 'application/octet-stream');
+      response.setHeader('Content-Type', format ? IMAGE_FORMATS[format].mediaType : 'application/octet-stream');
       // Prevents a file that is opened directly from running scripts.
       response.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
     }),

@@ -3,7 +3,7 @@ import type { Media } from './media';
 import { looksLikeThumbnail } from './paths';
 
 export class StagedFiles {
-  /** `folder` is hidden, so that it is not served, and within the file store, so that moving a file out of it is fast. */
+  /** `folder` must be hidden, so that it is not served. It is within the file store, so that moving a file out of it is fast. */
   constructor(
     private readonly media: Media,
     private readonly folder: string,
@@ -20,7 +20,7 @@ export class StagedFiles {
   async publish(replace = false): Promise<void> {
     const { files } = this.media;
     if (replace) for (const name of await files.listFolders('')) if (name !== this.folder) await files.deleteFolder(name);
-    const paths = await files.list(this.folder);
+    const paths = await files.listFiles(this.folder);
     // Moves originals before thumbnails: removing the former file at a path also removes its thumbnails, and would remove new ones as well.
     for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
       if (!looksLikeThumbnail(path)) await this.media.remove([path]);

@@ -1,6 +1,6 @@
 /** Thumbnail types of the APIs: GraphQL returns the URL of one size, REST all thumbnails of an image. */
 import { ArgsType, Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { croppedThumbnailName, mediaUrl, THUMBNAIL_SIZES, THUMBNAILS, thumbnailPath, DEFAULT_QUALITY } from './paths';
+import { croppedThumbnailName, mediaUrl, THUMBNAIL_SIZES, THUMBNAIL_SPECS, thumbnailPath, DEFAULT_QUALITY } from './paths';
 
 const IMAGE_SIZES = Object.fromEntries(Object.keys(THUMBNAIL_SIZES).map((alias) => [alias.toUpperCase(), alias]));
 registerEnumType(IMAGE_SIZES, {
@@ -51,16 +51,16 @@ export class Thumbnails {
 /** Converts an alias to a field name: `micro_cropped` → `microCropped`. */
 const fieldName = (alias: string) => alias.replace(/_c/, 'C');
 
-for (const [alias, { size, cropped }] of THUMBNAILS)
-  Field(() => Thumbnail, { description: `${cropped ? 'Fills' : 'Fits into'} ${size} x ${size} pixels.` })(
+for (const [alias, { size, isCropped }] of THUMBNAIL_SPECS)
+  Field(() => Thumbnail, { description: `${isCropped ? 'Fills' : 'Fits into'} ${size} x ${size} pixels.` })(
     Thumbnails.prototype,
     fieldName(alias) as 'original',
   );
 
 /** Selection set of the REST representation, which omits settings with default values. */
 export const THUMBNAILS_SELECTION = [
-  ...[...THUMBNAILS].map(([alias, { cropped, quality }]) => {
-    const settings = ['size', cropped && 'crop', quality !== DEFAULT_QUALITY && 'quality'].filter(Boolean).join(' ');
+  ...[...THUMBNAIL_SPECS].map(([alias, { isCropped, quality }]) => {
+    const settings = ['size', isCropped && 'crop', quality !== DEFAULT_QUALITY && 'quality'].filter(Boolean).join(' ');
     return `${alias}: ${fieldName(alias)} { url settings { ${settings} } }`;
   }),
   'original',
@@ -68,9 +68,9 @@ export const THUMBNAILS_SELECTION = [
 
 /** Returns all thumbnails of an image. `png`: whether they are PNG, as for GIFs and images with transparency. */
 export function thumbnailsOf(path: string, png: boolean): Thumbnails {
-  const entries = [...THUMBNAILS].map(([alias, { size, cropped, quality }]): [string, Thumbnail] => [
+  const entries = [...THUMBNAIL_SPECS].map(([alias, { size, isCropped, quality }]): [string, Thumbnail] => [
     fieldName(alias),
-    { url: mediaUrl(thumbnailPath(path, alias, png)), settings: { size: [size, size], crop: cropped ? 'smart' : null, quality } },
+    { url: mediaUrl(thumbnailPath(path, alias, png)), settings: { size: [size, size], crop: isCropped ? 'smart' : null, quality } },
   ]);
   return { ...Object.fromEntries(entries), original: mediaUrl(path) };
 }

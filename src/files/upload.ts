@@ -1,19 +1,19 @@
 /** Validation of uploaded images, with the messages of Django REST framework, and metadata stripping by re-encoding. */
 import { existsSync } from 'node:fs';
-import { ClientGone } from '../database/errors';
+import { ClientDisconnected } from '../database/errors';
 import { UploadedFile } from '../platform/multipart';
 import { IMAGE_EXTENSIONS, formatOfExtension, storedFormatFor } from './formats';
 import { ImageFailure, imageWorkerPool } from './imageworkerpool';
-import { sanitizeFileName, extensionOf, clientFileName, storedPath } from './paths';
+import { sanitizeFileName, extensionOf, clientFileName, convertUrlToStoredPath } from './paths';
 import { MAX_MEGAPIXELS, type ReencodeResult } from './imageprocessing';
 
 /** Caches validation results by file: they are needed to check a write and again to store its file. */
 const validations = new WeakMap<UploadedFile, Promise<string[]>>();
 
-/** Validates an image and returns error messages. Replaces the content of a valid file by its new encoding. */
+/** Validates an image and returns error messages. Replaces the content of a valid file with the re-encoded image. */
 export function validateImage(file: UploadedFile): Promise<string[]> {
   let validation = validations.get(file);
-  if (!validation) validations.set(file, (validation = validate(file)));
+  if (!validation) validations.set(file, (validation = validateUncached(file)));
   return validation;
 }
 
@@ -24,8 +24,9 @@ function filesIn(value: unknown): UploadedFile[] {
 }
 
 /**
- * Validates the files of a signed-in user's request before the request opens a transaction. An image may wait and run for longer than PostgreSQL lets a
- * transaction be idle. The fields of the images report the results. The parser limits the number of files, and a user has one image process at a time.
+ * Validates the files of a signed-in user's request before the request opens a transaction, because queueing and decoding may take longer than
+ * PostgreSQL lets a transaction be idle. Errors are not reported here but by the image fields, which use the cached results. The multipart parser
+ * limits the number of files, and a user occupies one image process at a time.
  */
 export async function validateUploads(body: unknown): Promise<void> {
   const files = filesIn(body).filter(({ size, sender }) => size > 0 && sender !== undefined);
@@ -37,7 +38,7 @@ export const imageFieldOptions = (max: number) => ({
   max,
   check: (value: unknown) => checkFile(value, max),
   checkSlowly: (value: unknown) => validateImage(value as UploadedFile),
-  toStored: storedPath,
+  toStored: convertUrlToStoredPath,
 });
 
 /** Returns the sanitised name under which a validated image is stored. `a.avif` becomes `a.webp`, like its content. */
@@ -59,7 +60,7 @@ function checkFile(file: unknown, max: number): string[] {
 const INVALID_IMAGE_MESSAGE = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const SLOW_IMAGE_MESSAGE = 'This image takes too long to read. Save it anew, smaller or in another format.';
 
-async function validate({ filename, path, sender }: UploadedFile): Promise<string[]> {
+async function validateUncached({ filename, path, sender }: UploadedFile): Promise<string[]> {
   const extension = extensionOf(clientFileName(filename));
   const format = formatOfExtension(extension);
   let result: ReencodeResult;
@@ -67,7 +68,7 @@ async function validate({ filename, path, sender }: UploadedFile): Promise<strin
     result = await imageWorkerPool.reencode(`of ${sender}`, path, format && storedFormatFor(format));
   } catch (error) {
     // If the client has disconnected, its temporary file was deleted, and that is why the task failed.
-    if (!(error instanceof ImageFailure)) throw existsSync(path) ? error : new ClientGone();
+    if (!(error instanceof ImageFailure)) throw existsSync(path) ? error : new ClientDisconnected();
     return [error.reason === 'slow' ? SLOW_IMAGE_MESSAGE : INVALID_IMAGE_MESSAGE];
   }
   if (result === 'no image') return [INVALID_IMAGE_MESSAGE];

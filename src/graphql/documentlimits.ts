@@ -159,7 +159,11 @@ function nodeError(node: ASTNode, context: ValidationContext): GraphQLError | un
   if (node.kind !== Kind.FIELD) return undefined;
   const { selectionSet, alias } = node;
   if (selectionSet && countAliases(selectionSet, context) > MAX_ALIASES_PER_SELECTION_SET)
-    return limitError(`A selection set can have at most ${MAX_ALIASES_PER_SELECTION_SET} aliases.`, MAX_ALIASES_PER_SELECTION_SET, selectionSet);
+    return limitError(
+      `A selection set can have at most ${MAX_ALIASES_PER_SELECTION_SET} aliases.`,
+      MAX_ALIASES_PER_SELECTION_SET,
+      selectionSet,
+    );
   if (alias && alias.value.length > MAX_ALIAS_CHARACTERS)
     return limitError(`An alias can have at most ${MAX_ALIAS_CHARACTERS} characters.`, MAX_ALIAS_CHARACTERS, alias);
   return undefined;

@@ -1,6 +1,6 @@
 /** Limits the number and length of errors in a GraphQL response. Removes "Did you mean" suggestions for clients that may not read the schema. */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { convertErrors, TOO_MANY_ERRORS } from '../core/model/errors';
+import { convertErrors, TOO_MANY_ERRORS_OPTIONS } from '../core/model/errors';
 
 const MAX_MESSAGE_CHARACTERS = 1000;
 
@@ -26,13 +26,13 @@ function shortenErrors<E extends GraphQLFormattedError>(
 }
 
 export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], keepSuggestions: boolean): GraphQLFormattedError[] =>
-  shortenErrors(errors, keepSuggestions, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
+  shortenErrors(errors, keepSuggestions, (message, error = { message, ...TOO_MANY_ERRORS_OPTIONS }) => ({ ...error, message }));
 
 /** Limits the errors of an execution result. They are GraphQLError objects, which are not yet formatted for the response. */
 export function limitResultErrors(result: ExecutionResult, keepSuggestions: boolean): ExecutionResult {
   if (!result.errors?.length) return result;
   return {
     ...result,
-    errors: shortenErrors(result.errors, keepSuggestions, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS)),
+    errors: shortenErrors(result.errors, keepSuggestions, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS_OPTIONS)),
   };
 }

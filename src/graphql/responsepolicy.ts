@@ -48,7 +48,7 @@ export const responsePolicyPlugin = (executor: Executor, maxResponse: number): A
         if (!attempt || 'storedResponse' in attempt) return;
         const { claim } = attempt;
         resolverContext.storeResponse = async (result) => {
-          if (!resolverContext.responseSize?.exceedsLimit) await claim.storeResponseInTransaction({ status: 200, body: result });
+          if (!resolverContext.responseSizeCounter?.exceedsLimit) await claim.storeResponseInTransaction({ status: 200, body: result });
         };
       },
       async responseForOperation(resolved) {
@@ -144,7 +144,7 @@ async function serializeResult(
   const introspectionJson = errors || extensions ? undefined : cachedIntrospectionJson(data);
   const text = introspectionJson
     ? `{"data":${introspectionJson}}`
-    : resolverContext.responseSize?.isLong
+    : resolverContext.responseSizeCounter?.isLong
       ? await stringifyIncrementally(result, maxResponse).catch(ignoreJsonTooLongError)
       : JSON.stringify(result);
   if (text !== undefined && Buffer.byteLength(text) <= maxResponse) return text;

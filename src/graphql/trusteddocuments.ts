@@ -37,7 +37,8 @@ export class TrustedDocuments {
     this.acceptsOnlyTrusted = persistedOnly;
     for (const file of folder === undefined ? [] : filesOf(folder))
       for (const [id, text] of operationsOf(file)) {
-        const problem = this.textById.has(id) && this.textById.get(id) !== text ? 'it is another one elsewhere' : documentProblem(text, schema);
+        const problem =
+          this.textById.has(id) && this.textById.get(id) !== text ? 'it is another one elsewhere' : documentProblem(text, schema);
         if (problem) throw new ConfigError(`PERSISTED_OPERATIONS: ${file}: operation ${JSON.stringify(id)}: ${problem}`);
         this.textById.set(id, text);
       }

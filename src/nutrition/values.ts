@@ -48,7 +48,8 @@ const roundValue = (value: Decimal) => value.toDecimalPlaces(DECIMAL_PLACES);
 const recordOf = <K extends string, V>(names: readonly K[], value: (name: K) => V) =>
   Object.fromEntries(names.map((name) => [name, value(name)])) as Record<K, V>;
 
-const macronutrientValuesOf = (value: (name: (typeof MACRONUTRIENTS)[number]) => Decimal): MacronutrientValues => recordOf(MACRONUTRIENTS, value);
+const macronutrientValuesOf = (value: (name: (typeof MACRONUTRIENTS)[number]) => Decimal): MacronutrientValues =>
+  recordOf(MACRONUTRIENTS, value);
 
 /** Converts grams to kilograms, pounds and then ounces, like the reference service. All except the kilograms are rounded to four places. */
 function gramsToOunces(grams: Decimal): Decimal {

@@ -157,7 +157,15 @@ export function NewTokenNotice({ token }: { token: string }) {
   );
 }
 
-export function AccessTokenSection({ tokens, visitor, form }: { tokens: readonly AccessTokenRow[]; visitor: Visitor; form?: RejectedTokenForm }) {
+export function AccessTokenSection({
+  tokens,
+  visitor,
+  form,
+}: {
+  tokens: readonly AccessTokenRow[];
+  visitor: Visitor;
+  form?: RejectedTokenForm;
+}) {
   return (
     <>
       <h2 id="tokens">Access tokens</h2>

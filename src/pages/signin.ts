@@ -33,7 +33,8 @@ const rejectionPage = ({ path }: Request, message: string, visitor: Visitor): st
 const parseUrlencodedForm = limitBody(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
   sendPage(response, 413, rejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
 );
-const parseForm: RequestHandler = (request, response, next) => (request.is('urlencoded') ? parseUrlencodedForm(request, response, next) : next());
+const parseForm: RequestHandler = (request, response, next) =>
+  request.is('urlencoded') ? parseUrlencodedForm(request, response, next) : next();
 
 type ContextOf = (request: IncomingMessage) => RequestContext;
 

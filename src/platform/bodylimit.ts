@@ -1,5 +1,5 @@
 /**
- * Limits of request bodies. Size: Express's body parsers reject an oversized body only after reading it to its end; this parser rejects it at once.
+ * Limits of request bodies. Size: Express's body parsers reject an oversized body only after reading it to its end; `limitBody` rejects it at once.
  * Concurrency: each user's large bodies are processed one at a time.
  */
 import { once } from 'node:events';

@@ -11,12 +11,12 @@ export interface Bucket {
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
 }
 
-const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const BUCKET_NAME_PATTERN = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /** Parses `s3://bucket/prefix`; `url` must be a valid URL. Returns null if it does not name a bucket. `variable` returns the value of an environment variable. */
 export function parseBucketUrl(url: string, endpoint: string | undefined, variable: (name: string) => string | undefined): Bucket | null {
   const { host, pathname, search, hash, username } = new URL(url);
-  if (!BUCKET_NAME.test(host) || search || hash || username) return null;
+  if (!BUCKET_NAME_PATTERN.test(host) || search || hash || username) return null;
   const prefix = pathname.split('/').filter(Boolean).join('/');
   const [accessKeyId, secretAccessKey] = [variable('AWS_ACCESS_KEY_ID'), variable('AWS_SECRET_ACCESS_KEY')];
   return {

@@ -12,8 +12,9 @@ import onHeaders from 'on-headers';
 /** Minimum size of compressed bodies in bytes. Smaller ones fit into one packet, so compression would not make them faster. */
 const MIN_BODY_BYTES = 1_400;
 /** Maximum characters of an Accept-Encoding header. Longer ones disable compression. */
-const MAX_HEADER_LENGTH = 256;
-const COMPRESSIBLE_TYPES = /^(?:text\/(?:html|css|javascript|plain|csv)|application\/(?:[a-z.-]+\+)?(?:json|javascript)|image\/svg\+xml)\b/;
+const MAX_ACCEPT_ENCODING_LENGTH = 256;
+const COMPRESSIBLE_TYPE_PATTERN =
+  /^(?:text\/(?:html|css|javascript|plain|csv)|application\/(?:[a-z.-]+\+)?(?:json|javascript)|image\/svg\+xml)\b/;
 
 /** Compression levels that take a few milliseconds per megabyte (in a thread of libuv). */
 const BROTLI_QUALITY = 4;
@@ -23,7 +24,7 @@ const GZIP_LEVEL = 5;
 const REST_ROOT_VARY = 'Accept';
 
 const isCompressible = (_request: IncomingMessage, response: ServerResponse): boolean =>
-  COMPRESSIBLE_TYPES.test(String(response.getHeader('Content-Type'))) &&
+  COMPRESSIBLE_TYPE_PATTERN.test(String(response.getHeader('Content-Type'))) &&
   Number(response.getHeader('Content-Length')) >= MIN_BODY_BYTES &&
   response.getHeader('Vary') !== REST_ROOT_VARY;
 
@@ -34,14 +35,14 @@ const compress = compression({
   brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
 });
 
-/** Removes the suffix that `addCodingToTag` adds to an ETag. */
+/** Removes the suffix that `addCodingToETag` adds to an ETag. */
 export const stripCodingSuffixOfETag = (tag: string): string => tag.replace(/-(?:br|gzip|deflate)$/, '');
 
 /**
  * Adds the content coding to the ETag of a compressed response. A strong ETag identifies the exact bytes (RFC 9110, section 8.8.1), so each coding needs its
  * own. Responses with a Content-Length are skipped, because they were not compressed here.
  */
-function addCodingToTag(this: ServerResponse): void {
+function addCodingToETag(this: ServerResponse): void {
   const [tag, coding] = [this.getHeader('ETag'), this.getHeader('Content-Encoding')];
   if (typeof tag === 'string' && typeof coding === 'string' && !this.hasHeader('Content-Length'))
     this.setHeader('ETag', tag.replace(/"$/, `-${coding}"`));
@@ -50,8 +51,8 @@ function addCodingToTag(this: ServerResponse): void {
 /** Patches the response so that its body is compressed if the client accepts a supported coding. */
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': accepted, cookie } = request.headers;
-  if (accepted === undefined || String(accepted).length > MAX_HEADER_LENGTH || cookie !== undefined) return;
-  // Registers `addCodingToTag` before `compress` registers its listener: they run in reverse order, and `compress` must set the coding first.
-  onHeaders(response, addCodingToTag);
+  if (accepted === undefined || String(accepted).length > MAX_ACCEPT_ENCODING_LENGTH || cookie !== undefined) return;
+  // Registers `addCodingToETag` before `compress` registers its listener: they run in reverse order, and `compress` must set the coding first.
+  onHeaders(response, addCodingToETag);
   compress(request as Request, response as Response, () => undefined);
 }

@@ -17,9 +17,9 @@ const SECONDS_PER_DAY = 24 * 60 * 60;
 /** Whether unexpected errors are printed with their stack trace. Does not use `readConfig`, because the configuration may be invalid. */
 export const showsStackTraces = (variables: EnvironmentVariables = process.env): boolean => variables.LOG_LEVEL === 'debug';
 
-const missingSetting = (name: string, dependent: string) => new ConfigError(`${name} is missing: ${dependent} demands it`);
+const missingSettingError = (name: string, dependent: string) => new ConfigError(`${name} is missing: ${dependent} demands it`);
 
-function tlsFiles(cert: string | undefined, key: string | undefined) {
+function readTlsPaths(cert: string | undefined, key: string | undefined) {
   if (cert !== undefined && key !== undefined) return { cert, key };
   if (cert === undefined && key === undefined) return undefined;
   const [missingName, presentName] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
@@ -59,10 +59,10 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
   const { databaseUrl, listenUrl, replicaUrl, statementTimeout, anonymousTimeout, loginRate, persistedOperations, persistedOnly } =
     settings;
   const production = nodeEnv === 'production';
-  if (production && !settings.secretKey) throw missingSetting('SECRET_KEY', 'NODE_ENV=production');
-  if (listenUrl !== undefined && databaseUrl === undefined) throw missingSetting('DATABASE_URL', 'DATABASE_LISTEN_URL');
-  if (replicaUrl !== undefined && databaseUrl === undefined) throw missingSetting('DATABASE_URL', 'DATABASE_REPLICA_URL');
-  if (persistedOnly && persistedOperations === undefined) throw missingSetting('PERSISTED_OPERATIONS', 'PERSISTED_ONLY');
+  if (production && !settings.secretKey) throw missingSettingError('SECRET_KEY', 'NODE_ENV=production');
+  if (listenUrl !== undefined && databaseUrl === undefined) throw missingSettingError('DATABASE_URL', 'DATABASE_LISTEN_URL');
+  if (replicaUrl !== undefined && databaseUrl === undefined) throw missingSettingError('DATABASE_URL', 'DATABASE_REPLICA_URL');
+  if (persistedOnly && persistedOperations === undefined) throw missingSettingError('PERSISTED_OPERATIONS', 'PERSISTED_ONLY');
   if (mediaUrl !== undefined && mediaDir !== undefined) throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
   return Object.freeze({
     ...settings,
@@ -82,7 +82,7 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
       metricsPort === undefined && metricsToken === undefined ? undefined : { port: metricsPort, host: metricsHost, token: metricsToken },
     tracing: tracesEndpoint === undefined ? undefined : { endpoint: tracesEndpoint, service: tracesService },
     /** Paths of the TLS certificate and its key; undefined for plain HTTP. */
-    tls: tlsFiles(tlsCert, tlsKey),
+    tls: readTlsPaths(tlsCert, tlsKey),
     /** `max-age` of Strict-Transport-Security (HSTS) in seconds; 0: header not sent. */
     hsts: SECONDS_PER_DAY * hstsDays,
     /** Rate limit by query cost, in cost units per second. */

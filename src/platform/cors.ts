@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const REQUEST_HEADERS =
+const ALLOWED_REQUEST_HEADERS =
   'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
   'x-csrftoken, x-requested-with';
 /** Request headers that pages may send only to GraphQL: those of Apollo's clients, and `x-dry-run`, which requests only the cost of an operation. */
@@ -22,8 +22,8 @@ const EXPOSED_HEADERS = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy,
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
-const API_PATHS = /^\/(?:api|graphql)(?:[/?]|$)/;
-const isGraphQL = ({ url }: IncomingMessage): boolean => url!.startsWith('/graphql');
+const API_PATH_PATTERN = /^\/(?:api|graphql)(?:[/?]|$)/;
+const isGraphQLRequest = ({ url }: IncomingMessage): boolean => url!.startsWith('/graphql');
 
 export class CorsPolicy {
   /** `origins`: the origins whose pages may read responses; undefined: all. */
@@ -36,7 +36,7 @@ export class CorsPolicy {
   /** Adds the headers that permit pages of other origins to read the response. */
   addHeaders(request: IncomingMessage, response: ServerResponse): void {
     const { origin } = request.headers;
-    if (!API_PATHS.test(request.url!)) return;
+    if (!API_PATH_PATTERN.test(request.url!)) return;
     if (this.origins) response.appendHeader('Vary', 'Origin');
     if (origin === undefined || !this.allows(origin)) return;
     response.setHeader('Access-Control-Allow-Origin', this.origins ? origin : '*');
@@ -45,8 +45,8 @@ export class CorsPolicy {
 
   /** Responds to a preflight request. Returns whether the request was one. A response without `Access-Control-Allow-Origin` is a rejection. */
   respondToPreflight(request: IncomingMessage, response: ServerResponse): boolean {
-    if (!isPreflight(request) || !API_PATHS.test(request.url!)) return false;
-    const allowedHeaders = isGraphQL(request) ? `${REQUEST_HEADERS}, ${GRAPHQL_REQUEST_HEADERS}` : REQUEST_HEADERS;
+    if (!isPreflight(request) || !API_PATH_PATTERN.test(request.url!)) return false;
+    const allowedHeaders = isGraphQLRequest(request) ? `${ALLOWED_REQUEST_HEADERS}, ${GRAPHQL_REQUEST_HEADERS}` : ALLOWED_REQUEST_HEADERS;
     if (!this.origins) response.setHeader('Access-Control-Allow-Origin', '*');
     response.writeHead(200, { 'Access-Control-Allow-Headers': allowedHeaders, ...PREFLIGHT_HEADERS }).end();
     return true;

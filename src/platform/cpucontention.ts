@@ -5,25 +5,27 @@
 import { readFileSync } from 'node:fs';
 
 const INTERVAL_MS = 1_000;
-/** Maximum slowdown. Work that overloads the machine must not hide how long it takes. */
+/** Maximum of `slowdown`, by which measured durations are divided: work that itself overloads the machine must not seem to take almost no time. */
 const MAX_SLOWDOWN = 10;
 
 interface ThreadTimes {
   /** Nanoseconds for which the thread ran. */
-  running: number;
+  runningNs: number;
   /** Nanoseconds for which the thread was ready to run, but had no processor. */
-  waiting: number;
+  waitingNs: number;
 }
 
 function parseThreadTimes(text: string): ThreadTimes {
   const [running = 0, waiting = 0] = text.split(' ').map(Number);
-  return { running, waiting };
+  return { runningNs: running, waitingNs: waiting };
 }
 
 export class CpuContention {
-  /** Duration of work in the latest interval, at first since the start of the process, as a multiple of its CPU time, between 1 and MAX_SLOWDOWN. */
+  /**
+   * How many times its CPU time work took in the latest interval; in the first interval, since the start of the process. Between 1 and MAX_SLOWDOWN.
+   */
   slowdown = 1;
-  private previous: ThreadTimes = { running: 0, waiting: 0 };
+  private previous: ThreadTimes = { runningNs: 0, waitingNs: 0 };
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly file = '/proc/self/schedstat') {
@@ -37,8 +39,8 @@ export class CpuContention {
 
   measure(): void {
     const current = this.read();
-    const running = current.running - this.previous.running;
-    const waiting = current.waiting - this.previous.waiting;
+    const running = current.runningNs - this.previous.runningNs;
+    const waiting = current.waitingNs - this.previous.waitingNs;
     this.previous = current;
     this.slowdown = running > 0 ? Math.min(MAX_SLOWDOWN, 1 + waiting / running) : 1;
   }

@@ -6,18 +6,18 @@ const LINE_END = '\r\n';
 
 /**
  * Start of a formula (CSV injection, https://owasp.org/www-community/attacks/CSV_Injection): certain characters, also in their full-width forms, at the start
- * of a cell. In locales with a decimal comma, programs separate cells by semicolons. Our quotes protect neither semicolons nor line breaks there, so that a
- * formula can also start after these.
+ * of a cell. In locales with a decimal comma, programs separate cells by semicolons. The quotes around our cells protect neither semicolons nor line
+ * breaks there, so that a formula can also start after one of these within a cell.
  */
-const FORMULA_START = /(^|[;\r\n]["']?)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
-/** Numbers. A number is never a formula, even if it is negative; decimals are passed as strings, such as `-1.5`. */
-const NUMBER = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
+const FORMULA_START_PATTERN = /(^|[;\r\n]["']?)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
+/** Syntax of numbers, including decimals, which are passed as strings such as `-1.5`. A number is never a formula, even if it is negative. */
+const NUMBER_PATTERN = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
 /** Maximum characters of a number. Longer texts are treated as text; no column contains longer numbers. */
 const MAX_NUMBER_LENGTH = 40;
 
-export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text);
+export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER_PATTERN.test(text);
 
-/** Returns the unquoted text of a cell. */
+/** Returns the text of a cell for a value, without quotes or escapes. Null becomes an empty text, an object JSON. */
 export const unquotedCellText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
@@ -28,7 +28,7 @@ export function formatCell(value: unknown): string {
   if (value === null) return '';
   const text = unquotedCellText(value);
   if (text === '') return '""';
-  const safeText = isNumber(text) ? text : text.replace(FORMULA_START, "$1'");
+  const safeText = isNumber(text) ? text : text.replace(FORMULA_START_PATTERN, "$1'");
   return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;
 }
 

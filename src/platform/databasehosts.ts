@@ -7,8 +7,8 @@
 export const TARGET_SESSION_ATTRS = ['any', 'read-write', 'primary'] as const;
 export type TargetSessionAttrs = (typeof TARGET_SESSION_ATTRS)[number];
 
-const SCHEME = /^postgres(?:ql)?:\/\//;
-const AUTHORITY = /^[^/?#]*/;
+const SCHEME_PATTERN = /^postgres(?:ql)?:\/\//;
+const AUTHORITY_PATTERN = /^[^/?#]*/;
 const TARGET_PARAMETER = 'target_session_attrs';
 
 export interface DatabaseHosts {
@@ -18,9 +18,9 @@ export interface DatabaseHosts {
 
 /** Parses a connection URL into one URL for each host. Returns undefined if it is not a PostgreSQL URL or its target_session_attrs is not supported. */
 export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
-  const scheme = SCHEME.exec(text)?.[0];
+  const scheme = SCHEME_PATTERN.exec(text)?.[0];
   if (scheme === undefined) return undefined;
-  const authority = AUTHORITY.exec(text.slice(scheme.length))![0];
+  const authority = AUTHORITY_PATTERN.exec(text.slice(scheme.length))![0];
   const credentials = authority.slice(0, authority.lastIndexOf('@') + 1);
   const hosts = authority.slice(credentials.length).split(',');
   const rest = text.slice(scheme.length + authority.length);

@@ -2,13 +2,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Number of characters after which the serialization yields to the event loop. Producing them takes 1 to 2 ms. */
-const YIELD_LENGTH = 1 << 18;
+const CHARACTERS_PER_TURN = 1 << 18;
 
 export class JsonTooLongError extends Error {}
 
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
 
-/** Whether JSON.stringify omits a member of an object that has this value. */
+/** Whether JSON.stringify omits the members of objects whose value is this one. */
 const isOmitted = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
 /** Generates the JSON text in pieces. An object or array without nested objects or arrays is a single piece. */
@@ -36,12 +36,12 @@ function* pieces(value: unknown): Generator<string, void, void> {
 /** Returns the same text as JSON.stringify, for plain objects, arrays and scalars. Throws JsonTooLongError if it exceeds `max` characters. */
 export async function stringifyIncrementally(value: unknown, max: number): Promise<string> {
   let text = '';
-  let nextYield = YIELD_LENGTH;
+  let nextYield = CHARACTERS_PER_TURN;
   for (const piece of pieces(value)) {
     text += piece;
     if (text.length > max) throw new JsonTooLongError();
     if (text.length < nextYield) continue;
-    nextYield = text.length + YIELD_LENGTH;
+    nextYield = text.length + CHARACTERS_PER_TURN;
     await nextTurn();
   }
   return text;

@@ -76,7 +76,7 @@ export class ConcurrencyLimiter<Client> {
    */
   waitForSlot(client: Client, isResumed = false, onQueued?: (queued: QueuedWork<Client>) => void): Promise<void> {
     return new Promise<void>((start, reject) => {
-      const queued = this.acquire(client, isResumed, start, reject);
+      const queued = this.acquireOrQueue(client, isResumed, start, reject);
       if (queued) onQueued?.(queued);
       else start();
     });
@@ -94,7 +94,7 @@ export class ConcurrencyLimiter<Client> {
 
   /** Takes a slot if one is free. Return it with `release`. Returns false if none is free. */
   tryAcquire(client: Client): boolean {
-    const isFree = this.hasSlot(client);
+    const isFree = this.hasFreeSlot(client);
     if (isFree) this.takeSlot(client);
     return isFree;
   }
@@ -108,7 +108,7 @@ export class ConcurrencyLimiter<Client> {
    * Takes a free slot and returns undefined, or queues the work and returns its entry. For queued work, `start` is called when a slot has been taken, or
    * `reject` after `maxWaitMs`. Return the slot with `release`. Throws OverloadedError if the queue is full.
    */
-  acquire(client: Client, isResumed: boolean, start: () => void, reject: (error: Error) => void): QueuedWork<Client> | undefined {
+  acquireOrQueue(client: Client, isResumed: boolean, start: () => void, reject: (error: Error) => void): QueuedWork<Client> | undefined {
     if (this.tryAcquire(client)) return undefined;
     if (!isResumed && !this.tryMakeRoom(client)) {
       this.rejectedCount += 1;
@@ -134,7 +134,7 @@ export class ConcurrencyLimiter<Client> {
     if (this.dequeue(queued)) queued.reject(error);
   }
 
-  private hasSlot(client: Client): boolean {
+  private hasFreeSlot(client: Client): boolean {
     return this.busySlots < this.limits.slots && this.slotsOf(client) < this.limits.slotsPerClient;
   }
 
@@ -173,7 +173,7 @@ export class ConcurrencyLimiter<Client> {
   /** Removes and returns the first entry of the next client that may take a slot, and moves that client to the end of the round robin. */
   private takeNext(queues: Queues<Client>): QueuedWork<Client> | undefined {
     for (const [client, queue] of queues) {
-      if (!this.hasSlot(client)) continue;
+      if (!this.hasFreeSlot(client)) continue;
       const [first] = queue;
       this.dequeue(first!);
       if (queues.delete(client)) queues.set(client, queue);

@@ -22,9 +22,9 @@ const MAX_BUFFERED_BYTES = 1024 * 1024;
 /** Ignores write errors of stdout (closed pipe, full disk): log lines are lost, but the server must not stop. */
 const standardOutput = () => pino.destination({ fd: 1, maxLength: MAX_BUFFERED_BYTES }).on('error', () => undefined);
 
-const pretty = prettyFactory({ colorize: true, singleLine: true });
+const formatLogLine = prettyFactory({ colorize: true, singleLine: true });
 /** Formats a line of the access log. Only the message is printed, because it contains all important fields. */
-const prettyRequest = prettyFactory({
+const formatRequestLine = prettyFactory({
   colorize: true,
   hideObject: true,
   messageFormat: (line) => {
@@ -35,11 +35,11 @@ const prettyRequest = prettyFactory({
 });
 
 export const terminalDestination = (write: (text: string) => void): DestinationStream => ({
-  write: (line) => write((line.includes(`"msg":"${REQUEST_LOG_MESSAGE}"`) ? prettyRequest : pretty)(line)),
+  write: (line) => write((line.includes(`"msg":"${REQUEST_LOG_MESSAGE}"`) ? formatRequestLine : formatLogLine)(line)),
 });
 
 /** Error codes of SQLSTATE class 22 (data exception). PostgreSQL quotes the invalid value in their messages. */
-const DATA_EXCEPTION = /^22/;
+const DATA_EXCEPTION_PATTERN = /^22/;
 
 /**
  * Serializes only allowlisted properties of an error: errors of PostgreSQL and Sequelize also contain statement parameters and the failing row, which are
@@ -48,7 +48,7 @@ const DATA_EXCEPTION = /^22/;
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint, table } = { ...((error as { parent?: object }).parent ?? error) } as Record<string, unknown>;
-  const message = DATA_EXCEPTION.test(String(code)) ? error.message.replace(/"[^"]*"/g, '"…"') : error.message;
+  const message = DATA_EXCEPTION_PATTERN.test(String(code)) ? error.message.replace(/"[^"]*"/g, '"…"') : error.message;
   const stack = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     type: error.name,

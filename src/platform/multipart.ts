@@ -61,7 +61,7 @@ export class MultipartError extends Error {
   }
 }
 
-/** Minimum number of bytes up to which a body is read although it has exceeded a limit, to find further text fields. */
+/** A body that has exceeded a limit is still read, at least up to this number of bytes, to find further text fields. */
 const MIN_READ_BYTES = 1024 * 1024;
 const MAX_FILES = 20;
 /** Maximum text fields and files together. The reference service has the same limit. */
@@ -74,10 +74,10 @@ const ABANDONED_AGE_MS = 60 * 60 * 1000;
 const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
-const spoolFolder = (dataDir: string) => join(dataDir, 'incoming');
+const uploadFolderOf = (dataDir: string) => join(dataDir, 'incoming');
 
 /** Uploaded files of one request, in the upload folder. */
-class Spool {
+class TemporaryUploads {
   private readonly paths: string[] = [];
   private isDiscarded = false;
 
@@ -94,8 +94,8 @@ class Spool {
   }
 
   private async writeFile(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
-    createFolder(spoolFolder(this.dataDir), PRIVATE_FOLDER_MODE);
-    const path = join(spoolFolder(this.dataDir), randomUUID());
+    createFolder(uploadFolderOf(this.dataDir), PRIVATE_FOLDER_MODE);
+    const path = join(uploadFolderOf(this.dataDir), randomUUID());
     this.paths.push(path);
     const file = await open(path, 'wx', PRIVATE_FILE_MODE);
     const hash = createHash('sha256');
@@ -131,7 +131,7 @@ async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
 }
 
 /** Whether a file was selected. For a file input without a selection, browsers send a blank file name. */
-const hasFileName = (filename: string | undefined) => filename !== undefined && filename.split(/[/\\]/).at(-1)!.trim() !== '';
+const isFileSelected = (filename: string | undefined) => filename !== undefined && filename.split(/[/\\]/).at(-1)!.trim() !== '';
 
 /** Name and content of a part. The content of a file resolves to undefined if an error occurred before its end. */
 type PendingPart = [name: string, part: Part | Promise<Part | undefined>];
@@ -146,14 +146,14 @@ class PartCollector {
 
   constructor(
     private readonly limits: MultipartLimits,
-    private readonly spool: Spool,
+    private readonly spool: TemporaryUploads,
     private readonly stop: () => void,
   ) {
     this.remainingBytes = limits.maxBody + limits.maxUpload;
   }
 
   /** Records an error. Only the first one is reported. */
-  fail(reason: MultipartError['reason'], name?: string): void {
+  recordError(reason: MultipartError['reason'], name?: string): void {
     this.firstError ??= { reason, name };
   }
 
@@ -162,7 +162,7 @@ class PartCollector {
     parser.on('file', (name, stream, { filename }) => this.addFile(name, stream, filename));
     for (const limit of ['partsLimit', 'filesLimit'] as const)
       parser.on(limit, () => {
-        this.fail('too many parts');
+        this.recordError('too many parts');
         this.stop();
       });
   }
@@ -187,17 +187,17 @@ class PartCollector {
   /** Adds a text field. A part without a name is ignored, as in the reference service. `value` is undefined if the charset is unknown. */
   private addField(name: string | undefined, value: string | undefined, { valueTruncated }: busboy.FieldInfo): void {
     if (this.isClosed || name === undefined) return;
-    if (value === undefined) this.fail('charset', name);
-    else if (valueTruncated) this.fail('body too large');
+    if (value === undefined) this.recordError('charset', name);
+    else if (valueTruncated) this.recordError('body too large');
     else if (this.countBytes(Buffer.byteLength(value))) this.textFields.push([name, value]);
   }
 
   private addFile(name: string | undefined, stream: Readable, filename: string | undefined): void {
-    stream.on('limit', () => this.fail('file too large', name));
+    stream.on('limit', () => this.recordError('file too large', name));
     // The stream may be aborted before it is read. Without a listener, its `error` event would crash the process.
     stream.on('error', () => undefined);
     const isText = filename === undefined;
-    if (this.isClosed || name === undefined || !(isText || hasFileName(filename))) return void stream.resume();
+    if (this.isClosed || name === undefined || !(isText || isFileSelected(filename))) return void stream.resume();
     if (isText) return void this.textFields.push([name, this.readText(stream)]);
     if (this.limits.isAnonymous) {
       stream.resume();
@@ -220,7 +220,7 @@ class PartCollector {
   /** Counts bytes towards the body limit. Returns false if it is exceeded; the caller must then discard the bytes. */
   private countBytes(bytes: number): boolean {
     this.remainingBytes -= bytes;
-    if (this.remainingBytes < 0) this.fail('body too large');
+    if (this.remainingBytes < 0) this.recordError('body too large');
     return this.remainingBytes >= 0;
   }
 }
@@ -246,7 +246,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
   if (isAnonymous && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
   const parser = createParser(header, limits);
   if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
-  const spool = new Spool(dataDir, sender);
+  const spool = new TemporaryUploads(dataDir, sender);
   response.once('close', () => void spool.discard().catch(() => undefined));
   return new Promise((resolve) => {
     let isStopped = false;
@@ -267,7 +267,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
       if (remainingBytes >= 0) return;
-      collector.fail('body too large');
+      collector.recordError('body too large');
       stop();
     });
     request.pipe(parser);
@@ -276,7 +276,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
 
 /** Deletes uploaded files that a server has left behind because it died during a request. */
 export async function deleteAbandonedUploads(dataDir: string): Promise<void> {
-  const folder = spoolFolder(dataDir);
+  const folder = uploadFolderOf(dataDir);
   // Restricts the permissions of the folder, which an older version may have created with more.
   await chmod(folder, PRIVATE_FOLDER_MODE).catch(() => undefined);
   for (const name of await readdir(folder).catch(() => [])) {

@@ -1,6 +1,6 @@
 /**
  * Parsers of scalars (integers, decimals, UUIDs, trimmed text) that accept the same input as the reference service, which is written in Python. Their
- * duration is linear in the length of the text.
+ * run time is linear in the length of the text.
  */
 
 /** Characters that Python's `str.strip` removes. Unlike JavaScript's `trim`, it removes U+001C to U+001F and U+0085, but not U+FEFF. */
@@ -35,16 +35,16 @@ export function parseInteger(text: string): number | undefined {
   return /^[+-]?\d+$/.test(digits) && digits.replace(/^[+-]/, '').length <= MAX_DIGITS ? clampToSafeInteger(Number(digits)) : undefined;
 }
 
-/** Syntax of a decimal number. Python's `Decimal` also rejects longer exponents. */
-const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,18})?$/i;
+/** Syntax of a decimal number. An exponent has at most 18 digits; Python's `Decimal` rejects longer ones, too. */
+const DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,18})?$/i;
 
-/** Validates a decimal number, with an optional sign, point, exponent and surrounding whitespace. Returns its text without the whitespace. */
+/** Returns the text of a decimal number without surrounding whitespace; undefined if invalid. A sign, a point and an exponent are optional. */
 export function parseDecimal(text: string): string | undefined {
   const number = pythonStrip(text);
-  return DECIMAL.test(number) ? number : undefined;
+  return DECIMAL_PATTERN.test(number) ? number : undefined;
 }
 
-const UUID_DIGITS = 32;
+const UUID_DIGIT_COUNT = 32;
 const BRACES = new Set('{}');
 /** Maximum characters of a UUID, including dashes, braces and prefixes. */
 const MAX_UUID_LENGTH = 200;
@@ -53,7 +53,7 @@ const MAX_UUID_LENGTH = 200;
 export function parseUuid(text: string): string | undefined {
   if (text.length > MAX_UUID_LENGTH) return undefined;
   const digits = strip(text.replaceAll('urn:', '').replaceAll('uuid:', ''), BRACES, true).replaceAll('-', '');
-  return digits.length === UUID_DIGITS && /^[0-9a-f]+$/i.test(digits) ? digits.toLowerCase() : undefined;
+  return digits.length === UUID_DIGIT_COUNT && /^[0-9a-f]+$/i.test(digits) ? digits.toLowerCase() : undefined;
 }
 
 /** Decodes a percent-encoded URL segment; returns an empty string for invalid encoding. */

@@ -12,9 +12,9 @@ export interface Rate {
   readonly seconds: number;
 }
 
-const DURATIONS_MS: Record<string, number> = { ms: 1, s: 1000, min: 60_000 };
-const UNITS_SECONDS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
-const SIZES_BYTES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
+const DURATION_UNITS_MS: Record<string, number> = { ms: 1, s: 1000, min: 60_000 };
+const RATE_UNITS_SECONDS: Record<string, number> = { s: 1, sec: 1, min: 60, h: 3600, hour: 3600 };
+const SIZE_UNITS_BYTES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 ** 2, mb: 1024 ** 2, g: 1024 ** 3, gb: 1024 ** 3 };
 
 export function throwInvalidSetting(name: string, expected: string, value: string): never {
   throw new ConfigError(`${name} must be ${expected}, not ${JSON.stringify(value)}`);
@@ -22,7 +22,7 @@ export function throwInvalidSetting(name: string, expected: string, value: strin
 
 export const text: Parser<string> = (value) => value;
 
-/** Parses a path and returns the absolute one. */
+/** Returns the absolute path; a relative path is resolved against the working directory. */
 export const filePath: Parser<string> = (value) => resolve(value);
 
 /** Parses a list separated by commas or spaces. */
@@ -40,7 +40,7 @@ export const wholeNumber =
 /** Parses a size such as `5MB` and returns bytes. */
 export const size: Parser<number> = (value, name) => {
   const [, number, unit] = /^(\d+)\s*([a-z]*)$/i.exec(value) ?? [];
-  const factor = SIZES_BYTES[(unit ?? '?').toLowerCase()];
+  const factor = SIZE_UNITS_BYTES[(unit ?? '?').toLowerCase()];
   return number && factor ? Number(number) * factor : throwInvalidSetting(name, 'a size such as 5MB', value);
 };
 
@@ -58,12 +58,12 @@ export const duration: Parser<number> = (value, name) => {
   if (value === 'off') return 0;
   const [, number, unit] =
     /^(\d{1,6})\s*(ms|s|min)$/.exec(value) ?? throwInvalidSetting(name, 'a duration such as 10s, 500ms or 1min, or off', value);
-  return Number(number) * DURATIONS_MS[unit!]!;
+  return Number(number) * DURATION_UNITS_MS[unit!]!;
 };
 
 export const rate: Parser<Rate> = (value, name) => {
   const [, points, times, unit] = /^(\d{1,9})\/(\d{0,4})([a-z]{1,4})$/.exec(value) ?? [];
-  const seconds = UNITS_SECONDS[unit ?? ''];
+  const seconds = RATE_UNITS_SECONDS[unit ?? ''];
   if (points === undefined || seconds === undefined) return throwInvalidSetting(name, 'a rate such as 10/min, 1/s or 100/10min', value);
   return { points: Math.max(1, Number(points)), seconds: seconds * Math.max(1, Number(times || 1)) };
 };

@@ -42,23 +42,23 @@ export const MIN_SECRET_KEY_LENGTH = 32;
 export const MIN_REPLICA_LAG_MS = 2_000;
 
 export const EXAMPLE_BUCKET_URL = 's3://bucket/prefix';
-const HTTP = ['http:', 'https:'];
-const POSTGRES_URL = withCheck(
+const HTTP_PROTOCOLS = ['http:', 'https:'];
+const POSTGRES_URL_PARSER = withCheck(
   text,
   (value) => parseDatabaseHosts(value) !== undefined,
   'a URL such as postgres://user:password@host:5432/name, or with several hosts and target_session_attrs=read-write, primary or any',
 );
-const WORKER_TIMEOUT = withCheck(duration, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
-const DRAIN_NOTICE = withCheck(duration, (ms) => ms <= 5_000, 'at most 5s');
-const REPLICA_LAG = withCheck(duration, (ms) => ms >= MIN_REPLICA_LAG_MS, `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
-const IANA_ZONE = withCheck(text, (zone) => IANAZone.isValidZone(zone), 'a zone of the IANA database such as Europe/Berlin');
-const NODE_ENV = withCheck(text, (mode) => ['development', 'production', 'test'].includes(mode), 'development, production or test');
+const WORKER_TIMEOUT_PARSER = withCheck(duration, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
+const DRAIN_NOTICE_PARSER = withCheck(duration, (ms) => ms <= 5_000, 'at most 5s');
+const REPLICA_LAG_PARSER = withCheck(duration, (ms) => ms >= MIN_REPLICA_LAG_MS, `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
+const TIME_ZONE_PARSER = withCheck(text, (zone) => IANAZone.isValidZone(zone), 'a zone of the IANA database such as Europe/Berlin');
+const NODE_ENV_PARSER = withCheck(text, (mode) => ['development', 'production', 'test'].includes(mode), 'development, production or test');
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-const LOG_LEVEL = withCheck(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
+const LOG_LEVEL_PARSER = withCheck(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
 
 /** Parses an origin. A URL with a path is rejected, because the value becomes the prefix of every link. */
 const origin: Parser<string> = (value, name) => {
-  const result = new URL(url(HTTP, 'https://fit.example.com')(value, name)).origin;
+  const result = new URL(url(HTTP_PROTOCOLS, 'https://fit.example.com')(value, name)).origin;
   return [result, `${result}/`].includes(value.toLowerCase())
     ? result
     : throwInvalidSetting(name, 'a scheme and a host, such as https://fit.example.com', value);
@@ -66,16 +66,16 @@ const origin: Parser<string> = (value, name) => {
 
 const originList: Parser<readonly string[]> = (value, name) => list(value, name).map((item) => origin(item, name));
 
-const define = <T>(name: string, shownDefault: string, read: Setting<T>['read']) => ({
+const defineSetting = <T>(name: string, shownDefault: string, read: Setting<T>['read']) => ({
   describe: (meaning: string): Setting<T> => ({ name, shownDefault, meaning, read }),
 });
 
 const setting = <T>(name: string, parse: Parser<T>, fallback: string) =>
-  define(name, fallback && `\`${fallback}\``, (variables) => parse(variables[name]?.trim() || fallback, name));
+  defineSetting(name, fallback && `\`${fallback}\``, (variables) => parse(variables[name]?.trim() || fallback, name));
 
 /** Defines a setting without a default, or with a default that depends on other settings. */
-const optional = <T>(name: string, parse: Parser<T>, shownDefault = '') =>
-  define(name, shownDefault, (variables) => {
+const optionalSetting = <T>(name: string, parse: Parser<T>, shownDefault = '') =>
+  defineSetting(name, shownDefault, (variables) => {
     const value = variables[name]?.trim();
     return value ? parse(value, name) : undefined;
   });
@@ -87,19 +87,19 @@ export const SETTINGS = {
   workers: setting('WEB_CONCURRENCY', keywordOr('auto', availableParallelism(), wholeNumber(0, 256)), '1').describe(
     'Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.',
   ),
-  workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT, '5s').describe(
+  workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT_PARSER, '5s').describe(
     'A worker whose event loop is blocked for this long is killed and replaced (at least `1s`, or `off`).',
   ),
-  databaseUrl: optional('DATABASE_URL', POSTGRES_URL).describe(
+  databaseUrl: optionalSetting('DATABASE_URL', POSTGRES_URL_PARSER).describe(
     '`postgres://user:password@host:5432/name`, PostgreSQL 14 or newer, or several hosts (docs/scaling.md#failover). Default: the embedded PostgreSQL.',
   ),
-  listenUrl: optional('DATABASE_LISTEN_URL', POSTGRES_URL).describe(
+  listenUrl: optionalSetting('DATABASE_LISTEN_URL', POSTGRES_URL_PARSER).describe(
     'The same database without the pooler, if `DATABASE_URL` leads to one in transaction mode (docs/scaling.md#connection-poolers). Used for LISTEN/NOTIFY and advisory locks.',
   ),
-  replicaUrl: optional('DATABASE_REPLICA_URL', POSTGRES_URL).describe(
+  replicaUrl: optionalSetting('DATABASE_REPLICA_URL', POSTGRES_URL_PARSER).describe(
     'A standby that serves public rows to anonymous clients (docs/scaling.md#read-replica).',
   ),
-  replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG, '5s').describe(
+  replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG_PARSER, '5s').describe(
     'Maximum replication lag up to which the standby is used (at least `2s`).',
   ),
   poolSize: setting('DATABASE_POOL', wholeNumber(1, 1000), '10').describe(
@@ -127,52 +127,54 @@ export const SETTINGS = {
   maxLag: setting('MAX_LAG', duration, '100ms').describe(
     'Event-loop lag and queueing delay above which new requests are shed, those of anonymous clients first: 503 (or `off`). With up to 16 open requests none is shed.',
   ),
-  drainNotice: setting('DRAIN_NOTICE', DRAIN_NOTICE, '1s').describe(
+  drainNotice: setting('DRAIN_NOTICE', DRAIN_NOTICE_PARSER, '1s').describe(
     'How long a server that shuts down still accepts connections while `/health/ready` returns 503, so that load balancers notice (at most `5s`).',
   ),
   dataDir: setting('DATA_DIR', filePath, '.data').describe(
     'Folder of the embedded database, its key and the media files. A folder with other contents is rejected.',
   ),
-  mediaDir: optional('MEDIA_DIR', filePath, '`media` in `DATA_DIR`').describe(
+  mediaDir: optionalSetting('MEDIA_DIR', filePath, '`media` in `DATA_DIR`').describe(
     'Folder of uploaded files. It must exist; several instances share one.',
   ),
-  mediaUrl: optional('MEDIA_URL', url(['s3:'], EXAMPLE_BUCKET_URL)).describe(
+  mediaUrl: optionalSetting('MEDIA_URL', url(['s3:'], EXAMPLE_BUCKET_URL)).describe(
     '`s3://bucket/prefix`: stores uploaded files in a bucket. Credentials: `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the role of the machine.',
   ),
-  mediaEndpoint: optional('MEDIA_ENDPOINT', url(HTTP, 'https://s3.example.com')).describe(
+  mediaEndpoint: optionalSetting('MEDIA_ENDPOINT', url(HTTP_PROTOCOLS, 'https://s3.example.com')).describe(
     'Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.',
   ),
-  timeZone: setting('TIME_ZONE', IANA_ZONE, 'UTC').describe(
+  timeZone: setting('TIME_ZONE', TIME_ZONE_PARSER, 'UTC').describe(
     'Time zone of the server (IANA name): decides the current day and the offset of timestamps.',
   ),
-  secretKey: optional('SECRET_KEY', secret(MIN_SECRET_KEY_LENGTH, 32), 'made and kept if embedded').describe(
+  secretKey: optionalSetting('SECRET_KEY', secret(MIN_SECRET_KEY_LENGTH, 32), 'made and kept if embedded').describe(
     `At least ${MIN_SECRET_KEY_LENGTH} characters. Encrypts API keys and signs forms. Required with \`DATABASE_URL\` and in production.`,
   ),
-  nodeEnv: setting('NODE_ENV', NODE_ENV, 'development').describe(
+  nodeEnv: setting('NODE_ENV', NODE_ENV_PARSER, 'development').describe(
     '`production` requires `SECRET_KEY`, creates no demo account, hides timings and warns about secrets over plain HTTP.',
   ),
   loginRate: setting('LOGIN_RATE', rate, '10/min').describe(
     'Failed sign-ins per address and user name, over all instances. Units: `s`, `min`, `h`.',
   ),
-  loginRateAddress: optional('LOGIN_RATE_ADDRESS', rate, '`100/10min`').describe(
+  loginRateAddress: optionalSetting('LOGIN_RATE_ADDRESS', rate, '`100/10min`').describe(
     'Failed sign-ins per address (IPv6: /64). Default: 10 times `LOGIN_RATE` in 10 times the period.',
   ),
-  loginRateTotal: optional('LOGIN_RATE_TOTAL', rate, '`1000/min`').describe('Failed sign-ins in total. Default: 100 times `LOGIN_RATE`.'),
-  serverTiming: optional('SERVER_TIMING', flag, '`on`, `off` in production').describe(
+  loginRateTotal: optionalSetting('LOGIN_RATE_TOTAL', rate, '`1000/min`').describe(
+    'Failed sign-ins in total. Default: 100 times `LOGIN_RATE`.',
+  ),
+  serverTiming: optionalSetting('SERVER_TIMING', flag, '`on`, `off` in production').describe(
     'Whether responses carry `Server-Timing` with database time and number of statements.',
   ),
-  metricsPort: optional('METRICS_PORT', wholeNumber(0, 65_535)).describe(
+  metricsPort: optionalSetting('METRICS_PORT', wholeNumber(0, 65_535)).describe(
     'Serves Prometheus metrics at `/metrics` on a separate port (docs/monitoring.md#metrics). Without it and `METRICS_TOKEN` metrics are disabled.',
   ),
   metricsHost: setting('METRICS_HOST', text, '127.0.0.1').describe('Address of that port.'),
-  metricsToken: optional('METRICS_TOKEN', secret(16, 16)).describe(
+  metricsToken: optionalSetting('METRICS_TOKEN', secret(16, 16)).describe(
     'At least 16 characters, sent as `Authorization: Bearer`. Without `METRICS_PORT` it enables `/metrics` on the main port.',
   ),
-  tracesEndpoint: optional('OTEL_EXPORTER_OTLP_ENDPOINT', url(HTTP, 'http://localhost:4318')).describe(
+  tracesEndpoint: optionalSetting('OTEL_EXPORTER_OTLP_ENDPOINT', url(HTTP_PROTOCOLS, 'http://localhost:4318')).describe(
     'Collector that receives traces, e.g. `http://collector:4318`; enables them. Further `OTEL_…` settings: docs/monitoring.md#traces.',
   ),
   tracesService: setting('OTEL_SERVICE_NAME', text, 'fitgraph').describe('Service name in traces.'),
-  logLevel: setting('LOG_LEVEL', LOG_LEVEL, 'info').describe(
+  logLevel: setting('LOG_LEVEL', LOG_LEVEL_PARSER, 'info').describe(
     '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. Requests are logged at `info`.',
   ),
   maxBody: setting('MAX_BODY', size, '5MB').describe(
@@ -204,7 +206,7 @@ export const SETTINGS = {
   clientTimeout: setting('CLIENT_TIMEOUT', duration, '30s').describe(
     'Maximum time in which a client neither sends nor receives data. A whole request has ten times as long.',
   ),
-  publicUrl: optional('PUBLIC_URL', origin).describe(
+  publicUrl: optionalSetting('PUBLIC_URL', origin).describe(
     'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
   ),
   corsOrigins: setting('CORS_ORIGINS', keywordOr<readonly string[] | undefined>('*', undefined, originList), '*').describe(
@@ -213,10 +215,10 @@ export const SETTINGS = {
   trustedProxies: setting('TRUSTED_PROXIES', list, '').describe(
     'Addresses or networks whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted, e.g. `10.0.0.0/8, ::1`. Required behind a proxy: otherwise all anonymous clients share one budget.',
   ),
-  tlsCert: optional('TLS_CERT', filePath).describe(
+  tlsCert: optionalSetting('TLS_CERT', filePath).describe(
     'Path of a PEM certificate chain; enables HTTPS. Requires `TLS_KEY`. Reloaded when it changes.',
   ),
-  tlsKey: optional('TLS_KEY', filePath).describe("Path of the certificate's private key (PEM, no passphrase)."),
+  tlsKey: optionalSetting('TLS_KEY', filePath).describe("Path of the certificate's private key (PEM, no passphrase)."),
   maxTokens: setting('MAX_TOKENS', wholeNumber(1, 1000), '50').describe('Access tokens per user.'),
   auditDays: setting('AUDIT_DAYS', wholeNumber(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
   hstsDays: setting('HSTS_DAYS', wholeNumber(0, 3650), '365').describe(
@@ -247,13 +249,13 @@ export const SETTINGS = {
   compileOperations: setting('COMPILE_OPERATIONS', flag, 'on').describe(
     '`off`: REST operations are executed by graphql-js instead of compiled. Slower, with the same results.',
   ),
-  persistedOperations: optional('PERSISTED_OPERATIONS', filePath).describe(
+  persistedOperations: optionalSetting('PERSISTED_OPERATIONS', filePath).describe(
     'Folder of manifests (`*.json`) with trusted documents; see docs/graphql.md#http.',
   ),
   persistedOnly: setting('PERSISTED_ONLY', flag, 'off').describe('`on`: `/graphql` accepts trusted documents only. REST is not affected.'),
 };
 
-type Values = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['read']> };
+type SettingValues = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['read']> };
 
 export const readSettings = (variables: EnvironmentVariables) =>
-  Object.fromEntries(Object.entries(SETTINGS).map(([key, { read }]) => [key, read(variables)])) as Values;
+  Object.fromEntries(Object.entries(SETTINGS).map(([key, { read }]) => [key, read(variables)])) as SettingValues;

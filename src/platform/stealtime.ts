@@ -23,7 +23,7 @@ function parseCpuTimes(text: string): CpuTimes | undefined {
 
 export class StealTime {
   /** Share of stolen time in the latest interval, between 0 and 1. */
-  share = 0;
+  stolenShare = 0;
   private previous?: CpuTimes;
   private readonly timer: NodeJS.Timeout;
 
@@ -40,6 +40,6 @@ export class StealTime {
     const { previous } = this;
     this.previous = current;
     const demanded = current && previous ? current.demanded - previous.demanded : 0;
-    this.share = demanded > 0 ? Math.min(1, Math.max(0, (current!.stolen - previous!.stolen) / demanded)) : 0;
+    this.stolenShare = demanded > 0 ? Math.min(1, Math.max(0, (current!.stolen - previous!.stolen) / demanded)) : 0;
   }
 }

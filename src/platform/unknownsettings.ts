@@ -21,16 +21,16 @@ const MIN_COMPARED_LENGTH = 6;
  */
 const OPENTELEMETRY_PREFIX = 'OTEL';
 /** Variables that Kubernetes and Docker create. They look like settings if a service is named, for example, "database". */
-const SERVICE_VARIABLE = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
+const SERVICE_VARIABLE_PATTERN = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
 
-const NAMES = Object.values(SETTINGS).map(({ name }) => name);
+const SETTING_NAMES = Object.values(SETTINGS).map(({ name }) => name);
 const firstWordOf = (name: string) => name.split('_', 1)[0]!;
-const SHARED_WORDS = new Set(
-  NAMES.map(firstWordOf).filter((word, index, words) => word !== OPENTELEMETRY_PREFIX && words.indexOf(word) !== index),
+const SHARED_FIRST_WORDS = new Set(
+  SETTING_NAMES.map(firstWordOf).filter((word, index, words) => word !== OPENTELEMETRY_PREFIX && words.indexOf(word) !== index),
 );
 
 function findSimilarSetting(name: string): string | undefined {
-  const distances = NAMES.filter(({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH)
+  const distances = SETTING_NAMES.filter(({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH)
     .map((setting) => ({ setting, distance: leven(name.toUpperCase(), setting) }))
     .sort((a, b) => a.distance - b.distance);
   const [nearest] = distances;
@@ -39,9 +39,9 @@ function findSimilarSetting(name: string): string | undefined {
 
 export function findUnknownSettings(variables: EnvironmentVariables): UnknownSetting[] {
   return Object.keys(variables)
-    .filter((name) => !NAMES.includes(name) && !SERVICE_VARIABLE.test(name))
+    .filter((name) => !SETTING_NAMES.includes(name) && !SERVICE_VARIABLE_PATTERN.test(name))
     .map((name) => ({ name, suggestion: findSimilarSetting(name) }))
-    .filter(({ name, suggestion }) => suggestion !== undefined || (name.includes('_') && SHARED_WORDS.has(firstWordOf(name))))
+    .filter(({ name, suggestion }) => suggestion !== undefined || (name.includes('_') && SHARED_FIRST_WORDS.has(firstWordOf(name))))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 

@@ -44,7 +44,7 @@ export function logAndMeasureRequest(
           address: truncateClientAddress(address),
           operation: operationName?.slice(0, MAX_LOGGED_TEXT_LENGTH),
           ms: Math.round(ms * 10) / 10,
-          statements: session.statements,
+          statements: session.statementCount,
         },
         REQUEST_LOG_MESSAGE,
       );
@@ -59,6 +59,13 @@ export function logAndMeasureRequest(
         'fitgraph.request.id': id,
       },
     });
-    metrics?.recordResponse({ request, response, context: resolverContext, rest: route, operation: operationName, ms });
+    metrics?.recordResponse({
+      request,
+      response,
+      context: resolverContext,
+      restRoute: route,
+      operationName: operationName,
+      durationMs: ms,
+    });
   });
 }

@@ -123,7 +123,7 @@ export class AccountService implements AccountActions {
     return events.map(({ occurredAt, kind, address, detail }) => ({ occurredAt, description: EVENT_KINDS[kind], address, detail }));
   }
 
-  credentialManager(): ViewerCredentials {
+  requireCredentialManager(): ViewerCredentials {
     return new ViewerCredentials(
       requireViewerWithoutAccessToken(this.authentication).id,
       this.info.network,
@@ -140,7 +140,7 @@ export class AccountService implements AccountActions {
   }
 
   /** Authenticates the request again. Throws if its credentials are no longer valid. */
-  async confirmCredentials(): Promise<void> {
+  async requireValidCredentials(): Promise<void> {
     if (!(await this.authentication.authenticate())) throw unauthenticatedError();
   }
 

@@ -8,7 +8,7 @@ import { parseAuthorization, parseBearerAccessToken } from '../auth/authorizatio
 import { CSRF_HEADER, CsrfError } from '../auth/sessions';
 import type { ScopeGroup } from '../contract/metadata';
 import { missingScopeError } from '../core/access/access';
-import type { Access } from '../core/access/scopes';
+import type { AccessKind } from '../core/access/scopes';
 import type { Viewer } from '../core/context';
 import { toClientError, type ClientError } from '../core/model/errors';
 import type { DatabaseSession } from '../database/session';
@@ -112,7 +112,7 @@ export class Authentication {
   }
 
   /** Returns an error if the scopes of the token do not permit this access to the resources of the group; undefined if they do. */
-  missingScope(group: ScopeGroup, access: Access): ClientError | undefined {
+  missingScope(group: ScopeGroup, access: AccessKind): ClientError | undefined {
     return missingScopeError(group, access, this);
   }
 

@@ -92,7 +92,10 @@ export class ClientOrigin {
     const { headers } = request;
     const proxyId = headers[REQUEST_ID_HEADER];
     const isValid =
-      typeof proxyId === 'string' && proxyId.length <= MAX_REQUEST_ID_LENGTH && REQUEST_ID_PATTERN.test(proxyId) && this.isFromTrustedProxy(request);
+      typeof proxyId === 'string' &&
+      proxyId.length <= MAX_REQUEST_ID_LENGTH &&
+      REQUEST_ID_PATTERN.test(proxyId) &&
+      this.isFromTrustedProxy(request);
     return (headers[REQUEST_ID_HEADER] = isValid ? proxyId : randomUUID());
   }
 

@@ -156,21 +156,21 @@ class RequestBudget implements RateBudget {
     private readonly session: DatabaseSession,
   ) {}
 
-  async reserve({ total, nonRefundable = 0 }: OperationCost): Promise<CostReservation> {
+  async reserve({ total, nonRefundableCost = 0 }: OperationCost): Promise<CostReservation> {
     const bucket = (this.bucket ??= this.findBucket());
     // Does not wait within a transaction, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
     const reserved = await bucket.reserve(total, this.cost, this.unsettledCost, maxWaitMs).catch(this.countRejection);
     this.cost += total;
     this.unsettledCost += reserved;
-    const { statements, rows, milliseconds } = this.session;
+    const { statementCount: statements, rowCount, statementMs } = this.session;
     return {
       settle: (objects = 0) => {
-        const statementCount = this.session.statements - statements;
-        const databaseMs = (this.session.milliseconds - milliseconds) / this.limiter.cpuContention.slowdown;
+        const statementCount = this.session.statementCount - statements;
+        const databaseMs = (this.session.statementMs - statementMs) / this.limiter.cpuContention.slowdown;
         const slowMs = Math.max(0, databaseMs - statementCount * FREE_MS_PER_STATEMENT);
-        const readCost = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
-        const used = Math.min(total, nonRefundable + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
+        const readCost = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objects * COST_PER_OBJECT);
+        const used = Math.min(total, nonRefundableCost + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
         this.unsettledCost -= reserved;
         this.cost += used - total;
@@ -253,7 +253,8 @@ export class CostLimiter {
 
   start(): void {
     if (!this.rates) return;
-    const shareSpentCost = () => this.share().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
+    const shareSpentCost = () =>
+      this.share().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
     this.shareTimer = setInterval(() => void shareSpentCost(), SHARE_INTERVAL_MS).unref();
   }
 
@@ -275,7 +276,9 @@ export class CostLimiter {
       this,
       () => {
         const { viewer } = context;
-        return viewer ? this.getOrCreateBucket(`user ${viewer.id}`, rates.user) : this.getOrCreateBucket(`from ${network}`, rates.anonymous);
+        return viewer
+          ? this.getOrCreateBucket(`user ${viewer.id}`, rates.user)
+          : this.getOrCreateBucket(`from ${network}`, rates.anonymous);
       },
       context.session,
     );

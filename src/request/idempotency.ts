@@ -234,11 +234,13 @@ export class IdempotencyKeyStore {
     // A keyed hash is stored: a request may contain a password, and somebody with a stolen database could guess it from a plain digest.
     const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
-    const [claimedRow] = await session.query(CLAIM_KEY_SQL, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {
-      // The claim may have been committed although the connection was lost.
-      if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
-      throw error;
-    });
+    const [claimedRow] = await session
+      .query(CLAIM_KEY_SQL, [userId, key, hash, claim, this.instance, this.maxKeysPerUser])
+      .catch((error) => {
+        // The claim may have been committed although the connection was lost.
+        if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
+        throw error;
+      });
     if (claimedRow)
       return { claim: new IdempotencyClaim(session, this.vault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
     const [row] = await session.query(FIND_KEY_SQL, [userId, key, hash]);

@@ -63,13 +63,13 @@ class ResolverContext implements Context {
 export function createRequestContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
   const info = requestInfoOf(request, services.clientOrigin, metrics && ((code) => metrics.countError(api, code)));
-  const session = services.database.session();
+  const session = services.database.createSession();
   session.setClient('anonymous', info.network);
   const authentication = new Authentication(request, services, session, info, AUTH_SCHEMES[api]);
   const account = new AccountService(request, services, session, info, authentication);
   const resolverContext = new ResolverContext(info, api, session, account, services, authentication);
   const serverTimingHeader = () => ({
-    'Server-Timing': `db;dur=${session.milliseconds.toFixed(1)};desc="${session.statements} statements"`,
+    'Server-Timing': `db;dur=${session.statementMs.toFixed(1)};desc="${session.statementCount} statements"`,
   });
   return {
     info,

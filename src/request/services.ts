@@ -61,8 +61,8 @@ export async function startServices(
   const catalogue = new CatalogueCache(database, allEntities(), listener, log);
   const nameIndexes = new NameIndexes(database, allEntities(), listener, log);
   const changeLog = new ChangeLog(database, listener, log);
-  imageWorkerPool.timeout = config.imageTimeout;
-  const media = await Media.openChecked(config);
+  imageWorkerPool.cpuTimeLimitMs = config.imageTimeout;
+  const media = await Media.openAndCheck(config);
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
   await catalogue.reload();

@@ -28,7 +28,13 @@ export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColum
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
   @UuidField({ note: 'Stays the same wherever the exercise is copied to.' }) declare uuid: string;
-  @ChoiceField({ label: 'Status', note: 'Only accepted ones are shown to everybody.', choices: REVIEW_STATUS_CHOICES, default: PENDING, max: 2 })
+  @ChoiceField({
+    label: 'Status',
+    note: 'Only accepted ones are shown to everybody.',
+    choices: REVIEW_STATUS_CHOICES,
+    default: PENDING,
+    max: 2,
+  })
   declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
   @Links(() => Muscle, { object: 'muscles', size: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];

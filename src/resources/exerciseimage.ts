@@ -13,7 +13,7 @@ import type { FieldValues } from '../core/model/hooks';
 import type { UploadedFile } from '../platform/multipart';
 import { mediaUrl } from '../files/paths';
 import { checkQuota, storedFileBytes, recordFileBytes, type NewFile } from '../files/quota';
-import { pathUsageCheck } from '../files/removal';
+import { createPathUsageCheck } from '../files/removal';
 import { THUMBNAILS_SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnailUrl } from '../files/thumbnails';
 import { imageFieldOptions } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
@@ -127,7 +127,7 @@ const ImageCrud = crud(ExerciseImage, {
     const bind = [rows.flatMap(({ input }) => input?.exerciseBaseId ?? []), rows.flatMap(({ id }) => id ?? [])];
     await session.database.sequelize.query(lockBasesSql, { bind, transaction, ...session.sequelizeOptions });
     const uploads = rows.flatMap(({ id, input, path }): NewFile[] =>
-      input?.image ? [{ id, file: input.image as UploadedFile, path: [...path!, 'image'] }] : [],
+      input?.image ? [{ replacedRowId: id, file: input.image as UploadedFile, inputPath: [...path!, 'image'] }] : [],
     );
     // Superusers have no quota.
     if (uploads.length && !viewer!.isSuperuser && media.quotaBytes !== Infinity)
@@ -146,14 +146,16 @@ const ImageCrud = crud(ExerciseImage, {
       values.isMain = await updateMainImage(row, id, context, transaction);
     if (values.image === undefined) return;
     const { database, sequelizeOptions } = context.session;
-    const isPathTaken = pathUsageCheck(database.sequelize, { transaction, ...sequelizeOptions });
+    const isPathTaken = createPathUsageCheck(database.sequelize, { transaction, ...sequelizeOptions });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
     values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
     newFileBytesByValues.set(values, await storedFileBytes(file));
   },
   async afterRowsWritten(writtenRows, { session }, transaction) {
-    const newFiles = writtenRows.flatMap(({ id, values }) => (newFileBytesByValues.has(values) ? [{ id, bytes: newFileBytesByValues.get(values)! }] : []));
+    const newFiles = writtenRows.flatMap(({ id, values }) =>
+      newFileBytesByValues.has(values) ? [{ id, bytes: newFileBytesByValues.get(values)! }] : [],
+    );
     if (newFiles.length)
       await recordFileBytes(CONTRIBUTOR_TABLE, newFiles, session.database.sequelize, { transaction, ...session.sequelizeOptions });
   },

@@ -113,8 +113,10 @@ export class Ingredient extends Model<Ingredient> {
   @DecimalField({ label: 'Fat', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS }) declare fat: string;
   @DecimalField({ label: 'Saturated fat content in fats', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true })
   declare fatSaturated: string | null;
-  @DecimalField({ label: 'Fibres', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare fibres: string | null;
-  @DecimalField({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare sodium: string | null;
+  @DecimalField({ label: 'Fibres', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare fibres:
+    string | null;
+  @DecimalField({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare sodium:
+    string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @TextField({
     label: 'Author',
@@ -233,7 +235,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     const { bind, values } = createParameterBinder();
     const where = whereClause([columnIn('code', equivalentBarcodes(code.trim())), ...visibleRowConditions(Ingredient, context)], 't', bind);
     const languages = context.request.languages.flatMap((language) =>
-      context.services.catalogue.all(Language).filter(({ shortName }) => shortName === language),
+      context.services.catalogue.rowsOf(Language).filter(({ shortName }) => shortName === language),
     );
     const order = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
     const [row] = await context.session.queryMaybeStale(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);

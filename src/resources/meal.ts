@@ -40,7 +40,7 @@ export function mealNutritionalValues(id: number, context: Context, unit: MassUn
     const items = await loadChildFields(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], mealId, context);
     return sumValues(await Promise.all(items.map((item) => portionNutritionalValues(item, context, unit))));
   };
-  return context.loaders.get(`values of meals in ${unit}`, (ids) => Promise.all((ids as number[]).map(sumOfItems))).load(id);
+  return context.loaders.getOrCreate(`values of meals in ${unit}`, (ids) => Promise.all((ids as number[]).map(sumOfItems))).load(id);
 }
 
 @Resolver(() => Meal)

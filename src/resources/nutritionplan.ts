@@ -12,7 +12,15 @@ import { RequiresFields } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { parseDateParts } from '../nutrition/dateparts';
 import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, NUTRITIONAL_VALUES_SELECTION } from '../nutrition/types';
-import { formatValues, energyShares, NUTRIENTS, macronutrientsPerBodyWeight, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
+import {
+  formatValues,
+  energyShares,
+  NUTRIENTS,
+  macronutrientsPerBodyWeight,
+  sumValues,
+  type MassUnit,
+  type ExactValues,
+} from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
 import { portionNutritionalValues } from './portionvalues';
 import { Language } from './language';
@@ -152,7 +160,7 @@ async function planValues(plan: PlanRow, context: Context) {
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
   addDerivedValues(values, { request: { languages }, services: { catalogue } }, id) {
     if (id !== undefined) return;
-    const languageIds = new Map(catalogue.all(Language).map(({ shortName, id }) => [shortName, id]));
+    const languageIds = new Map(catalogue.rowsOf(Language).map(({ shortName, id }) => [shortName, id]));
     const preferredCode = languages.find((code) => languageIds.has(code));
     values.languageId = (preferredCode && languageIds.get(preferredCode)) ?? ENGLISH_LANGUAGE_ID;
   },

@@ -1,6 +1,6 @@
 import { Op } from 'sequelize';
 import { Model } from 'sequelize-typescript';
-import { ownerColumnValues } from '../core/access/access';
+import { ownerFieldValues } from '../core/access/access';
 import { crud } from '../core/schema/crud';
 import { DateField, defaultValues, BooleanField, Id, TextField } from '../core/model/fields';
 import { Children, Owner } from '../core/model/relationfields';
@@ -56,7 +56,7 @@ export default crud(Schedule, {
     // If several of the written schedules are active, only the last one stays active.
     const lastActive = writtenRows.findLast(({ values }) => values.isActive === true);
     if (!lastActive) return;
-    const where = { ...ownerColumnValues(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };
+    const where = { ...ownerFieldValues(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };
     await Schedule.update({ isActive: false }, { where, transaction, ...context.session.sequelizeOptions });
   },
 });

@@ -48,7 +48,14 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @DecimalField({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
   @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare weightKg: string | null;
   @DateField({ label: 'Date', note: 'The day of the training.' }) declare date: string;
-  @ChoiceField({ label: 'RiR', note: 'How many more repetitions could have been done.', choices: RIR_CHOICES, null: true, blank: true, max: 3 })
+  @ChoiceField({
+    label: 'RiR',
+    note: 'How many more repetitions could have been done.',
+    choices: RIR_CHOICES,
+    null: true,
+    blank: true,
+    max: 3,
+  })
   declare rir: string | null;
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;

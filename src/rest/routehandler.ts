@@ -37,7 +37,11 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
   };
 }
 
-function apiRootBody({ apiRootNames }: Endpoints, { context, query }: RestRequest, formatSuffix: string | undefined): Record<string, string> {
+function apiRootBody(
+  { apiRootNames }: Endpoints,
+  { context, query }: RestRequest,
+  formatSuffix: string | undefined,
+): Record<string, string> {
   const format = lastValueOf(query, 'format');
   const urlSuffix = formatSuffix ? `.${formatSuffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
   return Object.fromEntries(apiRootNames.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));

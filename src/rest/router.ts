@@ -150,7 +150,8 @@ class Router {
       const isLong = representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
       text = isLong ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, representation.indent));
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
-      if (bytes > this.options.maxResponseBytes) return this.send(badRequestError(responseTooLong(this.options.maxResponseBytes)), request, response);
+      if (bytes > this.options.maxResponseBytes)
+        return this.send(badRequestError(responseTooLong(this.options.maxResponseBytes)), request, response);
       context.chargeResponse(bytes);
     }
     const headers = responseHeaders(request, answer.headers, context.headers());

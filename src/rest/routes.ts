@@ -56,6 +56,7 @@ export function findRoute({ resources, standalone }: Endpoints, path: string): R
   if (formatSuffix === undefined && !slash) return 'redirect';
   const isWritable = endpoint.view.routes === 'all';
   if (id === undefined) return { kind: 'list', endpoint, formatSuffix, allowedMethods: isWritable ? LIST_METHODS : SAFE_METHODS };
-  if (action) return { kind: 'action', endpoint, id: normalizeRowId(id), computedEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
+  if (action)
+    return { kind: 'action', endpoint, id: normalizeRowId(id), computedEndpoint: action, formatSuffix, allowedMethods: SAFE_METHODS };
   return { kind: 'detail', endpoint, id: normalizeRowId(id), formatSuffix, allowedMethods: isWritable ? DETAIL_METHODS : SAFE_METHODS };
 }

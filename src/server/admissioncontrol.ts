@@ -12,8 +12,8 @@ import { rejectWebSocketHandshake, logRejectedRequest } from './rejectedrequests
 
 type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 
-/** Minimum number of open requests for load shedding: event-loop lag with fewer has another cause, and shedding would not reduce it. */
-const MIN_OPEN_FOR_SHEDDING = 16;
+/** Minimum number of open requests for load shedding. With fewer, event-loop lag has another cause, and shedding requests would not reduce it. */
+const MIN_OPEN_REQUESTS_FOR_SHEDDING = 16;
 
 export class AdmissionControl {
   readonly rejectedCounts: Record<RejectionReason, number> = { overload: 0, queue_timeout: 0, shutdown: 0 };
@@ -21,7 +21,7 @@ export class AdmissionControl {
   private readonly queue = new FairRequestQueue();
   private readonly shedder: LoadShedder;
   private isDraining = false;
-  private openRequests = 0;
+  private openRequestCount = 0;
 
   /** `maxLag`: tolerated event-loop lag in milliseconds; 0 disables load shedding. */
   constructor(
@@ -50,14 +50,14 @@ export class AdmissionControl {
     const { authorization, cookie } = request.headers;
     // A request with credentials counts as one of a signed-in user. They are not verified here, because that would cost more than a rejection saves.
     if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'overload');
-    this.openRequests += 1;
-    response.once('close', () => (this.openRequests -= 1));
+    this.openRequestCount += 1;
+    response.once('close', () => (this.openRequestCount -= 1));
     this.queue.enqueue(
       () => this.clientOrigin.clientNetwork(request),
       (waitedMs) =>
         this.containment.guard(request, response, () => {
           if (response.destroyed) return;
-          if (this.openRequests <= MIN_OPEN_FOR_SHEDDING || !this.shedder.isTooLate(waitedMs)) begin(request, response);
+          if (this.openRequestCount <= MIN_OPEN_REQUESTS_FOR_SHEDDING || !this.shedder.isTooLate(waitedMs)) begin(request, response);
           else this.reject(request, response, 'queue_timeout');
         }),
     );
@@ -88,7 +88,7 @@ export class AdmissionControl {
   }
 
   private isOverloaded(isAnonymous: boolean): boolean {
-    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.shedder.shouldReject(isAnonymous);
+    return this.openRequestCount >= MIN_OPEN_REQUESTS_FOR_SHEDDING && this.shedder.shouldReject(isAnonymous);
   }
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {

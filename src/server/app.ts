@@ -63,15 +63,15 @@ export async function createApp(processServices: Services): Promise<App> {
   const cors = new CorsPolicy(config.corsOrigins);
   const containment = new ErrorContainment(log, errorResponses);
   const stealTime = new StealTime();
-  const admissionControl = new AdmissionControl(config.maxLag, clientOrigin, log, errorResponses, containment, () => stealTime.share);
+  const admissionControl = new AdmissionControl(config.maxLag, clientOrigin, log, errorResponses, containment, () => stealTime.stolenShare);
   const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
   const gauges: AppGauges = {
     ready: () => Number(readiness.state.reason === undefined),
-    degradations: () => countDegradations(readiness.state.degradations),
+    degradations: () => degradationFlags(readiness.state.degradations),
     rejectedCounts: admissionControl.rejectedCounts,
     queueingDelay: () => admissionControl.queueingDelay,
-    stolenShare: () => stealTime.share,
+    stolenShare: () => stealTime.stolenShare,
     subscriptions: () => ({
       running: executor.openSubscriptionCount,
       deliveredEvents: executor.deliveredEventCount,
@@ -131,7 +131,7 @@ export async function createApp(processServices: Services): Promise<App> {
 }
 
 /** Returns 1 for each active degradation and 0 for all others, so that every time series exists before the first fault. */
-const countDegradations = (present: readonly Degradation[]): Record<string, number> =>
+const degradationFlags = (present: readonly Degradation[]): Record<string, number> =>
   Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(present.includes(name))]));
 
 // The code of metrics and tracing is imported dynamically, so that it is loaded only if they are enabled.
@@ -154,7 +154,7 @@ function createExecutors({ config, averageColumnWidths }: Services): Record<'exe
     compilesOwnOperations: compileOperations,
     maxCost,
     maxResponseBytes: maxResponse,
-    widthOf: averageColumnWidths.widthOf,
+    averageBytesOf: averageColumnWidths.widthOf,
   };
   return {
     executor: new Executor(buildGraphQLSchema(), { ...options, introspection }),
@@ -165,7 +165,7 @@ function createExecutors({ config, averageColumnWidths }: Services): Record<'exe
 const prepareOperation =
   (restExecutor: Executor): PrepareOperation =>
   (document) => {
-    const run = restExecutor.prepare(document);
+    const run = restExecutor.prepareOwnOperation(document);
     // Safe cast: every context that REST passes on was created by `createRequestContext`.
     return (context, variables) => run(context as Context, variables);
   };
@@ -201,7 +201,7 @@ function admittedListener(parts: AppDependencies): RequestListener {
     if (config.hsts && clientOrigin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would account for more than half of the duration of a short request.
     if (isRest) return void rest(request, response).catch((error) => errorResponses.handleError(error, request, response));
-    // The header is set before routing, so that error responses also have it.
+    // X-Content-Type-Options is set before routing, so that error responses also have it.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
     routes(request, response);

@@ -30,7 +30,7 @@ export async function bootstrap(
   log: Logger,
   embedded?: EmbeddedConnection,
 ): Promise<RunningApp> {
-  const opened = await openDatabase(config, models, (message) => log.info(message), { restart: true, embedded });
+  const opened = await openDatabase(config, models, (message) => log.info(message), { shouldRestart: true, embeddedConnection: embedded });
   const { database } = opened;
   try {
     await checkSecretKey(database, opened.secretKey);
@@ -38,7 +38,7 @@ export async function bootstrap(
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     await recordKeyFingerprint(database, opened.secretKey);
     const vault = new TokenVault(opened.secretKey);
-    const demoAccount = opened.embedded ? await seedFirstData() : undefined;
+    const demoAccount = opened.isEmbedded ? await seedFirstData() : undefined;
     const { services, stop } = await startServices(config, database, vault, clientOrigin, log);
     const app = await createApp(services);
     return {
@@ -55,7 +55,7 @@ export async function bootstrap(
 
     async function seedFirstData(): Promise<DemoAccount | undefined> {
       const seeding = { database, vault, timeZone: config.timeZone };
-      const isNew = await seedReferenceData(seeding, await Media.openChecked(config));
+      const isNew = await seedReferenceData(seeding, await Media.openAndCheck(config));
       return isNew && !config.production ? seedDemo(seeding) : undefined;
     }
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Validation of settings whose check reads files or has a parser of its own: data folder, TLS certificate and key, trusted proxies. */
+/** Validation of the settings that `readConfig` does not check completely: data folder, TLS certificate and key, trusted proxies. */
 import { checkDataDir } from '../database/datadir';
 import { ClientOrigin } from '../request/clientorigin';
 import type { Config } from '../platform/config';

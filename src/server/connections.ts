@@ -9,11 +9,11 @@ const KEEP_ALIVE_MS = 65_000;
 /** Maximum duration of a whole request, as a multiple of CLIENT_TIMEOUT. It suffices for the largest upload over a slow connection. */
 const REQUEST_TIMEOUT_FACTOR = 10;
 
-type Timeout = Pick<Config, 'clientTimeout'>;
+type TimeoutConfig = Pick<Config, 'clientTimeout'>;
 
 const checkIntervalMs = (clientTimeout: number) => Math.min(5_000, Math.max(100, clientTimeout / 4));
 
-export const serverTimeouts = ({ clientTimeout }: Timeout): ServerOptions => ({
+export const serverTimeouts = ({ clientTimeout }: TimeoutConfig): ServerOptions => ({
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: clientTimeout,
   requestTimeout: REQUEST_TIMEOUT_FACTOR * clientTimeout,
@@ -66,7 +66,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
 }
 
 /** Maximum queued requests per connection. A client could otherwise fill the memory with their headers by pipelining requests without reading responses. */
-const MAX_PIPELINED = 100;
+const MAX_PIPELINED_REQUESTS = 100;
 
 /** Serializes pipelined requests: each one starts when the previous response of its connection has been sent completely. */
 export function serializePipelinedRequests(listener: RequestListener): RequestListener {
@@ -81,7 +81,7 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
     const previous = queue.lastResponse;
     queue.lastResponse = response;
     if (previous.writableFinished) return void listener(request, response);
-    if (queue.queued >= MAX_PIPELINED) return resetConnection(socket);
+    if (queue.queued >= MAX_PIPELINED_REQUESTS) return resetConnection(socket);
     queue.queued += 1;
     previous.once('close', () => {
       queue.queued -= 1;
@@ -94,7 +94,7 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
  * Closes connections that have no traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded, because they have their own timeout. A connection
  * that waits for a response has REQUEST_TIMEOUT_FACTOR times as long; a bug (an error in a promise that is not awaited) may prevent the response.
  */
-export function closeStalledConnections(server: Server, { clientTimeout }: Timeout): void {
+export function closeStalledConnections(server: Server, { clientTimeout }: TimeoutConfig): void {
   const lastRequests = new WeakMap<Socket, { response: ServerResponse; receivedAt: number }>();
   server.on('request', ({ socket }, response) => void lastRequests.set(socket, { response, receivedAt: performance.now() }));
   const stalledSince = new WeakMap<Socket, number>();

@@ -8,22 +8,22 @@ import { stopAcceptingConnections } from '../internals/node';
 
 /** Time between the end of accepting connections and the closing of idle ones. */
 const IDLE_GRACE_MS = 1_000;
-const SWEEP_INTERVAL_MS = 50;
+const CLOSE_INTERVAL_MS = 50;
 /** Time for running requests to finish, from the start of draining. */
 const DRAIN_TIMEOUT_MS = 7_000;
 /** Maximum number of event-loop turns to wait for one without a new connection. */
-const MAX_TURNS = 500;
-/** Maximum duration of an event-loop turn that counts. Connections that arrive during a longer turn are accepted only in the next one. */
+const MAX_OBSERVED_TURNS = 500;
+/** Only event-loop turns up to this duration count: connections that arrive during a longer turn are accepted only in the next one. */
 const MAX_SHORT_TURN_MS = 0.5;
 /** Sleep before each observed turn: on a busy machine, the scheduler is less likely to interrupt a process that has just slept. */
-const SLEEP_MS = 2;
+const SLEEP_BEFORE_TURN_MS = 2;
 
 export class ConnectionDrainer {
   private isDraining = false;
-  private acceptedConnections = 0;
+  private acceptedConnectionCount = 0;
 
   constructor(private readonly server: HttpServer) {
-    server.on('connection', () => (this.acceptedConnections += 1));
+    server.on('connection', () => (this.acceptedConnectionCount += 1));
     // Prepended to run before the request handler, which may send its response immediately.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
       if (this.isDraining) response.setHeader('Connection', 'close');
@@ -46,8 +46,8 @@ export class ConnectionDrainer {
     const sweep = setInterval(() => {
       if (performance.now() > deadline) server.closeAllConnections();
       else if (performance.now() > sweepAt) server.closeIdleConnections();
-    }, SWEEP_INTERVAL_MS);
-    // The timeout is for WebSockets whose clients never send a close frame, which `closeAllConnections` does not close.
+    }, CLOSE_INTERVAL_MS);
+    // The timeout is for WebSockets whose clients never send a close frame: `closeAllConnections` does not close WebSockets.
     await Promise.race([closed, sleep(DRAIN_TIMEOUT_MS + IDLE_GRACE_MS, undefined, { ref: false })]);
     clearInterval(sweep);
     // Stops the timer with which Node checks the timeouts of connections.
@@ -59,11 +59,11 @@ export class ConnectionDrainer {
    * accepting. Only short turns count, because connections that arrive during a turn are accepted in the next one.
    */
   private async waitForTurnWithoutConnection(): Promise<void> {
-    for (let turns = 0; turns < MAX_TURNS; turns += 1) {
-      await sleep(SLEEP_MS);
-      const [acceptedBefore, startedAt] = [this.acceptedConnections, performance.now()];
+    for (let turns = 0; turns < MAX_OBSERVED_TURNS; turns += 1) {
+      await sleep(SLEEP_BEFORE_TURN_MS);
+      const [acceptedBefore, startedAt] = [this.acceptedConnectionCount, performance.now()];
       await nextTurn();
-      if (this.acceptedConnections === acceptedBefore && performance.now() - startedAt < MAX_SHORT_TURN_MS) return;
+      if (this.acceptedConnectionCount === acceptedBefore && performance.now() - startedAt < MAX_SHORT_TURN_MS) return;
     }
   }
 }

@@ -11,7 +11,10 @@ import type { ErrorResponses } from './errorresponses';
 /** Classes of the requests and responses of a server (options of `http.createServer`). */
 export type HttpMessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
-/** Listeners of an event above which Node warns of a leak. Its default of ten is too low: a request adds four for `close`, and `stream.pipeline` seven. */
+/**
+ * Number of listeners of one event above which Node warns of a leak. Node's default of ten is too low: a request adds four listeners for `close`, and
+ * `stream.pipeline` adds seven.
+ */
 const MAX_RESPONSE_LISTENERS = 20;
 
 export class ErrorContainment {
@@ -57,7 +60,7 @@ export class ErrorContainment {
     try {
       return step();
     } catch (error) {
-      this.fail(error, request, response);
+      this.failRequest(error, request, response);
       return true;
     }
   }
@@ -67,7 +70,7 @@ export class ErrorContainment {
     process.on('uncaughtException', (error, origin) => this.log.error({ err: error, origin }, 'uncaught error'));
   }
 
-  private fail(error: unknown, request: IncomingMessage, response: ServerResponse | undefined): void {
+  private failRequest(error: unknown, request: IncomingMessage, response: ServerResponse | undefined): void {
     this.log.error({ id: request.headers[REQUEST_ID_HEADER], err: error }, 'uncaught error');
     if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
     response.setHeader('Connection', 'close');

@@ -17,7 +17,7 @@ function sendFailurePage(request: IncomingMessage, response: ServerResponse, sta
   return true;
 }
 
-const isGraphQL = (url: string) => url.startsWith('/graphql');
+const isGraphQLPath = (url: string) => url.startsWith('/graphql');
 
 export class ErrorResponses {
   constructor(private readonly log: Logger) {}
@@ -33,7 +33,7 @@ export class ErrorResponses {
   sendError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (sendFailurePage(request, response, status, message)) return;
-    if (isGraphQL(request.url!)) return sendGraphQLError(request, response, status, code, message);
+    if (isGraphQLPath(request.url!)) return sendGraphQLError(request, response, status, code, message);
     const body = JSON.stringify({ detail: message });
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
   }
@@ -64,7 +64,7 @@ export class ErrorResponses {
     // The headers have been sent if the body exceeded the limit: it was rejected with 413 before its parser failed.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (sendFailurePage(request, response, status, message)) return;
-    if (isGraphQL(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);
+    if (isGraphQLPath(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);
     response.status(status).json({ detail: message });
   };
 }

@@ -13,10 +13,10 @@ export function graphqlJsonParser(
   contextOf: (request: IncomingMessage) => RequestContext,
 ): RequestHandler {
   const maxBytes = Math.min(maxBody, maxJson);
-  const userParser = jsonParser(maxBytes);
-  const anonymousParser = jsonParser(Math.min(maxBytes, maxAnonymousBody));
+  const userParser = createJsonParsers(maxBytes);
+  const anonymousParser = createJsonParsers(Math.min(maxBytes, maxAnonymousBody));
   return async (request, response, next) => {
-    // For other bodies, express.json only sets `request.body`, which Apollo requires.
+    // If the body is not JSON, express.json does not read it and only sets `request.body`, which Apollo requires.
     if (!request.is('json')) return anonymousParser.parse(request, response, next);
     const { authentication } = contextOf(request);
     const { parseWithinLimit } = (await authentication.isSignedIn()) ? userParser : anonymousParser;
@@ -34,7 +34,7 @@ function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Bu
 // Makes iconv-lite load its tables now instead of in the first request with a body, which would fail if no file descriptor were free.
 iconv.getDecoder('utf-8');
 
-function jsonParser(limit: number): Record<'parse' | 'parseWithinLimit', RequestHandler> {
+function createJsonParsers(limit: number): Record<'parse' | 'parseWithinLimit', RequestHandler> {
   const parse = express.json({ limit, verify: checkJsonLimits });
   const message = `The body is larger than ${limit} bytes.`;
   return {

@@ -32,11 +32,11 @@ const RESPONSE_BY_CODE: Readonly<Record<string, ErrorResponse>> = {
 const errorResponseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
   RESPONSE_BY_CODE[code] ?? { status: '400 Bad Request', detail: `The request cannot be read${reason ? `: ${reason}` : ''}.` };
 
-const ACCEPT_HEADER = /\r\nAccept:([^\r\n]*)/i;
+const ACCEPT_HEADER_PATTERN = /\r\nAccept:([^\r\n]*)/i;
 
 /** Returns the Accept header of the unreadable request. If it was not received, returns that of the previous request of the connection. */
 const acceptHeaderOf = ({ rawPacket }: ParserError, previous: ServerResponse | undefined): string | undefined =>
-  ACCEPT_HEADER.exec(rawPacket?.toString('latin1') ?? '')?.[1]?.trim() ?? previous?.req.headers.accept;
+  ACCEPT_HEADER_PATTERN.exec(rawPacket?.toString('latin1') ?? '')?.[1]?.trim() ?? previous?.req.headers.accept;
 
 function responseText({ status, detail }: ErrorResponse, id: string, isPage: boolean): string {
   const page = isPage ? renderFailurePage({ status: Number.parseInt(status, 10), message: detail }) : undefined;

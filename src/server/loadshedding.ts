@@ -24,11 +24,11 @@ export class LoadShedder {
    * Overload level. Its excess over DEAD_ZONE is the probability with which a request of an anonymous client is rejected; its excess over DEAD_ZONE + 1 is the
    * probability for a signed-in user.
    */
-  private level = 0;
+  private overloadLevel = 0;
 
   /**
-   * `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. `stolenShare`: share of
-   * the CPU time that the hypervisor withholds. The lag is reduced by this share, because shedding requests would not reduce it.
+   * `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. `stolenShare`:
+   * share of the CPU time that the hypervisor withholds. This share of the lag is disregarded, because shedding requests would not shorten it.
    */
   constructor(
     private readonly maxLag: number,
@@ -42,7 +42,7 @@ export class LoadShedder {
 
   /** Whether to reject a new request. Decided at random, so that the load settles instead of oscillating. */
   shouldReject(isAnonymous: boolean): boolean {
-    const probability = this.level - DEAD_ZONE - (isAnonymous ? 0 : 1);
+    const probability = this.overloadLevel - DEAD_ZONE - (isAnonymous ? 0 : 1);
     return probability > 0 && Math.random() < probability;
   }
 
@@ -64,7 +64,7 @@ export class LoadShedder {
     const lag = measured * (1 - this.stolenShare());
     this.eventLoopDelay.reset();
     const change = lag > this.maxLag ? Math.min(MAX_RISE_PER_SECOND, lag / this.maxLag) : -FALL_PER_SECOND;
-    const maxLevel = this.level === 0 ? DEAD_ZONE : MAX_LEVEL;
-    this.level = Math.min(maxLevel, Math.max(0, this.level + change * seconds));
+    const maxLevel = this.overloadLevel === 0 ? DEAD_ZONE : MAX_LEVEL;
+    this.overloadLevel = Math.min(maxLevel, Math.max(0, this.overloadLevel + change * seconds));
   }
 }

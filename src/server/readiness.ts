@@ -9,8 +9,8 @@ import type { Database } from '../database/connection';
 import { errorCodeOf, isUnavailable } from '../database/errors';
 
 const CHECK_INTERVAL_MS = 1_000;
-/** Duration above which the database counts as slow. A check usually takes a few milliseconds. */
-const MAX_HEALTHY_MS = 150;
+/** Duration of a check above which the database counts as slow. Usually a check takes a few milliseconds. */
+const MAX_HEALTHY_CHECK_MS = 150;
 /** Number of rows that exceeds the minimum work_mem (64 kB): PostgreSQL must write them to a temporary file, which reveals a full disk. */
 const SPILLED_ROWS = 5_000;
 
@@ -38,13 +38,13 @@ export interface ReadinessState {
 }
 
 /** State after a migration that this version does not support. It is "not ready" instead of degraded, because instances of the newer version serve requests. */
-const INCOMPATIBLE: ReadinessState = {
+const INCOMPATIBLE_STATE: ReadinessState = {
   reason: 'a newer version has migrated the database and does not support this one',
   degradations: [],
 };
 
 /** SQL: whether the database is read-only, whether one of the tables `$1` is missing, and whether a table is locked in a mode that blocks writes. */
-const EXAMINE_SQL = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+const FIND_DEGRADATIONS_SQL = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
   EXISTS (SELECT FROM unnest($1::text[]) AS t("name") WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing",
   EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.locktype = 'relation' AND l.granted
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -87,7 +87,8 @@ export class Readiness {
   private async check(): Promise<void> {
     try {
       const schema = await schemaState(this.database);
-      this.latestState = schema === 'incompatible' ? INCOMPATIBLE : { degradations: await this.examine(schema === 'outdated') };
+      this.latestState =
+        schema === 'incompatible' ? INCOMPATIBLE_STATE : { degradations: await this.findDegradations(schema === 'outdated') };
     } catch (error) {
       const code = errorCodeOf(error);
       const degradation = DEGRADATION_BY_CODE[code] ?? (isUnavailable(error) ? undefined : 'failing');
@@ -95,12 +96,12 @@ export class Readiness {
     }
   }
 
-  private async examine(isOutdated: boolean): Promise<Degradation[]> {
+  private async findDegradations(isOutdated: boolean): Promise<Degradation[]> {
     const { pool } = this.database;
     const tables = allEntities().map((entity) => resourceOf(entity)!.table);
     const startedAt = performance.now();
-    const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(EXAMINE_SQL, [tables])).rows;
-    const isSlow = performance.now() - startedAt > MAX_HEALTHY_MS;
+    const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(FIND_DEGRADATIONS_SQL, [tables])).rows;
+    const isSlow = performance.now() - startedAt > MAX_HEALTHY_CHECK_MS;
     await pool.query(SPILL_SQL);
     const isPresent: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
       not_migrated: isOutdated,

@@ -8,15 +8,15 @@ import type { Services } from '../request/services';
  * Property of a request that contains its context. A WeakMap would be slower: a minor garbage collection treats the values of a long-lived WeakMap
  * as roots, so everything that belongs to a request would be promoted to the old generation.
  */
-const CONTEXT = Symbol('request context');
+const CONTEXT_KEY = Symbol('request context');
 
-type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
+type RequestWithContext = IncomingMessage & { [CONTEXT_KEY]?: RequestContext };
 
 export class RequestContextStore {
   constructor(private readonly services: Services) {}
 
   /** Returns the context that `create` has stored in the request. */
-  readonly get = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT]!;
+  readonly get = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT_KEY]!;
 
   /** Creates a context with the GraphQL policies, for a WebSocket. It is not stored in the request, so `get` does not find it. */
   readonly createForWebSocket = (request: RequestHead): RequestContext => createRequestContext(this.services, request, 'graphql');
@@ -24,7 +24,7 @@ export class RequestContextStore {
   /** Creates the context of a request and stores it in the request. */
   create(request: IncomingMessage, isRest: boolean): RequestContext {
     const context = createRequestContext(this.services, request, isRest ? 'rest' : 'graphql');
-    (request as RequestWithContext)[CONTEXT] = context;
+    (request as RequestWithContext)[CONTEXT_KEY] = context;
     return context;
   }
 }

@@ -5,7 +5,7 @@
  */
 
 /** Time per event-loop turn for starting requests. */
-const TURN_BUDGET_MS = 5;
+const START_TIME_PER_TURN_MS = 5;
 /** Maximum number of consecutive turns that only accept connections, before queued requests are started again. */
 const MAX_ACCEPT_TURNS = 64;
 
@@ -23,7 +23,7 @@ export class FairRequestQueue {
   private turnStartedAt = 0;
   private isTurnScheduled = false;
   private hasNewConnection = false;
-  private acceptTurns = 0;
+  private consecutiveAcceptTurns = 0;
 
   /**
    * Longest queueing delay, in milliseconds, of clients with a single queued request. Clients with several are excluded, because they also wait for their own
@@ -48,7 +48,7 @@ export class FairRequestQueue {
       this.turnStartedAt = now;
       this.scheduleTurn();
     }
-    if (!this.queues.size && now - this.turnStartedAt < TURN_BUDGET_MS) return start(0);
+    if (!this.queues.size && now - this.turnStartedAt < START_TIME_PER_TURN_MS) return start(0);
     const client = clientOf();
     const queue = this.queues.get(client);
     if (queue && queue.length >= MAX_QUEUED_PER_CLIENT) start(Infinity);
@@ -64,17 +64,17 @@ export class FairRequestQueue {
 
   private readonly runTurn = (): void => {
     this.isTurnScheduled = false;
-    if (this.hasNewConnection && this.acceptTurns < MAX_ACCEPT_TURNS) {
+    if (this.hasNewConnection && this.consecutiveAcceptTurns < MAX_ACCEPT_TURNS) {
       this.hasNewConnection = false;
-      this.acceptTurns += 1;
+      this.consecutiveAcceptTurns += 1;
       return this.scheduleTurn();
     }
     this.hasNewConnection = false;
-    this.acceptTurns = 0;
+    this.consecutiveAcceptTurns = 0;
     this.turnStartedAt = performance.now();
     for (const [client, queue] of this.queues) {
       const now = performance.now();
-      if (now - this.turnStartedAt >= TURN_BUDGET_MS) break;
+      if (now - this.turnStartedAt >= START_TIME_PER_TURN_MS) break;
       const { start, queuedAt } = queue.shift()!;
       // Moves the client to the end of the map. The loop reaches it again, because iteration also visits entries that are added during the loop.
       this.queues.delete(client);

@@ -1,19 +1,19 @@
 /** Normalization of the request target (RFC 9110, section 7.1) to a canonical path and query, and detection of repeated headers. */
 import type { IncomingMessage } from 'node:http';
 
-const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i;
+const SCHEME_AND_HOST_PATTERN = /^https?:\/\/[^/?#]*/i;
 
 /** Percent-encoded characters that are decoded: the slash and unreserved characters (RFC 3986, section 2.3). */
-const DECODABLE = /%(?:2[DEF]|3\d|[46][1-9A-F]|[57][0-9A]|5F|7E)/gi;
+const DECODABLE_CHARACTER_PATTERN = /%(?:2[DEF]|3\d|[46][1-9A-F]|[57][0-9A]|5F|7E)/gi;
 
 const decodeCharacter = (escaped: string): string => String.fromCharCode(parseInt(escaped.slice(1), 16));
 
-/** Decodes `DECODABLE` characters, replaces repeated slashes by one, and removes the fragment. */
+/** Decodes the characters of DECODABLE_CHARACTER_PATTERN, replaces repeated slashes in the path by one, and removes the fragment. */
 function normalizePath(url: string): string {
   const [target = ''] = url.split('#', 1);
   const queryStart = target.indexOf('?');
   const path = queryStart < 0 ? target : target.slice(0, queryStart);
-  const normalized = path.replace(DECODABLE, decodeCharacter).replace(/\/{2,}/g, '/');
+  const normalized = path.replace(DECODABLE_CHARACTER_PATTERN, decodeCharacter).replace(/\/{2,}/g, '/');
   return `${normalized.startsWith('/') ? normalized : `/${normalized}`}${queryStart < 0 ? '' : target.slice(queryStart)}`;
 }
 
@@ -22,7 +22,7 @@ function normalizePath(url: string): string {
  * links use the one in the `Host` header, which proxies set.
  */
 export function normalizeTarget(url: string): string {
-  return url === '*' ? url : normalizePath(url.replace(SCHEME_AND_HOST, ''));
+  return url === '*' ? url : normalizePath(url.replace(SCHEME_AND_HOST_PATTERN, ''));
 }
 
 /** Headers that may occur only once. */

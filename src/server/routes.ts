@@ -5,7 +5,7 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import type { IncomingMessage } from 'node:http';
 import type { Executor } from '../core/operation/executor';
 import type { Services } from '../request/services';
-import { serveMedia } from '../files/serve';
+import { mediaRoutes } from '../files/serve';
 import { exportRoutes } from '../graphql/export/route';
 import { withHttpStatus, withoutMediaParameters } from '../graphql/httperrors';
 import type { ApolloContext } from '../graphql/responsepolicy';
@@ -30,15 +30,15 @@ import type { ErrorResponses } from './errorresponses';
 import { DEGRADATIONS, type Readiness } from './readiness';
 
 /** Paths of the liveness probe. Some platforms use `/health` or `/healthz` by default. */
-const LIVE_PATHS = ['/health/live', '/health', '/healthz'];
-const READY_PATH = '/health/ready';
+const LIVENESS_PATHS = ['/health/live', '/health', '/healthz'];
+const READINESS_PATH = '/health/ready';
 /** Paths of health probes and metrics. Only these are exempt from admission control. */
-const PROBES = new Set([...LIVE_PATHS, READY_PATH, METRICS_PATH]);
+const PROBE_PATHS = new Set([...LIVENESS_PATHS, READINESS_PATH, METRICS_PATH]);
 export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
-  (method === 'GET' || method === 'HEAD') && PROBES.has(url.split('?', 1)[0]!);
+  (method === 'GET' || method === 'HEAD') && PROBE_PATHS.has(url.split('?', 1)[0]!);
 
 /** Maximum characters of the Content-Type header, far above any valid value. Libraries parse the header in quadratic time. */
-const MAX_CONTENT_TYPE = 1000;
+const MAX_CONTENT_TYPE_LENGTH = 1000;
 
 export interface AppDependencies {
   services: Services;
@@ -89,14 +89,14 @@ function addExpressMethods(app: Express, { IncomingMessage, ServerResponse }: Ht
 }
 
 const limitContentType: RequestHandler = (request, _response, next) => {
-  if ((request.headers['content-type']?.length ?? 0) <= MAX_CONTENT_TYPE) return next();
-  next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE} characters.`), { status: 415 }));
+  if ((request.headers['content-type']?.length ?? 0) <= MAX_CONTENT_TYPE_LENGTH) return next();
+  next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE_LENGTH} characters.`), { status: 415 }));
 };
 
 function addProbes(app: Express, { services, readiness, scrape }: AppDependencies): void {
   const { metrics } = services.config;
-  app.get(LIVE_PATHS, (_request, response) => void response.json({ status: 'ok' }));
-  app.get(READY_PATH, (_request, response) => {
+  app.get(LIVENESS_PATHS, (_request, response) => void response.json({ status: 'ok' }));
+  app.get(READINESS_PATH, (_request, response) => {
     const { reason, degradations } = readiness.state;
     if (reason !== undefined) return void response.status(503).json({ status: 'unavailable', reason });
     if (!degradations.length) return void response.json({ status: 'ok' });
@@ -115,7 +115,7 @@ function addPages(app: Express, { services, executor, restExecutor, prepare, con
   app.use(autocompleteRoutes(restExecutor.schema, prepare, contexts.get));
   app.use(playgroundRoutes(contexts.get, config, executor.schema));
   app.use(apiDocsRoutes(restExecutor.schema, contexts.get));
-  app.use('/media', serveMedia(media));
+  app.use('/media', mediaRoutes(media));
   app.use(muscleDrawingRoutes((id) => services.catalogue.get(Muscle, id)));
 }
 

@@ -26,19 +26,22 @@ export interface RunningServer {
 
 export interface ServeOptions {
   /** Whether to print the URLs to stdout. */
-  announce?: boolean;
+  shouldPrintUrls?: boolean;
   /** Called when the server accepts requests, before the URLs are printed and "ready" is logged. */
   onReady?: () => void;
   /** Connection to the embedded database, if the supervisor runs it. */
-  embedded?: EmbeddedConnection;
+  embeddedConnection?: EmbeddedConnection;
   /** Bound socket of the port, if the supervisor holds it. */
   socket?: BoundSocket;
 }
 
-export async function serve(config: Config, { announce = true, onReady, embedded, socket }: ServeOptions = {}): Promise<RunningServer> {
+export async function serve(
+  config: Config,
+  { shouldPrintUrls = true, onReady, embeddedConnection, socket }: ServeOptions = {},
+): Promise<RunningServer> {
   const { clientOrigin, tls } = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
-  const running = await bootstrap(config, clientOrigin, log, embedded);
+  const running = await bootstrap(config, clientOrigin, log, embeddedConnection);
   const { containment } = running.app;
   containment.logUncaughtErrors();
   const options = { ...serverTimeouts(config), ...containment.messageClasses };
@@ -64,8 +67,8 @@ export async function serve(config: Config, { announce = true, onReady, embedded
   const stopWatchingTls = httpsServer && watchTls(config.tls!, httpsServer, log);
   const { port } = server.address() as AddressInfo;
   onReady?.();
-  if (announce && config.production) logHints(running, log);
-  else if (announce) printBanner(config, port, running);
+  if (shouldPrintUrls && config.production) logHints(running, log);
+  else if (shouldPrintUrls) printBanner(config, port, running);
   log.info({ port, url: baseUrl(config, port) }, 'ready');
   return {
     port,
@@ -87,13 +90,13 @@ async function listen(server: Server, { port, host }: Config, socket?: BoundSock
 
 const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl ?? `${tls ? 'https' : 'http'}://localhost:${port}`;
 
-const EMPTY_CATALOGUE = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
-const NO_ACCOUNTS = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
+const EMPTY_CATALOGUE_HINT = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
+const NO_ACCOUNTS_HINT = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
 
 /** Logs the hints that `printBanner` would print, because in production every line of stdout must be a log line. */
 function logHints({ hasNoAccounts, hasEmptyCatalogue }: RunningApp, log: Logger): void {
-  if (hasEmptyCatalogue) log.warn(EMPTY_CATALOGUE);
-  if (hasNoAccounts) log.warn(NO_ACCOUNTS);
+  if (hasEmptyCatalogue) log.warn(EMPTY_CATALOGUE_HINT);
+  if (hasNoAccounts) log.warn(NO_ACCOUNTS_HINT);
 }
 
 function printBanner(config: Config, port: number, { demoAccount, hasNoAccounts, hasEmptyCatalogue }: RunningApp): void {
@@ -105,7 +108,7 @@ function printBanner(config: Config, port: number, { demoAccount, hasNoAccounts,
       `Created a demo account. User ${demoAccount.username}, password ${demoAccount.password}`,
       `Authorization: Token ${demoAccount.token}`,
     );
-  if (hasEmptyCatalogue) lines.push('', EMPTY_CATALOGUE);
-  if (hasNoAccounts) lines.push('', NO_ACCOUNTS);
+  if (hasEmptyCatalogue) lines.push('', EMPTY_CATALOGUE_HINT);
+  if (hasNoAccounts) lines.push('', NO_ACCOUNTS_HINT);
   process.stdout.write(`\n${lines.map((line) => line && `  ${line}`).join('\n')}\n\n`);
 }

@@ -7,7 +7,7 @@ import { ConfigError, type Config } from '../platform/config';
 
 type TlsPaths = NonNullable<Config['tls']>;
 
-/** The files are polled instead of watched, because a renewal may only replace the target of a symbolic link. */
+/** The files are polled instead of watched, because the renewal of a certificate may only replace the target of a symbolic link. */
 const POLL_INTERVAL_MS = 2_000;
 
 export interface TlsFiles {
@@ -18,8 +18,8 @@ export interface TlsFiles {
 export function readTls(paths: TlsPaths): TlsFiles {
   const cert = readSettingFile('TLS_CERT', paths.cert);
   const key = readSettingFile('TLS_KEY', paths.key);
-  const certificate = parse('TLS_CERT', 'a certificate', () => new X509Certificate(cert));
-  const privateKey: KeyObject = parse('TLS_KEY', 'a private key without a passphrase', () => createPrivateKey(key));
+  const certificate = parsePemFile('TLS_CERT', 'a certificate', () => new X509Certificate(cert));
+  const privateKey: KeyObject = parsePemFile('TLS_KEY', 'a private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY does not match the certificate in TLS_CERT');
   try {
     // Creates a context to detect problems that only OpenSSL finds, for example that the key is too short.
@@ -53,7 +53,7 @@ function readSettingFile(name: string, path: string): Buffer {
   }
 }
 
-function parse<T>(name: string, content: string, parser: () => T): T {
+function parsePemFile<T>(name: string, content: string, parser: () => T): T {
   try {
     return parser();
   } catch {

@@ -12,9 +12,9 @@ import { serve, type RunningServer } from './serve';
 export interface SupervisorMessage {
   kind: 'serve';
   port: number;
-  announce: boolean;
+  shouldPrintUrls: boolean;
   /** Connection parameters of the embedded database; absent if the supervisor runs none. */
-  embedded?: EmbeddedConnection;
+  embeddedConnection?: EmbeddedConnection;
 }
 
 export type WorkerMessage = 'alive' | 'ready';
@@ -23,21 +23,21 @@ const HEARTBEATS_PER_TIMEOUT = 5;
 /** Interval of heartbeats with WORKER_TIMEOUT=off. */
 const DEFAULT_HEARTBEAT_INTERVAL_MS = 1_000;
 
-const send = (report: WorkerMessage) => process.connected && process.send!(report);
+const sendReport = (report: WorkerMessage) => process.connected && process.send!(report);
 
 /** Disconnects from the supervisor, which then no longer counts this worker as serving. */
-function disconnect(): void {
+function disconnectFromSupervisor(): void {
   cluster.worker!.exitedAfterDisconnect = true;
   process.disconnect();
 }
 
-function start(): void {
+function startWorker(): void {
   ignoreClosedStdout();
   const config = readConfig();
-  setInterval(() => send('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
+  setInterval(() => sendReport('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
   let server: RunningServer | undefined;
   exitOnSignal(['SIGTERM'], async () => {
-    disconnect();
+    disconnectFromSupervisor();
     await server?.stop();
   });
   // Ignores the other termination signals, which a terminal sends to all its processes (Ctrl-C). Only the supervisor stops workers, by SIGTERM.
@@ -47,15 +47,15 @@ function start(): void {
     if (order.kind !== 'serve') return;
     // Changes the title that `ps` shows: until now, it ended with the argument `spare` if the process was a spare worker.
     process.title = 'fitgraph worker';
-    const { port, announce, embedded } = order;
-    serve({ ...config, port }, { announce, embedded, socket, onReady: () => send('ready') }).then(
-      (running) => (server = running),
-      exitWithError,
-    );
+    const { port, shouldPrintUrls, embeddedConnection } = order;
+    serve(
+      { ...config, port },
+      { shouldPrintUrls: shouldPrintUrls, embeddedConnection: embeddedConnection, socket, onReady: () => sendReport('ready') },
+    ).then((running) => (server = running), exitWithError);
   });
 }
 
-start();
+startWorker();
 // While the process waits until it is told to serve, it builds the schemas and introspection results, which need neither a port nor the database.
 buildRestSchema();
 warmUpIntrospection(buildGraphQLSchema());

@@ -12,7 +12,7 @@ const COLLECT_TIMEOUT_MS = 1_000;
 
 const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
 
-const sum = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
+const aggregateMetrics = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
 
 export class AggregatedMetrics {
   readonly registry = new Registry();
@@ -59,8 +59,8 @@ export class AggregatedMetrics {
       return metrics ?? (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     });
     const metricsOfWorkers = await Promise.all(collections);
-    if (this.exitedMetrics.length > 1) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
-    return sum([...metricsOfWorkers, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
+    if (this.exitedMetrics.length > 1) this.exitedMetrics.push(await aggregateMetrics(this.exitedMetrics.splice(0)).getMetricsAsJSON());
+    return aggregateMetrics([...metricsOfWorkers, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
   }
 
   private collect(worker: Worker): Promise<Metric[] | undefined> {

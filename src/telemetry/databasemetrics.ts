@@ -12,7 +12,11 @@ export interface StatementTotals {
   milliseconds: number;
 }
 
-export function addDatabaseMetrics(metrics: CallbackMetrics, { database, notificationListener }: Services, use: Readonly<StatementTotals>): void {
+export function addDatabaseMetrics(
+  metrics: CallbackMetrics,
+  { database, notificationListener }: Services,
+  use: Readonly<StatementTotals>,
+): void {
   metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => use.statements);
   const seconds = () => use.milliseconds / MS_PER_SECOND;
   metrics.addCounter(
@@ -38,19 +42,19 @@ export function addDatabaseMetrics(metrics: CallbackMetrics, { database, notific
     { label: 'pool' },
   );
   const { replica } = database;
-  const isUsed = () => Number(replica?.isUsed ?? false);
+  const isUsed = () => Number(replica?.isUsable ?? false);
   metrics.addGauge(
     'fitgraph_replica_used',
     'Workers that read from the replica (`DATABASE_REPLICA_URL`). If fewer than there are workers, the log says why.',
     isUsed,
   );
-  metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.secondsBehind, {
+  metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.lagSeconds, {
     aggregator: 'max',
   });
   metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.statementCount ?? 0);
   const limiters = Object.entries({
     ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
-    writes: database.writes,
+    writes: database.writeLimiter,
   });
   const limiterValues = (property: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
     Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[property]]));
@@ -75,18 +79,26 @@ export function addDatabaseMetrics(metrics: CallbackMetrics, { database, notific
     'Workers that receive change notifications. If fewer than `fitgraph_workers`, some caches and subscriptions are behind.',
     () => Number(notificationListener.isConnected),
   );
-  metrics.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections.', () => notificationListener.lostConnectionCount);
-  metrics.addCounter('fitgraph_listener_notifications_total', 'Change notifications received.', () => notificationListener.notificationCount);
+  metrics.addCounter(
+    'fitgraph_listener_reconnects_total',
+    'Lost notification connections.',
+    () => notificationListener.lostConnectionCount,
+  );
+  metrics.addCounter(
+    'fitgraph_listener_notifications_total',
+    'Change notifications received.',
+    () => notificationListener.notificationCount,
+  );
   metrics.addGauge(
     'fitgraph_change_log_rows',
     'Rows of the change log, estimated by PostgreSQL. Absent while the database does not respond.',
-    () => estimateChanges(database),
+    () => estimateChangeLogRows(database),
     { aggregator: 'max' },
   );
 }
 
 /** Returns the estimated number of rows in the change log; undefined if the database does not respond in time. */
-async function estimateChanges({ pool }: Database): Promise<number | undefined> {
+async function estimateChangeLogRows({ pool }: Database): Promise<number | undefined> {
   const text = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
   const estimate = pool.query(text).then(({ rows }) => rows[0]?.rows as number | undefined);
   const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, ESTIMATE_TIMEOUT_MS, undefined).unref());

@@ -30,16 +30,16 @@ export interface CompletedRequest {
   request: Pick<IncomingMessage, 'method' | 'url'>;
   response: ServerResponse;
   context: Context;
-  rest?: Route;
+  restRoute?: Route;
   /** Name of the GraphQL operation; null for an anonymous operation, undefined without one. */
-  operation?: string | null;
-  ms: number;
+  operationName?: string | null;
+  durationMs: number;
 }
 
 /** Maximum number of operation names that become label values. Anonymous clients have a separate limit, because they can invent any number of names. */
 const MAX_OPERATION_NAMES = { users: 200, anonymous: 50 };
-const UNNAMED = '(none)';
-const OTHER = 'other';
+const UNNAMED_OPERATION_LABEL = '(none)';
+const OTHER_LABEL = 'other';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const LAG_RESOLUTION_MS = 10;
 const MS_PER_SECOND = 1000;
@@ -62,8 +62,8 @@ export class Metrics {
   private readonly errors: Counter<'api' | 'code'>;
   private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
   private readonly databaseUse: StatementTotals = { statements: 0, milliseconds: 0 };
-  private readonly durations: Histogram<'route'>;
-  private readonly operations: Histogram<'operation'>;
+  private readonly requestDurations: Histogram<'route'>;
+  private readonly operationDurations: Histogram<'operation'>;
   private readonly costs: Histogram<'api'>;
   private readonly eventLoopDelay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
 
@@ -84,14 +84,14 @@ export class Metrics {
       labelNames: ['api', 'code'],
       registers,
     });
-    this.durations = new Histogram({
+    this.requestDurations = new Histogram({
       name: 'fitgraph_http_request_duration_seconds',
       help: 'Time from the first byte of a request to the last byte of its response, by `route`. Excludes event streams.',
       labelNames: ['route'],
       buckets: DURATION_BUCKETS_SECONDS,
       registers,
     });
-    this.operations = new Histogram({
+    this.operationDurations = new Histogram({
       name: 'fitgraph_graphql_operation_duration_seconds',
       help: `GraphQL requests by \`operation\` name. The first ${MAX_OPERATION_NAMES.users} names of signed-in users and ${MAX_OPERATION_NAMES.anonymous} of anonymous clients have series of their own; others are \`other\`, unnamed operations \`(none)\`.`,
       labelNames: ['operation'],
@@ -119,20 +119,20 @@ export class Metrics {
   }
 
   /** Updates the metrics when the response to a request is closed. */
-  recordResponse({ request, response, context, rest, operation, ms }: CompletedRequest): void {
+  recordResponse({ request, response, context, restRoute, operationName, durationMs }: CompletedRequest): void {
     const { session, budget, viewer, api } = context;
-    const route = routeTemplate(request, rest);
+    const route = routeTemplate(request, restRoute);
     const status = response.writableFinished ? response.statusCode : 'aborted';
-    const method = METHODS.has(request.method!) ? request.method! : OTHER;
+    const method = METHODS.has(request.method!) ? request.method! : OTHER_LABEL;
     this.requests.inc({ method, status, route });
-    this.databaseUse.statements += session.statements;
-    this.databaseUse.milliseconds += session.milliseconds;
+    this.databaseUse.statements += session.statementCount;
+    this.databaseUse.milliseconds += session.statementMs;
     const budgetState = budget?.state;
     if (budgetState) this.costs.observe({ api }, budgetState.cost);
     if (isEventStream(response)) return;
-    this.durations.observe({ route }, ms / MS_PER_SECOND);
-    if (operation !== undefined)
-      this.operations.observe({ operation: this.operationLabel(operation, viewer !== null) }, ms / MS_PER_SECOND);
+    this.requestDurations.observe({ route }, durationMs / MS_PER_SECOND);
+    if (operationName !== undefined)
+      this.operationDurations.observe({ operation: this.operationLabel(operationName, viewer !== null) }, durationMs / MS_PER_SECOND);
   }
 
   countError(api: string, code: string): void {
@@ -140,12 +140,12 @@ export class Metrics {
   }
 
   private operationLabel(name: string | null, isSignedIn: boolean): string {
-    if (name === null) return UNNAMED;
+    if (name === null) return UNNAMED_OPERATION_LABEL;
     const { users, anonymous } = this.operationNames;
     if (users.has(name) || anonymous.has(name)) return name;
     const [names, maxNames] = isSignedIn ? [users, MAX_OPERATION_NAMES.users] : [anonymous, MAX_OPERATION_NAMES.anonymous];
     // Names are also limited in length, because clients choose them.
-    if (names.size >= maxNames || name.length > 100) return OTHER;
+    if (names.size >= maxNames || name.length > 100) return OTHER_LABEL;
     names.add(name);
     return name;
   }
@@ -190,9 +190,9 @@ export class Metrics {
       user_states: derivedValues.size.versions,
       user_values: derivedValues.size.values,
       user_objects: derivedValues.size.objects,
-      statement_names: database.prepared.namedCount,
-      search_names: nameIndexes.size,
-      reference_rows: catalogue.size,
+      statement_names: database.preparedStatements.namedCount,
+      search_names: nameIndexes.nameCount,
+      reference_rows: catalogue.rowCount,
     });
     metrics.addGauge(
       'fitgraph_cache_entries',

@@ -10,7 +10,7 @@ export const METRICS_PATH = '/metrics';
 export type CollectMetrics = () => Promise<string>;
 
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-const MAX_HEADER_LENGTH = 500;
+const MAX_AUTHORIZATION_LENGTH = 500;
 
 const digest = (text: string) => createHash('sha256').update(text).digest();
 
@@ -18,7 +18,7 @@ function isAuthorized({ headers }: IncomingMessage, token: string | undefined): 
   if (token === undefined) return true;
   const { authorization = '' } = headers;
   // Compares digests, because timingSafeEqual requires values of equal length.
-  return authorization.length <= MAX_HEADER_LENGTH && timingSafeEqual(digest(authorization), digest(`Bearer ${token}`));
+  return authorization.length <= MAX_AUTHORIZATION_LENGTH && timingSafeEqual(digest(authorization), digest(`Bearer ${token}`));
 }
 
 /** Creates the request listener of the endpoint. Concurrent requests share one scrape. */

@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { API_BASE_PATH, type Route } from '../rest/routes';
 
-const OTHER = 'other';
+const OTHER_ROUTE = 'other';
 /** First path segments, each with a single template for all paths below it. */
-const PREFIXES = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
+const SINGLE_TEMPLATE_SEGMENTS = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
 
 function restTemplate(route: Route): string {
   switch (route.kind) {
@@ -30,7 +30,7 @@ export function routeTemplate(
 ): string {
   if (rest) return restTemplate(rest);
   const [, firstSegment = ''] = (request.originalUrl ?? request.url ?? '').split(/[/?]/, 2);
-  if (PREFIXES.has(firstSegment)) return `/${firstSegment}`;
+  if (SINGLE_TEMPLATE_SEGMENTS.has(firstSegment)) return `/${firstSegment}`;
   const path = request.route?.path;
-  return typeof path === 'string' ? path : OTHER;
+  return typeof path === 'string' ? path : OTHER_ROUTE;
 }

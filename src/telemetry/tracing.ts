@@ -21,14 +21,14 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { RequestTrace } from '../platform/requesttrace';
 import { VERSION } from '../platform/version';
 
-const MAX_STATEMENT_TEXT = 2_000;
+const MAX_STATEMENT_LENGTH = 2_000;
 /** Maximum time for sending the last spans at shutdown, because the collector may be unavailable. */
 const FLUSH_TIMEOUT_MS = 1_000;
 
 const propagator = new W3CTraceContextPropagator();
 
 /** Summarizes a statement: `INSERT INTO "workout" …` → `INSERT workout`. */
-const summarize = (text: string): string => {
+const summarizeStatement = (text: string): string => {
   const [, verb = 'statement', table = ''] = /^\s*(\w{1,20})\b[^"]{0,100}(?:"(\w{1,63})")?/.exec(text) ?? [];
   return table ? `${verb} ${table}` : verb;
 };
@@ -65,8 +65,12 @@ export class OpenTelemetryTrace implements RequestTrace {
   }
 
   beginStatement(text: string): (rows?: number) => void {
-    const summary = summarize(text);
-    const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary, 'db.query.text': text.slice(0, MAX_STATEMENT_TEXT) };
+    const summary = summarizeStatement(text);
+    const attributes = {
+      'db.system.name': 'postgresql',
+      'db.query.summary': summary,
+      'db.query.text': text.slice(0, MAX_STATEMENT_LENGTH),
+    };
     const span = this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }, this.activeContext);
     return (rows) => {
       if (rows === undefined) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -77,7 +81,7 @@ export class OpenTelemetryTrace implements RequestTrace {
 
   /** Records the span of a completed Sequelize statement. The span contains only a summary, because the text of the statement may contain values. */
   recordStatement(text: string, ms: number): void {
-    const summary = summarize(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
+    const summary = summarizeStatement(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
     const now = Date.now();
     this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes, startTime: now - ms }, this.activeContext).end(now);

@@ -8,11 +8,11 @@ import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
 import { tryLockMigrations } from '../database/migrate';
 
 /** SQL: generates the statements that drop and recreate the foreign keys or indexes of tables. */
-const FOREIGN_KEYS = `SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) AS "dropSql",
+const FOREIGN_KEY_STATEMENTS_SQL = `SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) AS "dropSql",
     format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, c.conname, pg_get_constraintdef(c.oid)) AS "recreateSql"
   FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
   WHERE c.contype = 'f' AND t.relname = ANY($1) AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1`;
-const INDEXES = `SELECT format('DROP INDEX %I', x.relname) AS "dropSql", pg_get_indexdef(i.indexrelid) AS "recreateSql"
+const INDEX_STATEMENTS_SQL = `SELECT format('DROP INDEX %I', x.relname) AS "dropSql", pg_get_indexdef(i.indexrelid) AS "recreateSql"
   FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid
   WHERE NOT i.indisunique AND NOT i.indisexclusion AND t.relname = ANY($1) AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1`;
 
@@ -21,7 +21,7 @@ export type RecreateStatements = readonly string[];
 
 export async function dropKeysAndIndexes(client: ClientBase, tables: readonly string[]): Promise<RecreateStatements> {
   const statements: { dropSql: string; recreateSql: string }[] = [];
-  for (const text of [INDEXES, FOREIGN_KEYS]) statements.push(...(await client.query(text, [tables])).rows);
+  for (const text of [INDEX_STATEMENTS_SQL, FOREIGN_KEY_STATEMENTS_SQL]) statements.push(...(await client.query(text, [tables])).rows);
   for (const { dropSql } of statements) await client.query(dropSql);
   return statements.map(({ recreateSql }) => recreateSql);
 }
@@ -36,10 +36,10 @@ export const MIN_ROWS_TO_DROP_KEYS = 5_000;
 /** Maximum wait for a table lock. It is short, because other transactions queue behind the requested lock. */
 const LOCK_TIMEOUT = '100ms';
 /** SQLSTATE codes of errors after which the keys are kept: lock timeout, deadlock, and insufficient privilege (tables of another role). */
-const EXPECTED_ERRORS = ['55P03', '40P01', '42501'];
+const EXPECTED_ERROR_CODES = ['55P03', '40P01', '42501'];
 
 /** Whether no server runs or can start during the transaction, and the table does not have more rows than will be added. */
-async function hasExclusiveUse(client: ClientBase, table: string, newRows: number): Promise<boolean> {
+async function canDropKeys(client: ClientBase, table: string, newRows: number): Promise<boolean> {
   if (!(await tryLockMigrations(client))) return false;
   const { rows } = await client.query(
     `SELECT NOT EXISTS (SELECT FROM ${LIVE_INSTANCES_SQL}) AND (SELECT count(*) FROM (SELECT FROM "${table}" LIMIT $1::bigint + 1) AS "some") <= $1 AS "hasExclusiveUse"`,
@@ -54,13 +54,13 @@ export async function dropKeysIfNoServerRuns(client: ClientBase, table: string, 
   await client.query('SAVEPOINT "aside"');
   try {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    const recreateStatements = (await hasExclusiveUse(client, table, newRows)) ? await dropKeysAndIndexes(client, [table]) : [];
+    const recreateStatements = (await canDropKeys(client, table, newRows)) ? await dropKeysAndIndexes(client, [table]) : [];
     if (recreateStatements.length) {
       await client.query('SET LOCAL lock_timeout = 0');
       return recreateStatements;
     }
   } catch (error) {
-    if (!EXPECTED_ERRORS.includes((error as { code: string }).code)) throw error;
+    if (!EXPECTED_ERROR_CODES.includes((error as { code: string }).code)) throw error;
   }
   await client.query('ROLLBACK TO SAVEPOINT "aside"');
   return [];

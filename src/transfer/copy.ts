@@ -9,14 +9,14 @@ import { quoteIdentifiers } from '../database/identifiers';
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Formats a value in the text format of COPY. Objects and arrays become JSON. */
-function copyValue(value: unknown): string {
+function formatCopyValue(value: unknown): string {
   if (value === null || value === undefined) return '\\N';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
   return text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]!);
 }
 
 export function formatCopyRows(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
-  return rows.map((row) => `${columns.map((column) => copyValue(row[column])).join('\t')}\n`).join('');
+  return rows.map((row) => `${columns.map((column) => formatCopyValue(row[column])).join('\t')}\n`).join('');
 }
 
 /** A running COPY FROM STDIN. PostgreSQL stores rows while the next ones are prepared. The connection can run no other statement until it ends. */

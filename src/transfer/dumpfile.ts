@@ -54,7 +54,7 @@ export class DumpFile implements DumpRowIndex {
       for await (const chunk of createReadStream(this.file, { ...options, highWaterMark: READ_CHUNK_BYTES }))
         yield* elements.push(chunk as Buffer);
       if (byteRange) yield* elements.end();
-      else if (!elements.isWhole) throw new SyntaxError('the file is truncated');
+      else if (!elements.isComplete) throw new SyntaxError('the file is truncated');
     } catch (error) {
       throw this.readingError(error);
     }

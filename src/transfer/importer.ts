@@ -1,7 +1,7 @@
 /** Import writer: inserts dump rows in one transaction, maps ids, checks references, and derives missing owners from parent rows. */
 import type { PoolClient } from 'pg';
 import { OWNER_FIELD } from '../core/model/registry';
-import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
+import { acceptsNull, fieldsOf, type Entity, type EntityField } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
@@ -29,9 +29,9 @@ import { insertTokens } from './tokens';
 export interface ImportOptions {
   vault: TokenVault;
   /** Whether the tables of all models in the dump are emptied first. */
-  replace?: boolean;
+  shouldReplace?: boolean;
   /** Whether rows get new ids. References between the rows are mapped to them. */
-  renumber?: boolean;
+  shouldRenumber?: boolean;
   progress?: (done: number, total: number) => void;
   /** Runs in the transaction after the rows are written, before the commit. */
   beforeCommit?: (client: PoolClient) => Promise<void>;
@@ -45,7 +45,7 @@ const MAX_ROWS_PER_COPY = 10_000;
 const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
 
 /** Formats of values, by kind of field. They are stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
-const SYNTAX: Partial<Record<FieldKind, RegExp>> = {
+const PATTERN_BY_FIELD_KIND: Partial<Record<FieldKind, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   time: /^\d\d:\d\d/,
   datetime: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
@@ -60,7 +60,7 @@ export async function importDumpRows(
 ): Promise<Map<string, number>> {
   return database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const counts = await new Writer('rowsOf' in rows ? rows : indexRowsByModel(rows), client, options).write();
+      const counts = await new ImportWriter('rowsOf' in rows ? rows : indexRowsByModel(rows), client, options).write();
       await options.beforeCommit?.(client);
       return counts;
     }),
@@ -95,7 +95,7 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
-class Writer {
+class ImportWriter {
   private readonly models = entitiesByDumpModel();
   private readonly references = new ReferenceResolver((text, values) => this.query(text, values));
   /** The COPY in progress. PostgreSQL may still reject its rows. */
@@ -116,9 +116,9 @@ class Writer {
   }
 
   private async writeModels(): Promise<Map<string, number>> {
-    const { replace, progress } = this.options;
+    const { shouldReplace, progress } = this.options;
     const order = sortByDependency(this.models);
-    if (replace) await this.truncate(order);
+    if (shouldReplace) await this.truncate(order);
     const total = [...this.rows.counts.values()].reduce((sum, count) => sum + count, 0);
     const counts = new Map<string, number>();
     let doneRows = 0;
@@ -130,7 +130,7 @@ class Writer {
       let firstRow: RowIdentity | undefined;
       for await (const chunk of prefetch(chunksOf(this.rows.rowsOf(model!)))) {
         firstRow ??= chunk[0]!;
-        if (this.options.renumber) await this.references.allocateIds(entity, chunk);
+        if (this.options.shouldRenumber) await this.references.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
         progress?.((doneRows += chunk.length), total);
       }
@@ -184,7 +184,7 @@ class Writer {
         if (!knownFields.has(key) && !(isUser && (key === 'password' || IGNORED_USER_FIELDS.includes(key))))
           failImport(`${describeRow(row)}: unknown field ${JSON.stringify(key)}.`);
       const record: Record<string, unknown> = {};
-      const parents: { field: FieldMeta; owner?: number }[] = [];
+      const parents: { field: EntityField; owner?: number }[] = [];
       for (const field of fields) {
         if (field.name === 'id') record.id = this.references.mapId(entity, row.pk);
         else if (field.target) {
@@ -241,7 +241,7 @@ class Writer {
     this.currentCopy = undefined;
   }
 
-  private fieldValue(row: DumpRow, field: FieldMeta): unknown {
+  private fieldValue(row: DumpRow, field: EntityField): unknown {
     const value = row.fields[field.rest];
     if (value === undefined || value === null) {
       if (acceptsNull(field)) return null;
@@ -249,14 +249,14 @@ class Writer {
       if (value === undefined && field.blank) return '';
       return failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     }
-    if (SYNTAX[field.kind]?.test(String(value)) === false)
+    if (PATTERN_BY_FIELD_KIND[field.kind]?.test(String(value)) === false)
       failImport(`${describeRow(row)}: ${field.rest} is not a valid ${field.kind}: ${JSON.stringify(value)}.`);
     return value;
   }
 
   private linkRows(
     entity: Entity,
-    field: FieldMeta,
+    field: EntityField,
     rows: readonly DumpRow[],
     owners: ReadonlyMap<number, number>,
   ): { row: DumpRow; values: Record<string, unknown> }[] {

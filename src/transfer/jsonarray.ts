@@ -25,7 +25,7 @@ export class JsonArraySplitter {
   private bufferOffset: number;
   private position = 0;
   private depth = 0;
-  private inString = false;
+  private isInString = false;
   private isEscaped = false;
   private yieldedCount = 0;
 
@@ -40,17 +40,17 @@ export class JsonArraySplitter {
     let elementStart = 0;
     for (; this.position < this.buffer.length; this.position += 1) {
       const byte = this.buffer[this.position]!;
-      if (this.inString) {
+      if (this.isInString) {
         if (this.isEscaped) this.isEscaped = false;
         else if (byte === BACKSLASH) this.isEscaped = true;
-        else if (byte === QUOTE) this.inString = false;
+        else if (byte === QUOTE) this.isInString = false;
       } else if (this.state !== 'inside') {
         if (WHITESPACE.includes(byte)) continue;
         if (this.state === 'after') throw new SyntaxError('unexpected data after the end of the array');
         if (byte !== OPEN_BRACKET) throw new ClientError('BAD_USER_INPUT', 'The file must contain a JSON array of rows.');
         this.state = 'inside';
         elementStart = this.position + 1;
-      } else if (byte === QUOTE) this.inString = true;
+      } else if (byte === QUOTE) this.isInString = true;
       else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.depth += 1;
       else if (this.depth > 0 && (byte === CLOSE_BRACE || byte === CLOSE_BRACKET)) this.depth -= 1;
       else if (this.depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) {
@@ -71,11 +71,11 @@ export class JsonArraySplitter {
 
   /** Yields the last element of a range, which no comma follows. */
   *end(): Generator<JsonElement> {
-    if (this.state === 'before' || this.depth > 0 || this.inString) throw new SyntaxError('the file is truncated');
+    if (this.state === 'before' || this.depth > 0 || this.isInString) throw new SyntaxError('the file is truncated');
     if (this.state === 'inside') yield this.element(0, this.buffer.length);
   }
 
-  get isWhole(): boolean {
+  get isComplete(): boolean {
     return this.state === 'after';
   }
 

@@ -1,6 +1,6 @@
 /** Resolver of foreign keys in a dump: maps old to new ids, checks that referenced rows exist, and finds their owners. */
 import { MAX_INTEGER } from '../contract/bounds';
-import type { Entity, FieldMeta } from '../core/model/fields';
+import type { Entity, EntityField } from '../core/model/fields';
 import { OWNER_FIELD, resourceOf } from '../core/model/registry';
 import type { Row } from '../database/rows';
 import { describeRow, failImport, DJANGO_USER_MODEL, type DumpRow } from './dump';
@@ -31,7 +31,7 @@ export class ReferenceResolver {
   }
 
   /** Caches the rows to which the given rows refer, with one statement for each table of which a referenced row is not cached yet. */
-  async cacheReferencedRows(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
+  async cacheReferencedRows(rows: readonly DumpRow[], fields: readonly EntityField[]): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
       const target = field.target!();
@@ -56,7 +56,7 @@ export class ReferenceResolver {
   }
 
   /** Returns the id to store for a reference, whose row `cacheReferencedRows` must have cached. Throws if the referenced row does not exist. */
-  resolveId(row: DumpRow, field: FieldMeta, value: unknown): number | null {
+  resolveId(row: DumpRow, field: EntityField, value: unknown): number | null {
     if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();
     const id = this.mapId(target, value);

@@ -10,7 +10,7 @@ export async function withRowNamedInErrors<T>(rows: readonly RowIdentity[], work
   } catch (error) {
     const { code, detail, message, where } = error as { code?: string; detail?: string; message: string; where?: string };
     if (!code || !/^2[23]/.test(code)) throw error;
-    // Undefined if the error has no line number, for example if a foreign key is violated.
+    // No row is found if the error has no line number, for example if a foreign key is violated.
     const row = rows[Number(/^COPY \w+, line (\d+)/.exec(where ?? '')?.[1]) - 1];
     const firstRow = rows[0]!;
     return failImport(`${row ? describeRow(row) : `${firstRow.model} from ${JSON.stringify(firstRow.pk)} on`}: ${detail ?? message}`);

@@ -14,7 +14,7 @@ import type { Media } from '../files/media';
 import { validateDump } from './dump';
 import { importDumpRows, type ImportOptions } from './importer';
 
-export const DEMO_NAME = 'demo';
+export const DEMO_USERNAME = 'demo';
 
 export interface SeedOptions {
   database: Database;
@@ -29,14 +29,14 @@ export interface DemoAccount {
   token: string;
 }
 
-async function isEmpty(database: Database): Promise<boolean> {
+async function hasNoReferenceData(database: Database): Promise<boolean> {
   const [row] = await database.queryAsServer('SELECT NOT EXISTS (SELECT 1 FROM "language") AS empty');
   return row!.empty;
 }
 
 /** Seeds an empty database. Returns false, and changes nothing, if it already has reference data. */
 export async function seedReferenceData({ database, vault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
-  if (!(await isEmpty(database))) return false;
+  if (!(await hasNoReferenceData(database))) return false;
   // Files are written before their rows, so that no row refers to a missing file.
   for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
   await importDumpRows(validateDump([...reference(), ...exercises(todayIn(timeZone)), ...ingredients()]), database, {
@@ -48,19 +48,19 @@ export async function seedReferenceData({ database, vault, timeZone, progress }:
 
 /** Creates the demo account with its data. Returns undefined, and changes nothing, if it already exists. */
 export async function seedDemo({ database, vault, timeZone, progress }: SeedOptions): Promise<DemoAccount | undefined> {
-  const session = database.session();
+  const session = database.createSession();
   const exists = await session.transaction((transaction) =>
-    User.count({ where: { username: DEMO_NAME }, transaction, ...session.sequelizeOptions }),
+    User.count({ where: { username: DEMO_USERNAME }, transaction, ...session.sequelizeOptions }),
   );
   if (exists) return undefined;
   // The password is random for each installation, so that no server has a demo account with a publicly known password.
   const password = `demo-${randomBytes(6).toString('hex')}`;
-  const id = await createUser({ username: DEMO_NAME, password }, session);
+  const id = await createUser({ username: DEMO_USERNAME, password }, session);
   try {
-    await importDumpRows(validateDump(demo(todayIn(timeZone), id)), database, { vault, renumber: true, progress });
+    await importDumpRows(validateDump(demo(todayIn(timeZone), id)), database, { vault, shouldRenumber: true, progress });
   } catch (error) {
     await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }));
     throw error;
   }
-  return { username: DEMO_NAME, password, token: await getOrCreateApiKey(id, session, vault) };
+  return { username: DEMO_USERNAME, password, token: await getOrCreateApiKey(id, session, vault) };
 }

@@ -348,7 +348,7 @@ describe('an access token', () => {
 
   test('is revoked by a new password and suspended while the account is locked', async () => {
     const ann = await newUser();
-    const session = fitgraph.database.session();
+    const session = fitgraph.database.createSession();
     const watch = await token(ann, ['READ']);
     await setUserActive(ann.id, false, session);
     expect(await watch.get('/weightentry/')).toMatchObject({ status: 403, body: { detail: 'User inactive or deleted.' } });

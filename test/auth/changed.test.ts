@@ -21,7 +21,7 @@ const setHash = (person: Person, hash: string) =>
 
 /** Starts a browser session without a password; the returned function checks whether it is still signed in. */
 async function browserOf({ id }: Person): Promise<() => Promise<boolean>> {
-  const session = await new Sessions(fitgraph.vault).start(id, fitgraph.database.session());
+  const session = await new Sessions(fitgraph.vault).start(id, fitgraph.database.createSession());
   const visitor = new Visitor(fitgraph.url, { Cookie: `fitgraph=${session}` });
   return async () => (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
 }
@@ -36,13 +36,13 @@ async function newUser(): Promise<{ person: Person; username: string }> {
 async function importedPerson() {
   const { person, username } = await newUser();
   await setHash(person, importedHash(PASSWORD));
-  const token = await getOrCreateApiKey(person.id, fitgraph.database.session(), fitgraph.vault);
+  const token = await getOrCreateApiKey(person.id, fitgraph.database.createSession(), fitgraph.vault);
   return { person, username, token, isSignedIn: await browserOf(person) };
 }
 
 describe('the token and browser sessions of a user', () => {
   test.each<[string, (person: Person) => Promise<unknown>]>([
-    ['set by an operator', ({ id }) => setPassword(id, NEXT, fitgraph.database.session())],
+    ['set by an operator', ({ id }) => setPassword(id, NEXT, fitgraph.database.createSession())],
     ['written into the database', (person) => setHash(person, importedHash(NEXT))],
     [
       'changed over GraphQL with the token',

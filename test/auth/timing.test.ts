@@ -44,7 +44,7 @@ async function expectAlike(names: readonly string[]) {
 
 test('takes equally long for existing, unknown and inactive names', async () => {
   await fitgraph.user('ann');
-  await setUserActive((await fitgraph.user('inactive')).id, false, fitgraph.database.session());
+  await setUserActive((await fitgraph.user('inactive')).id, false, fitgraph.database.createSession());
   await expectAlike(['ann', 'inactive', 'nobody']);
 });
 

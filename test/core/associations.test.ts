@@ -39,7 +39,7 @@ const countStatements = () => {
 
 /** Runs `work` with Ann as the session user, so that row-level security shows only her rows. */
 async function inTransactionOfAnn<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-  const session = fitgraph.database.session();
+  const session = fitgraph.database.createSession();
   session.setClient('users', ann.id);
   return session.transaction(work);
 }

@@ -1,5 +1,5 @@
 /** Every id input accepts an `id` or a `nodeId`; an id of another type is rejected at its path. */
-import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { nodeIdOf } from '../../src/core/model/node';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../setup/belongings';
@@ -16,7 +16,7 @@ beforeAll(async () => {
   annas = await createOwnedRows(ann);
 });
 
-const typeOf = (entity: Entity, field: FieldMeta): string => field.target?.().name ?? entity.name;
+const typeOf = (entity: Entity, field: EntityField): string => field.target?.().name ?? entity.name;
 const otherThan = (type: string): string => nodeIdOf(type === 'Muscle' ? 'Language' : 'Muscle', 1);
 const byName = (types: readonly Entity[]): [string, Entity][] => types.map((entity) => [entity.name, entity]);
 const mapValues = (value: unknown, change: (id: unknown) => unknown): unknown => (Array.isArray(value) ? value.map(change) : change(value));
@@ -29,8 +29,8 @@ describe.each(byName(listed))('id conditions of %s', (name, entity) => {
     (field) => (field.name === 'id' || (field.relation && !field.enum && (field.link || !field.relation.many))) && field.only !== 'rest',
   );
   const document = `query ($where: ${name}Where!) { rows: ${pluralName}(where: $where) { totalCount nodes { id } } }`;
-  const operators = ({ relation }: FieldMeta) => (relation?.many ? ['in', 'notIn', 'each'] : ['eq', 'ne', 'in', 'notIn']);
-  const condition = (field: FieldMeta, operator: string, id: unknown) => ({
+  const operators = ({ relation }: EntityField) => (relation?.many ? ['in', 'notIn', 'each'] : ['eq', 'ne', 'in', 'notIn']);
+  const condition = (field: EntityField, operator: string, id: unknown) => ({
     where: { [field.name]: { [operator]: ['eq', 'ne'].includes(operator) ? id : [id] } },
   });
 

@@ -1,5 +1,5 @@
 /** The connection on which a server listens for changes. */
-import { LISTENER_NAME, NotificationListener } from '../../src/core/changes/listener';
+import { LISTENER_NAME_PREFIX, NotificationListener } from '../../src/core/changes/listener';
 import { createLogger } from '../../src/platform/logging';
 import { createDatabase, open } from '../setup/databases';
 import { until } from '../setup/waits';
@@ -16,7 +16,7 @@ test('leaves no connection behind when it is stopped while it connects', async (
     await until('PostgreSQL has no connection of the listener', async () => {
       const { rows } = await database.pool.query(
         'SELECT FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE $1',
-        [`${LISTENER_NAME}%`],
+        [`${LISTENER_NAME_PREFIX}%`],
       );
       return rows.length === 0;
     });

@@ -291,7 +291,7 @@ test('stores the weekdays of exactly one of several concurrent updates', async (
 });
 
 test('creates one user with one profile when the same name is registered concurrently', async () => {
-  const sessions = [fitgraph.database.session(), second.database.session()];
+  const sessions = [fitgraph.database.createSession(), second.database.createSession()];
   const made = await Promise.allSettled(
     Array.from({ length: 8 }, (_, index) => createUser({ username: 'wanted', password: PASSWORD }, sessions[index % 2]!)),
   );
@@ -306,12 +306,12 @@ test('creates one user with one profile when the same name is registered concurr
 });
 
 test('returns the same token to concurrent first logins', async () => {
-  const id = await createUser({ username: 'newcomer', password: PASSWORD }, fitgraph.database.session());
+  const id = await createUser({ username: 'newcomer', password: PASSWORD }, fitgraph.database.createSession());
   const login = 'mutation { login(username: "newcomer", password: "a good password") { token } }';
   const answers = await together(
     [fitgraph.anonymous, second.anonymous],
     [1, 2, 3].flatMap((): Write[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
   );
   const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);
-  expect(new Set(tokens)).toEqual(new Set([await getOrCreateApiKey(id, fitgraph.database.session(), fitgraph.vault)]));
+  expect(new Set(tokens)).toEqual(new Set([await getOrCreateApiKey(id, fitgraph.database.createSession(), fitgraph.vault)]));
 });

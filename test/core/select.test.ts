@@ -1,6 +1,6 @@
 /** SELECT statements cached by shape: each equals that which Sequelize generates, and reads the same rows as a statement written by hand. */
 import type { TextOrder } from '../../src/core/model/policies';
-import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { linkDiscriminatorCondition } from '../../src/core/model/linktable';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';
@@ -31,7 +31,7 @@ function randomCase(random: Random, entity: Entity): Case {
   const textOrder = random.pick(['unicode', 'bytes'] as const);
   const fields = fieldsOf(entity);
   const names = fields.filter(() => random.chance(0.5)).map(({ name }) => name);
-  const stored = fields.filter(({ column }) => column) as [FieldMeta, ...FieldMeta[]];
+  const stored = fields.filter(({ column }) => column) as [EntityField, ...EntityField[]];
   const link = fields.find((field) => field.link && !field.link.keyColumn)?.link;
   const [low, high] = [random.int(0, 6), random.int(3, 30)];
   const where = random.pick(['', 't."id" > $1::int', 't."id" > $1::int AND t."id" <= $2::int', '(t."id" > $1::int OR t."id" <= $2::int)']);

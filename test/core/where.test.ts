@@ -1,7 +1,7 @@
 /** Compares random `where` conditions with an evaluation of the same conditions in JavaScript on the same rows. */
 import { getNamedType, isInputObjectType, isListType, getNullableType, type GraphQLInputObjectType, type GraphQLInputType } from 'graphql';
 import { isRegisteredEnum } from '../../src/core/model/choices';
-import { childrenOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { childrenOf, fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { allEntities, findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -45,7 +45,7 @@ const comparableTime = (time: string) => time + '00:00:00.000000'.slice(time.len
 const microseconds = (moment: string) => Date.parse(moment) * 1000 + Number(/\.\d{3}(\d{3})/.exec(moment)?.[1] ?? 0);
 
 /** Converts a value so that `===` and `<` compare it as the database does. */
-function comparable(field: FieldMeta, value: any, insensitive = false): any {
+function comparable(field: EntityField, value: any, insensitive = false): any {
   if (value === null) return null;
   // The value is the name of an enum value or a stored value; a stored empty text counts as null.
   if (field.enum) return (field.enum.type[value] ?? value) || null;
@@ -58,7 +58,7 @@ function comparable(field: FieldMeta, value: any, insensitive = false): any {
 /** Returns the URL with which addresses of images begin. `contains` and `endsWith` compare only the path after it. */
 const mediaFolder = () => `${fitgraph.url}/media/`;
 
-function matchesOperator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
+function matchesOperator(field: EntityField, name: string, row: any, value: any, insensitive: boolean): boolean {
   const compared = field.kind === 'image' && ['contains', 'endsWith'].includes(name) ? row.slice(mediaFolder().length) : row;
   const [storedValue, compareWith] = [comparable(field, compared, insensitive), Array.isArray(value) ? null : value];
   const other = typeof compareWith === 'object' && compareWith !== null ? null : comparable(field, compareWith, insensitive);
@@ -141,7 +141,7 @@ function pickSome<T>(items: readonly T[], most: number): T[] {
   return Array.from({ length: count }, () => random.pick(items as [T]));
 }
 
-const VALUE_OF_NO_ROW: Partial<Record<FieldMeta['kind'], unknown>> = {
+const VALUE_OF_NO_ROW: Partial<Record<EntityField['kind'], unknown>> = {
   integer: 77,
   relation: '77',
   decimal: '77.7',
@@ -151,7 +151,7 @@ const VALUE_OF_NO_ROW: Partial<Record<FieldMeta['kind'], unknown>> = {
 };
 
 /** Picks the value of an existing row, or sometimes a value that no row has. */
-function valueOf(entity: Entity, field: FieldMeta): any {
+function valueOf(entity: Entity, field: EntityField): any {
   if (field.enum) return random.pick(Object.keys(field.enum.type) as [string]);
   const storedValues = rows
     .get(entity)!
@@ -169,7 +169,7 @@ const partOf = (text: string) => {
   return random.pick([part, part.toLowerCase(), part.toUpperCase(), part]);
 };
 
-function operand(entity: Entity, field: FieldMeta, name: string): any {
+function operand(entity: Entity, field: EntityField, name: string): any {
   const one = () => valueOf(entity, field);
   switch (name) {
     case 'isNull':

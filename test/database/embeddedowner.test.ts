@@ -159,7 +159,7 @@ describe('a data folder of an earlier release', () => {
         AND "relnamespace" = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`);
       for (const { name } of rows)
         await database.pool.query(`ALTER TABLE ${name} DISABLE TRIGGER USER; ALTER TABLE ${name} ENABLE TRIGGER USER`);
-      await importDumpRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY), replace: true });
+      await importDumpRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY), shouldReplace: true });
     } finally {
       await database.close();
     }

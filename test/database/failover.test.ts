@@ -41,8 +41,8 @@ beforeAll(async () => {
   const database = open(one.connection);
   await migrateUp(database);
   await importDumpRows(validateDump(catalogue()), database, { vault });
-  const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
-  token = await getOrCreateApiKey(id, database.session(), vault);
+  const id = await createUser({ username: 'ann', password: 'a good password' }, database.createSession());
+  token = await getOrCreateApiKey(id, database.createSession(), vault);
   await database.close();
   await createStandby(one.connection, oneDir, twoDir);
   two = await openEmbedded({ dataDir: twoDir });

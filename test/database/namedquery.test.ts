@@ -124,7 +124,7 @@ test(seeded('returns the same rows and errors as pg for random statements'), asy
 test('throws when a value cannot be serialized', async () => {
   const circular: unknown[] = [];
   circular.push({ toPostgres: () => circular[0] });
-  const known = { length: 0 };
+  const known = { textLength: 0 };
   const client = new Client(fitgraph.database.options.connection as never);
   expect(() => new NamedQuery('n', 'SELECT $1::text', [circular[0]], known, client, () => undefined)).toThrow();
 });

@@ -77,7 +77,7 @@ test('quotes the role of the owner and its viewer role', async () => {
   try {
     await activateViewerRole(own, () => undefined);
     expect(own.sessionUsers.role).toBe(viewerRoleOf(role));
-    const session = own.session();
+    const session = own.createSession();
     session.setClient('users', 1);
     expect(await session.query('SELECT current_user::text AS "name"')).toEqual([{ name: viewerRoleOf(role) }]);
   } finally {
@@ -99,7 +99,7 @@ test('quotes tables, columns and sequences in a backup and a restore', async () 
   await database.pool.query(
     `DELETE FROM ${quotedOddName('table')}; ALTER TABLE ${quotedOddName('table')} ALTER ${quotedOddName('id')} RESTART WITH 100`,
   );
-  await restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
+  await restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: true });
   expect(await rows()).toEqual(before);
   expect(await schema()).toEqual(shape);
   const { rows: next } = await database.pool.query(
@@ -107,10 +107,12 @@ test('quotes tables, columns and sequences in a backup and a restore', async () 
   );
   expect(next).toEqual([{ id: 4 }]);
   // Without `replace`, a restore into a database with rows is rejected.
-  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: false })).rejects.toThrow('is not empty');
+  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: false })).rejects.toThrow(
+    'is not empty',
+  );
   // The missing table makes the restore rebuild the schema, which then lacks the table of the operator.
   await database.pool.query('DROP TABLE "workout_log" CASCADE');
-  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true })).rejects.toThrow(
+  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: true })).rejects.toThrow(
     /its schema has no table "table\\" ' .*"$/,
   );
 });

@@ -22,9 +22,9 @@ test.each([
   const url = await poolers.through(settings);
   const { database, close } = await poolers.open(url, bypass ? { DATABASE_LISTEN_URL: poolers.directDatabase.url } : {});
   try {
-    const users = database.session();
+    const users = database.createSession();
     users.setClient('users', 1);
-    const anonymous = database.session();
+    const anonymous = database.createSession();
     anonymous.setClient('anonymous', 'somebody');
     for (let times = 0; times < 4; times += 1) {
       const parallel = await Promise.all([
@@ -88,7 +88,7 @@ test('rejects a DATABASE_LISTEN_URL that leads through a pooler or to another da
 test('detects a direct connection to PostgreSQL, with and without DATABASE_LISTEN_URL', async () => {
   for (const environment of [undefined, { DATABASE_LISTEN_URL: poolers.directDatabase.url }]) {
     const { database, close } = await poolers.open(poolers.directDatabase.url, environment);
-    expect(database.options.pooling).toBeUndefined();
+    expect(database.options.poolerMode).toBeUndefined();
     await close();
   }
 });

@@ -23,8 +23,8 @@ beforeAll(async () => {
   build();
   poolers = await Poolers.start();
   const database = open(poolers.directDatabase.connection);
-  const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
-  token = await getOrCreateApiKey(id, database.session(), new TokenVault(SECRET_KEY));
+  const id = await createUser({ username: 'ann', password: 'a good password' }, database.createSession());
+  token = await getOrCreateApiKey(id, database.createSession(), new TokenVault(SECRET_KEY));
   await database.close();
   const url = await poolers.through(SETTINGS);
   installation = new Installation({
@@ -106,12 +106,12 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
   const errorKind = (error: unknown) => ({ timeout: isTimeout(error), locked: isLockFailure(error) });
   try {
     for (const pool of ['users', 'anonymous'] as const) {
-      const session = database.session();
+      const session = database.createSession();
       session.setClient(pool, 1);
       // Longer than the time limit of a test, so that only the statement timeout can end it in time.
       expect(await session.query('SELECT pg_sleep(3600)').catch(errorKind)).toEqual({ timeout: true, locked: false });
     }
-    const session = database.session();
+    const session = database.createSession();
     session.setClient('users', 1);
     const blocker = await database.withoutTimeouts(async (client) => {
       await client.query('BEGIN; LOCK TABLE "workout"');
@@ -121,7 +121,7 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     });
     expect(blocker).toEqual({ timeout: false, locked: true });
     const writing = await database
-      .session()
+      .createSession()
       .transaction((transaction) => database.sequelize.query('SELECT pg_sleep(3600)', { transaction }))
       .catch(errorKind);
     expect(writing).toEqual({ timeout: true, locked: false });
@@ -137,7 +137,7 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
 
 test('answers correctly after failures of prepared and new statements', async () => {
   const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.directDatabase.url });
-  const session = database.session();
+  const session = database.createSession();
   session.setClient('users', 1);
   const texts = Array.from({ length: 12 }, (_, number) => `SELECT 60 / $1::int AS "quotient", ${number} AS "number"`);
   try {
@@ -169,7 +169,7 @@ test('cancels the running statement of a client that has disconnected', async ()
           )
         ).rows[0].count,
       );
-    const session = database.session();
+    const session = database.createSession();
     session.setClient('users', 1);
     const query = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
     await until('the statement runs', async () => (await countRunning()) === 1);

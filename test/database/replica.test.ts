@@ -49,8 +49,8 @@ async function ask(at: Embedded, text: string, values?: unknown[]): Promise<Reco
 }
 
 const replica = () => fitgraph.database.replica!;
-const waitUntilUsed = () => until('the replica is used', async () => replica().isUsed);
-const waitUntilUnused = () => until('the replica is not used', async () => !replica().isUsed);
+const waitUntilUsed = () => until('the replica is used', async () => replica().isUsable);
+const waitUntilUnused = () => until('the replica is not used', async () => !replica().isUsable);
 const command = async (text: string) => {
   const client = new Client(asSuperuser(standby.connection));
   await client.connect();
@@ -143,7 +143,10 @@ describe('public rows', () => {
       for (const name of ['One', 'Two', 'Three']) {
         const previousCount = fitgraph.services.notificationListener.notificationCount;
         await rename(name);
-        await until('the change notification is received', async () => fitgraph.services.notificationListener.notificationCount > previousCount);
+        await until(
+          'the change notification is received',
+          async () => fitgraph.services.notificationListener.notificationCount > previousCount,
+        );
         expect(await readName()).toBe(name);
       }
       expect((await countReplicaReads(readName))[0]).toBe(0);
@@ -167,7 +170,7 @@ describe('public rows', () => {
       await resumeReplay();
     }
     await waitUntilUsed();
-    await until('the replica has caught up', () => replica().secondsBehind! < 2);
+    await until('the replica has caught up', () => replica().lagSeconds! < 2);
   });
 });
 
@@ -193,12 +196,12 @@ describe('requests of a signed-in user', () => {
 
 test.each([undefined, 'transaction'] as const)('applies the viewer role to reads from the standby (pooling: %s)', async (pooling) => {
   const { options } = fitgraph.database;
-  const database = new Database({ ...options, pooling, direct: options.connection });
+  const database = new Database({ ...options, poolerMode: pooling, directConnection: options.connection });
   try {
     await activateViewerRole(database, () => undefined);
     database.replica!.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, createLogger('silent'));
-    await until('the replica is used', async () => database.replica!.isUsed);
-    const session = database.session();
+    await until('the replica is used', async () => database.replica!.isUsable);
+    const session = database.createSession();
     session.setClient('anonymous', 'somebody');
     const read = () =>
       session.queryMaybeStale(

@@ -40,7 +40,7 @@ async function start(promote = false) {
     /** Reads the changes after a cursor: their number and the next cursor, or the error code. */
     async since(cursor: string | null): Promise<{ told: number; cursor: string; code?: string }> {
       try {
-        const page = await changes.read(watchedTables, cursor, 100, database.session());
+        const page = await changes.read(watchedTables, cursor, 100, database.createSession());
         return { told: page.changes.length, cursor: page.cursor };
       } catch (error) {
         return { told: 0, cursor: '', code: (error as { extensions: { code: string } }).extensions.code };

@@ -42,7 +42,7 @@ interface Viewer {
 const viewerOn = (pool: 'users' | 'anonymous', id: number | null): Viewer => ({
   id,
   session() {
-    const session = database.session();
+    const session = database.createSession();
     session.setClient(pool, id ?? 'a network');
     return session;
   },
@@ -134,7 +134,7 @@ test(seeded('shows viewers only their own rows in transactions, some of which ar
           ...session.sequelizeOptions,
         });
         if (fails) throw new Error('rolled back');
-        return { statements: session.statements, users: (rows as { user: number }[]).map(({ user }) => user) };
+        return { statements: session.statementCount, users: (rows as { user: number }[]).map(({ user }) => user) };
       })
       .catch(() => undefined);
   };
@@ -146,7 +146,7 @@ test(seeded('shows viewers only their own rows in transactions, some of which ar
     expect(written).toEqual(fails ? undefined : { statements: 2, users: viewer.id === null ? [] : Array(ROWS).fill(viewer.id) });
   }
   // The server itself sees all rows.
-  const own: Viewer = { id: null, session: () => database.session() };
+  const own: Viewer = { id: null, session: () => database.createSession() };
   expect((await write(own, false))!.users).toHaveLength(2 * ROWS);
   expect((await write(allViewers()[1]!, false))!.users).toHaveLength(ROWS);
 });

@@ -15,9 +15,9 @@ import { mediaOf, namesIn, PLACES, type Place } from './stores';
 const FOLDER = 'exercise-images/7';
 
 /** Under load the server postpones thumbnails. These tests suspend the limits, so that it creates them immediately. */
-const { timeout } = imageWorkerPool;
-beforeAll(() => void (imageWorkerPool.timeout = WAIT_LIMIT_MS));
-afterAll(() => void (imageWorkerPool.timeout = timeout));
+const { cpuTimeLimitMs } = imageWorkerPool;
+beforeAll(() => void (imageWorkerPool.cpuTimeLimitMs = WAIT_LIMIT_MS));
+afterAll(() => void (imageWorkerPool.cpuTimeLimitMs = cpuTimeLimitMs));
 
 describe.each(PLACES)('image storage in %s', (_where, start) => {
   let data: string;

@@ -80,14 +80,14 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
 
   test('creates a thumbnail once for concurrent first requests and keeps it', async () => {
     const name = 'a.png.200x200_q85_crop-smart.jpg';
-    expect(await files().list(FOLDER)).not.toContain(name);
+    expect(await files().listFiles(FOLDER)).not.toContain(name);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(name)));
     for (const answer of answers) {
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
       const { width, height } = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
       expect([width, height]).toEqual([200, 200]);
     }
-    expect((await files().list(FOLDER)).filter((file) => file.startsWith('a.png.'))).toEqual([name]);
+    expect((await files().listFiles(FOLDER)).filter((file) => file.startsWith('a.png.'))).toEqual([name]);
     const made = await files().versionOf(`${FOLDER}/${name}`);
     await ask(name);
     expect(await files().versionOf(`${FOLDER}/${name}`)).toEqual(made);

@@ -55,7 +55,7 @@ export const startBucket = bucketPlace;
 
 /** Opens the media of a store without starting a server. */
 export function mediaOf({ environment }: Place): Media {
-  const media = Media.of(readConfig({ DATA_DIR: tmpdir(), ...environment }));
+  const media = Media.fromConfig(readConfig({ DATA_DIR: tmpdir(), ...environment }));
   if (environment.MEDIA_DIR) mkdirSync(environment.MEDIA_DIR, { recursive: true });
   return media;
 }
@@ -63,5 +63,7 @@ export function mediaOf({ environment }: Place): Media {
 /** Lists the paths of all files, including hidden ones. */
 export async function namesIn(files: FileStore): Promise<string[]> {
   const folders = await files.listFolders('');
-  return (await Promise.all(folders.map(async (folder) => (await files.list(folder)).map((name) => `${folder}/${name}`)))).flat().sort();
+  return (await Promise.all(folders.map(async (folder) => (await files.listFiles(folder)).map((name) => `${folder}/${name}`))))
+    .flat()
+    .sort();
 }

@@ -59,17 +59,17 @@ describe('image validation', () => {
   ])('rejects %s', async (_, filename, content, message) => expect(await problems(filename, await content())).toEqual([message]));
 
   it('rejects an image that exceeds its CPU time and accepts the next one', async () => {
-    const usual = imageWorkerPool.timeout;
+    const usual = imageWorkerPool.cpuTimeLimitMs;
     const large = await photo(3_000);
     // Starts the worker processes before the limit applies.
     for (const name of ['one.png', 'two.png']) expect(await problems(name, await plain().png().toBuffer())).toEqual([]);
     // The worker process measures its own CPU time. Fake timers disable the limit of elapsed time, after which this process would report overload.
     jest.useFakeTimers({ doNotFake: REAL_TIMERS });
-    imageWorkerPool.timeout = 100;
+    imageWorkerPool.cpuTimeLimitMs = 100;
     try {
       expect(await problems('slow.jpg', large)).toEqual(['This image takes too long to read. Save it anew, smaller or in another format.']);
     } finally {
-      imageWorkerPool.timeout = usual;
+      imageWorkerPool.cpuTimeLimitMs = usual;
       jest.useRealTimers();
     }
     expect(await problems('next.png', await plain().png().toBuffer())).toEqual([]);
@@ -96,9 +96,9 @@ describe('image validation', () => {
 
 describe('a valid image', () => {
   // On a busy machine, a large image takes longer than the server allows by default.
-  const { timeout } = imageWorkerPool;
-  beforeAll(() => void (imageWorkerPool.timeout = WAIT_LIMIT_MS));
-  afterAll(() => void (imageWorkerPool.timeout = timeout));
+  const { cpuTimeLimitMs } = imageWorkerPool;
+  beforeAll(() => void (imageWorkerPool.cpuTimeLimitMs = WAIT_LIMIT_MS));
+  afterAll(() => void (imageWorkerPool.cpuTimeLimitMs = cpuTimeLimitMs));
 
   it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('is accepted as %s', async (format) =>
     expect(await problems(`a.${format}`, await plain().toFormat(format).toBuffer())).toEqual([]),

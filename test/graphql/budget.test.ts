@@ -172,7 +172,7 @@ test('refunds at most the reservation on its instance when the estimate exceeds 
 
 /** Returns the budget of a request that exists only in the test, which charges it directly. */
 function spendingOf(fitgraph: Fitgraph, { id }: Person) {
-  const context = { viewer: { id }, session: fitgraph.database.session() } as never;
+  const context = { viewer: { id }, session: fitgraph.database.createSession() } as never;
   return fitgraph.services.costLimiter.budgetFor(context, '')!;
 }
 const estimated = (total: number) => ({ total, bytes: 0, coordinate: 'Query' });

@@ -247,7 +247,10 @@ describe('a large export', () => {
     const other = await startServer({ sameDatabaseAs: fitgraph, environment: { BUDGET_USER: '1000' } });
     const file = exporterOf(other.url);
     const query = '{ workouts(first: 3000) { nodes { id } } }';
-    const budget = other.services.costLimiter.budgetFor({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, '')!;
+    const budget = other.services.costLimiter.budgetFor(
+      { viewer: { id: ann.id }, session: fitgraph.database.createSession() } as never,
+      '',
+    )!;
     const spend = (total: number) => {
       budget.requireBudget();
       budget.chargeResponseBytes(1024 * total);

@@ -68,7 +68,7 @@ test(seeded('returns the same cost as a new estimate for random variables'), () 
       );
       for (const variableValues of [variables, withOtherTexts(variables)]) {
         const [cachedCost, computedCost] = [
-          costs.costOfVariables(variableValues),
+          costs.costForVariables(variableValues),
           estimateOperationCost(schema, document, operation, variableValues),
         ];
         if (JSON.stringify(cachedCost) !== JSON.stringify(computedCost)) different.push({ text, variableValues, cachedCost, computedCost });
@@ -81,7 +81,7 @@ test(seeded('returns the same cost as a new estimate for random variables'), () 
 test('shares a cost between values of a condition but not between page sizes', () => {
   const document = parse('query ($first: Int, $where: ExerciseWhere) { exercises(first: $first, where: $where) { nodes { id } } }');
   const costs = new CostCache(schema, document, getOperationAST(document)!);
-  const of = (first: number, eq: string) => costs.costOfVariables({ first, where: { name: { eq } } });
+  const of = (first: number, eq: string) => costs.costForVariables({ first, where: { name: { eq } } });
   expect(of(20, 'a')).toBe(of(20, 'b'));
   expect(of(20, 'a')).not.toBe(of(21, 'a'));
 });

@@ -42,7 +42,7 @@ const until = async (condition: () => boolean): Promise<void> => {
 
 const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-describe('stopAccepting', () => {
+describe('stopAcceptingConnections', () => {
   test('refuses connections, serves those that are idle, and emits `close` after the last of them', async () => {
     const { server, port } = await startServer((_request, response) => void response.end('served'));
     const { socket, read } = await connected(port, GET);

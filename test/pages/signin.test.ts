@@ -193,8 +193,8 @@ describe('a session', () => {
   });
 
   it.each<[string, (id: number) => Promise<unknown>]>([
-    ['the password changes', (id) => setPassword(id, 'another password', fitgraph.database.session())],
-    ['the account is locked', (id) => setUserActive(id, false, fitgraph.database.session())],
+    ['the password changes', (id) => setPassword(id, 'another password', fitgraph.database.createSession())],
+    ['the account is locked', (id) => setUserActive(id, false, fitgraph.database.createSession())],
     ['the account is deleted', (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id])],
   ])('ends in every browser when %s', async (why, change) => {
     const name = why.replaceAll(' ', '-');

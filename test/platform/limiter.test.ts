@@ -9,7 +9,7 @@ function createOffer(limiter: ConcurrencyLimiter<string>) {
   const offer = (name: string, isResumed = false) => {
     try {
       const start = () => void startedNames.push(name);
-      const queued = limiter.acquire(name[0]!, isResumed, start, () => rejected.push(name));
+      const queued = limiter.acquireOrQueue(name[0]!, isResumed, start, () => rejected.push(name));
       if (!queued) start();
       return queued;
     } catch (error) {
@@ -71,7 +71,7 @@ test('rejects work that waited too long, and cancelled work once', async () => {
   const limiter = new ConcurrencyLimiter<string>({ slots: 1, maxWaitMs: 5 });
   const rejections: unknown[] = [];
   const first = limiter.run('a', () => sleep(200));
-  const queued = limiter.acquire('b', true, fail, (why) => rejections.push(why));
+  const queued = limiter.acquireOrQueue('b', true, fail, (why) => rejections.push(why));
   await expect(limiter.run('b', () => Promise.resolve())).rejects.toThrow(OverloadedError);
   const gone = new Error('gone');
   limiter.cancel(queued!, gone);

@@ -181,9 +181,9 @@ describe('the cache of names', () => {
   test('is reloaded in the background after a change', async () => {
     await searchUntil(MEMORY, path);
     const { nameIndexes: names } = fitgraph.services;
-    const before = names.size;
+    const before = names.nameCount;
     await add('Crab apple');
-    await until('the names are read again', () => names.size === before + 1);
+    await until('the names are read again', () => names.nameCount === before + 1);
     const answer = await fitgraph.anonymous.get(path);
     expect(valuesOf(answer)).toEqual(['Apple sauce', 'Crab apple']);
     expect(answer.statements).toBe(MEMORY);

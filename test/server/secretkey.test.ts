@@ -37,8 +37,8 @@ describe('a database with API keys', () => {
     await client.connect();
     const database = open(testDatabase.connection);
     for (const username of ['ann', 'bob']) {
-      const id = await createUser({ username, password: 'a good password' }, database.session());
-      tokens.set(username, await getOrCreateApiKey(id, database.session(), new TokenVault(SECRET_KEY)));
+      const id = await createUser({ username, password: 'a good password' }, database.createSession());
+      tokens.set(username, await getOrCreateApiKey(id, database.createSession(), new TokenVault(SECRET_KEY)));
     }
     await database.close();
   });

@@ -22,9 +22,14 @@ afterAll(() => installation.remove());
 async function createOldDataFolder(): Promise<string> {
   const place = findClusterLocation(ensureDataDir(installation.dataDir), () => undefined);
   fs.mkdirSync(place.cluster, { mode: 0o700 });
-  if (place.owner) fs.chownSync(place.cluster, place.owner.uid, place.owner.gid);
+  if (place.serverUser) fs.chownSync(place.cluster, place.serverUser.uid, place.serverUser.gid);
   const flags = ['-D', place.cluster, '-U', 'fitgraph', '--auth=trust', '-E', 'UTF8', '--locale=C.UTF-8'];
-  const made = spawnSync(path.join(BIN, 'initdb'), flags, { cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8', ...place.owner });
+  const made = spawnSync(path.join(BIN, 'initdb'), flags, {
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    encoding: 'utf8',
+    ...place.serverUser,
+  });
   expect(made.stderr.replace(/initdb: (?:warning|hint).*\n/g, '')).toBe('');
   fs.writeFileSync(path.join(installation.dataDir, 'secret-key'), `${KEY}\n`, { mode: 0o600 });
   return withOldServer({ place, from: FROM }, BIN, async (connection) => {

@@ -6,7 +6,7 @@
 import type { IndexesOptions } from 'sequelize';
 import { addOptions } from 'sequelize-typescript';
 import { OWNER_FIELD } from '../../src/core/model/registry';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { fieldOf, fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 
 /** Longer texts may exceed the size limit of a B-tree entry and get a hash index, which supports equality only. */
@@ -81,7 +81,7 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
   return [...indexesByKey.values()];
 }
 
-const isReference = (field: FieldMeta): boolean => field.stored && Boolean(field.target) && field.name !== OWNER_FIELD.field;
+const isReference = (field: EntityField): boolean => field.stored && Boolean(field.target) && field.name !== OWNER_FIELD.field;
 
 /** Returns the columns of the default order, which always ends with the id. */
 function defaultOrderColumns(entity: Entity): IndexColumn[] {
@@ -105,7 +105,7 @@ function uniqueColumns(entity: Entity): string[] {
  * Returns stored fields that REST filters by in any view. Texts without a length limit are excluded, because filters by their full value are
  * unlikely.
  */
-function restFilterFields(entity: Entity): FieldMeta[] {
+function restFilterFields(entity: Entity): EntityField[] {
   const names = new Set(resourceOf(entity)!.metadata.views.flatMap((view) => view.filters.map(({ field }) => field)));
   return fieldsOf(entity).filter(
     (field) => names.has(field.name) && field.stored && !field.target && !(field.kind === 'string' && !field.maxLength),

@@ -100,7 +100,7 @@ export class Fitgraph {
   async user(username: string, { isSuperuser = false } = {}): Promise<Person> {
     const known = this.people.get(username);
     if (known) return known;
-    const session = this.database.session();
+    const session = this.database.createSession();
     const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
     const person = new Person(this.url, { id, token: await getOrCreateApiKey(id, session, this.vault) });
     this.people.set(username, person);

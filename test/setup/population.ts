@@ -1,5 +1,5 @@
 /** Creates rows of every type for two users, with many nulls and repeated values, to test filters and orders. */
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { fieldOf, fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { ORDER_BY_ID } from '../../src/core/sql/ordering';
 import { columnSet, selectStatement } from '../../src/core/sql/select';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
@@ -38,7 +38,7 @@ const TEXTS = [
 const isAccepted = (index: number) => index % 7 !== 6;
 
 /** Returns a value of the field for the row with this index; undefined for fields that keep the value of the sample. */
-function value(entity: Entity, field: FieldMeta, index: number, random: Random): unknown {
+function value(entity: Entity, field: EntityField, index: number, random: Random): unknown {
   if (resourceOf(entity)!.unique?.includes(field.name)) return undefined;
   if (field.null && random.chance(0.35)) return null;
   const published = resourceOf(entity)!.publishedValues?.[field.column!];

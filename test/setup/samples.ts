@@ -1,18 +1,18 @@
 /** Valid values for the fields of any resource, derived from their metadata, so that a rule can be tested for every resource. */
 import { MAX_INTEGER } from '../../src/contract/bounds';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { fieldOf, fieldsOf, type Entity, type EntityField } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import type { DumpRow } from '../../src/transfer/dump';
 
 export type Values = Record<string, unknown>;
 /** Returns the id, or ids, for a relation. */
-export type Parents = (field: FieldMeta) => unknown;
+export type Parents = (field: EntityField) => unknown;
 
 const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
 
-const isUnique = (entity: Entity, { name }: FieldMeta) => resourceOf(entity)!.unique?.includes(name);
+const isUnique = (entity: Entity, { name }: EntityField) => resourceOf(entity)!.unique?.includes(name);
 
-function value(entity: Entity, field: FieldMeta, number: number): unknown {
+function value(entity: Entity, field: EntityField, number: number): unknown {
   const published = field.column && resourceOf(entity)!.publishedValues?.[field.column];
   if (published) return published;
   switch (field.kind) {
@@ -47,7 +47,7 @@ function value(entity: Entity, field: FieldMeta, number: number): unknown {
 }
 
 /** Returns values by GraphQL name. Samples with different numbers differ in fields that must be unique. */
-export function sample(entity: Entity, number: number, parents: Parents, isIncluded: (field: FieldMeta) => boolean): Values {
+export function sample(entity: Entity, number: number, parents: Parents, isIncluded: (field: EntityField) => boolean): Values {
   const fields = fieldsOf(entity).filter(
     (field) => field.name !== 'id' && !field.setByDatabase && (field.stored || field.link) && isIncluded(field),
   );
@@ -55,7 +55,7 @@ export function sample(entity: Entity, number: number, parents: Parents, isInclu
 }
 
 /** Replaces a stored value, or each of several, by its GraphQL enum name. */
-export function toEnumName(field: Pick<FieldMeta, 'enum'>, value: unknown): unknown {
+export function toEnumName(field: Pick<EntityField, 'enum'>, value: unknown): unknown {
   if (!field.enum) return value;
   if (Array.isArray(value)) return value.map((one) => toEnumName(field, one));
   return Object.entries(field.enum.type).find(([, stored]) => stored === value)?.[0] ?? null;

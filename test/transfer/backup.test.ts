@@ -30,7 +30,7 @@ let image: { id: number; image: string };
 const mediaOf = ({ mediaFolder }: Fitgraph) => new Media(new FolderStore(mediaFolder));
 const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
 const restore = async (into: Fitgraph, from = file, replace = true) =>
-  restoreBackup({ file: from, backup: await inspectBackup(from), database: into.database, media: mediaOf(into), replace });
+  restoreBackup({ file: from, backup: await inspectBackup(from), database: into.database, media: mediaOf(into), shouldReplace: replace });
 
 /** Tables that are not part of a backup or change without a request. */
 const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
@@ -88,9 +88,9 @@ describe('a backup of a running server', () => {
   beforeAll(async () => {
     early = await cursor(ann);
     before = { rows: await rows(fitgraph), files: files(fitgraph) };
-    const { summary, missing } = await take(fitgraph);
+    const { summary, missingPaths } = await take(fitgraph);
     // The image row of the test catalogue has no file.
-    expect(missing).toEqual(['exercise-images/1/squat.png']);
+    expect(missingPaths).toEqual(['exercise-images/1/squat.png']);
     expect(summary.files).toBe(11);
     expect(summary.rows).toMatchObject({ user_account: 2, exercise_image: before.rows.exercise_image!.length });
   });
@@ -291,7 +291,13 @@ describe('a failed backup or restore', () => {
     // Simulates an archive that has lost a row since its inspection.
     backup.summary.rows.workout! += 1;
     const media = mediaOf(fitgraph);
-    const failing = restoreBackup({ file: path.join(folder, 'whole.tar.gz'), backup, database: fitgraph.database, media, replace: true });
+    const failing = restoreBackup({
+      file: path.join(folder, 'whole.tar.gz'),
+      backup,
+      database: fitgraph.database,
+      media,
+      shouldReplace: true,
+    });
     await expect(failing).rejects.toThrow(/workout has \d+ rows instead of/);
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);

@@ -19,7 +19,7 @@ test.each([1, 2, 3, 7, 1000])('splits a JSON array into its elements when chunks
   const elements = new JsonArraySplitter();
   const found = [];
   for (let at = 0; at < bytes.length; at += size) found.push(...elements.push(bytes.subarray(at, at + size)));
-  expect(elements.isWhole).toBe(true);
+  expect(elements.isComplete).toBe(true);
   expect(found.map(({ text }) => JSON.parse(text))).toEqual(JSON.parse(LIST));
   for (const { start, end, text } of found) expect(bytes.toString('utf8', start, end)).toBe(text);
 });

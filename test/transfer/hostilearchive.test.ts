@@ -58,7 +58,7 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
   return file;
 }
 
-const restore = async (file: string) => restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
+const restore = async (file: string) => restoreBackup({ file, backup: await inspectBackup(file), database, media, shouldReplace: true });
 
 async function databaseContents(): Promise<unknown> {
   const { rows } = await database.pool.query(

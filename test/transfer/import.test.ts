@@ -131,7 +131,7 @@ describe('a dump of every model', () => {
 
   test('has the same result when its rows are in reverse order', async () => {
     const before = await readEverything();
-    await load(dump().reverse(), { replace: true });
+    await load(dump().reverse(), { shouldReplace: true });
     expect(comparable(await readEverything())).toEqual(comparable(before));
   });
 
@@ -144,7 +144,7 @@ describe('a dump of every model', () => {
   test('replaces all rows when it is imported again with replace', async () => {
     const before = await readEverything();
     await owner().post('/workout/', { comment: 'to be replaced' });
-    const counts = await load(dump(), { replace: true });
+    const counts = await load(dump(), { shouldReplace: true });
     expect(counts.get('manager.workout')).toBe(2);
     expect(comparable(await readEverything())).toEqual(comparable(before));
   });
@@ -152,7 +152,7 @@ describe('a dump of every model', () => {
   test('keeps only the newest of several active schedules of a user active', async () => {
     const rows = dump();
     for (const { model: name, fields } of rows) if (name === 'manager.schedule') fields.is_active = true;
-    await load(rows, { replace: true });
+    await load(rows, { shouldReplace: true });
     expect((await owner().get('/schedule/?is_active=True')).body.results).toMatchObject([{ id: 32 }]);
     // A later import adds a schedule to the existing ones.
     const next = { ...rows.find(({ model: name }) => name === 'manager.schedule')!, pk: 40 };
@@ -164,7 +164,7 @@ describe('a dump of every model', () => {
     const rows = dump().map((row) =>
       row.model === 'exercises.exerciseimage' ? { ...row, fields: { ...row.fields, exercise: 31, is_main: true, status: '2' } } : row,
     );
-    await load(rows, { replace: true });
+    await load(rows, { shouldReplace: true });
     expect((await fitgraph.anonymous.get('/exerciseimage/?is_main=True')).body.results).toMatchObject([{ id: 32 }]);
   });
 
@@ -328,7 +328,7 @@ test('gives body weights the unit in the profile of their owner, wherever it is 
     if (name === 'weight.weightentry') delete fields.unit;
   }
   for (const order of [rows, rows.toReversed()]) {
-    await load(order, { replace: true });
+    await load(order, { shouldReplace: true });
     expect(await fitgraph.sql('SELECT "unit" FROM "weight_entry"')).toEqual([{ unit: 'lb' }, { unit: 'lb' }]);
   }
 });

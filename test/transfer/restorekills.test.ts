@@ -46,7 +46,7 @@ beforeAll(async () => {
   build();
   source = await createSide('source', 'catalogue');
   put(source, 'the picture of the backup');
-  const id = await createUser({ username: 'ann', password: 'a good password' }, source.database.session());
+  const id = await createUser({ username: 'ann', password: 'a good password' }, source.database.createSession());
   await source.database.pool.query(
     `INSERT INTO "workout" ("user_id", "comment", "creation_date") SELECT $1, 'workout ' || n, '2026-01-01' FROM generate_series(1, $2::int) n`,
     [id, WORKOUTS],
@@ -127,7 +127,7 @@ async function killedAt(into: Side, point: (into: Side) => Promise<boolean>, ...
 test('keeps the old data at whatever moment a restore is killed, and completes a repeated restore', async () => {
   const into = await createSide('into', 'catalogue');
   put(into, 'the old picture');
-  await createUser({ username: 'bob', password: 'a good password' }, into.database.session());
+  await createUser({ username: 'bob', password: 'a good password' }, into.database.createSession());
   const before = await digest(into);
   for (const [what, point] of POINTS) {
     await killedAt(into, point, '--replace');

@@ -4,7 +4,7 @@ import type { Context, Viewer } from '../context';
 import { forbiddenError, ClientError, unauthenticatedError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
-import { scopesInclude, scopeName, type Access, type Scope } from './scopes';
+import { scopesInclude, scopeName, type AccessKind, type Scope } from './scopes';
 import { columnEquals, type SqlCondition } from './conditions';
 
 type AccessContext = Pick<Context, 'viewer' | 'policies'>;
@@ -12,7 +12,7 @@ type AccessContext = Pick<Context, 'viewer' | 'policies'>;
 /** Returns an error if the viewer's access token lacks the required scope. Without an access token, scopes do not restrict the viewer. */
 export function missingScopeError(
   group: ScopeGroup | undefined,
-  access: Access,
+  access: AccessKind,
   { viewer }: Pick<Context, 'viewer'>,
 ): ClientError | undefined {
   const scopes = viewer?.scopes;
@@ -21,7 +21,7 @@ export function missingScopeError(
   return new ClientError('FORBIDDEN', `This token is not for that: it lacks the scope ${scope}.`, { scope });
 }
 
-function requireScope(entity: Entity, access: Access, context: Pick<Context, 'viewer'>): void {
+function requireScope(entity: Entity, access: AccessKind, context: Pick<Context, 'viewer'>): void {
   const error = missingScopeError(resourceOf(entity)!.scopeGroup, access, context);
   if (error) throw error;
 }
@@ -53,7 +53,7 @@ const columnConditions = (values: Readonly<Record<string, string>> = {}): SqlCon
   Object.entries(values).map(([column, value]) => columnEquals(column, value));
 
 /** Returns the conditions for the rows of a public resource that are visible to everyone, because they have passed review. */
-export const publishedConditions = (entity: Entity): SqlCondition[] => columnConditions(resourceOf(entity)?.publishedValues);
+export const publishedRowConditions = (entity: Entity): SqlCondition[] => columnConditions(resourceOf(entity)?.publishedValues);
 
 /** Whether a public resource may have rows that are hidden from some viewers, such as those pending review. */
 export const mayHaveHiddenRows = (entity: Entity): boolean => {
@@ -78,7 +78,7 @@ export function visibleRowConditions(entity: Entity, context: AccessContext): Sq
   const parentField = context.policies.showsUnreviewed ? undefined : resourceOf(entity)?.visibilityParent;
   return [
     ...ownerConditions(entity, context),
-    ...publishedConditions(entity),
+    ...publishedRowConditions(entity),
     ...(parentField ? [parentVisibleCondition(entity, parentField, context)] : []),
   ];
 }
@@ -95,18 +95,18 @@ function parentVisibleCondition(entity: Entity, parentField: string, context: Ac
 }
 
 /**
- * Whether references written by the viewer may lead to all rows of a public entity, even those pending review, or to all own rows of an owned entity.
+ * Whether the viewer may write references to all rows of a public entity, even those pending review, or to all own rows of an owned entity.
  */
 export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boolean =>
   context.policies.showsUnreviewed || isReviewer(context) || !mayHaveHiddenRows(entity);
 
-/** Returns the conditions for the rows to which references written by the viewer may lead. In REST these include rows pending review. */
+/** Returns the conditions for the rows that references written by the viewer may point to. In REST these include rows pending review. */
 export const referenceableRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
   mayReferenceAllRows(entity, context) ? ownerConditions(entity, context) : visibleRowConditions(entity, context);
 
 /**
- * Whether foreign keys alone reject every reference that violates `referenceableRowConditions`: foreign keys to owned tables include the owner, and
- * all rows of other tables may be referenced. Throws if `referenceableRowConditions` throws.
+ * Whether foreign keys alone reject every reference to a row that does not meet `referenceableRowConditions`. This is so for owned tables, because
+ * their foreign keys include the owner, and for public tables of which all rows may be referenced. Throws if `referenceableRowConditions` throws.
  */
 export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext): boolean {
   ownerConditions(entity, context);
@@ -139,7 +139,7 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
  * Returns the id of the owner of the rows whose changes the viewer may receive: the viewer's id, or null for an anonymous client, who receives only
  * changes of public rows. Throws if the viewer may not read one of the entities.
  */
-export function ownerIdForChangeFeed(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
+export function ownerIdForChangeLog(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
   const owned = entities.filter((entity) => resourceOf(entity)!.owned);
   if (!viewer && owned.length) throw unauthenticatedError();
   for (const entity of owned) requireScope(entity, 'read', { viewer });
@@ -147,7 +147,7 @@ export function ownerIdForChangeFeed(entities: readonly Entity[], { viewer }: Pi
 }
 
 /** Returns the owner field of a new row with its value; empty for a public entity. Throws if the viewer may not create rows of the entity. */
-export function ownerColumnValues(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
+export function ownerFieldValues(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
   if (!viewer) throw unauthenticatedError();
   requireScope(entity, 'write', { viewer });
   return resourceOf(entity)?.owned ? { [OWNER_FIELD.field]: viewer.id } : {};

@@ -9,11 +9,11 @@ export type ParameterBinder = (value: unknown, needsCustomPlan?: boolean) => str
 export type SqlCondition = (alias: string, bind: ParameterBinder) => string;
 
 /** Joins conditions by AND, without the keyword WHERE. Returns an empty text if there are none. */
-export const joinByAnd = (conditions: readonly SqlCondition[], alias: string, bind: ParameterBinder): string =>
+export const conjunctionSql = (conditions: readonly SqlCondition[], alias: string, bind: ParameterBinder): string =>
   conditions.map((condition) => condition(alias, bind)).join(' AND ');
 
 export const whereClause = (conditions: readonly SqlCondition[], alias: string, bind: ParameterBinder): string =>
-  conditions.length ? ` WHERE ${joinByAnd(conditions, alias, bind)}` : '';
+  conditions.length ? ` WHERE ${conjunctionSql(conditions, alias, bind)}` : '';
 
 export function createParameterBinder(): { bind: ParameterBinder; values: StatementParameters } {
   const values: StatementParameters = [];

@@ -5,7 +5,7 @@
 import { registerChoices } from '../model/choices';
 import type { ScopeGroup } from '../../contract/metadata';
 
-export const SCOPE_GROUPS: Readonly<Record<ScopeGroup, string>> = {
+export const SCOPE_GROUP_DESCRIPTIONS: Readonly<Record<ScopeGroup, string>> = {
   account: 'the account itself: names, e-mail address, preferences',
   training: 'workouts, schedules, sessions and logs',
   nutrition: 'nutrition plans and the diary',
@@ -13,15 +13,15 @@ export const SCOPE_GROUPS: Readonly<Record<ScopeGroup, string>> = {
   catalogue: 'what one adds to the catalogue of exercises, which everybody reads',
 };
 
-export type Access = 'read' | 'write';
-export type Scope = Access | `${Access}:${ScopeGroup}`;
+export type AccessKind = 'read' | 'write';
+export type Scope = AccessKind | `${AccessKind}:${ScopeGroup}`;
 
-const groupEntries = Object.entries(SCOPE_GROUPS) as [ScopeGroup, string][];
+const groupEntries = Object.entries(SCOPE_GROUP_DESCRIPTIONS) as [ScopeGroup, string][];
 
 /** Returns the name of a scope in GraphQL, such as `READ_TRAINING`. */
 export const scopeName = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
 
-const scopeDescription = (access: Access, subject: string) =>
+const scopeDescription = (access: AccessKind, subject: string) =>
   access === 'read' ? `Reading ${subject}.` : `Reading and writing ${subject}.`;
 
 export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'] as const).flatMap((access): [Scope, string][] => [
@@ -37,5 +37,5 @@ export const TokenScope = registerChoices(
 
 export const isScope = (text: string): text is Scope => SCOPES.some(([scope]) => scope === text);
 
-export const scopesInclude = (scopes: ReadonlySet<Scope>, access: Access, group: ScopeGroup): boolean =>
+export const scopesInclude = (scopes: ReadonlySet<Scope>, access: AccessKind, group: ScopeGroup): boolean =>
   scopes.has('write') || scopes.has(`write:${group}`) || (access === 'read' && (scopes.has('read') || scopes.has(`read:${group}`)));

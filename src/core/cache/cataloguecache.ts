@@ -9,12 +9,12 @@ import { ORDER_BY_ID } from '../sql/ordering';
 import { columnSet, selectStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
-const CHANNEL = 'fitgraph_reference';
+const NOTIFICATION_CHANNEL = 'fitgraph_reference';
 
 export class CatalogueCache {
-  private readonly rows = new Map<Entity, Map<number, Row>>();
-  private readonly byTable = new Map<string, Entity>();
-  private lastRead: Promise<void> = Promise.resolve();
+  private readonly rowsByEntity = new Map<Entity, Map<number, Row>>();
+  private readonly entitiesByTable = new Map<string, Entity>();
+  private lastReadPromise: Promise<void> = Promise.resolve();
   /** A scheduled read of all tables that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
   /** Number of completed reads, which serves as the version of the cached rows. */
@@ -28,46 +28,46 @@ export class CatalogueCache {
     listener: NotificationListener,
     log: Logger,
   ) {
-    for (const entity of entities) if (resourceOf(entity)!.inMemory) this.byTable.set(resourceOf(entity)!.table, entity);
-    listener.on(CHANNEL, {
+    for (const entity of entities) if (resourceOf(entity)!.inMemory) this.entitiesByTable.set(resourceOf(entity)!.table, entity);
+    listener.registerHandler(NOTIFICATION_CHANNEL, {
       onNotification: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
       onMissedNotifications: () => this.reload(),
     });
   }
 
   get<M>(entity: Entity<M>, id: number): RowOf<M> | null {
-    return (this.rows.get(entity)?.get(id) as RowOf<M> | undefined) ?? null;
+    return (this.rowsByEntity.get(entity)?.get(id) as RowOf<M> | undefined) ?? null;
   }
 
-  all<M>(entity: Entity<M>): RowOf<M>[] {
-    return [...(this.rows.get(entity)?.values() ?? [])] as RowOf<M>[];
+  rowsOf<M>(entity: Entity<M>): RowOf<M>[] {
+    return [...(this.rowsByEntity.get(entity)?.values() ?? [])] as RowOf<M>[];
   }
 
-  get size(): number {
-    return [...this.rows.values()].reduce((sum, { size }) => sum + size, 0);
+  get rowCount(): number {
+    return [...this.rowsByEntity.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   get tables(): string[] {
-    return [...this.byTable.keys()];
+    return [...this.entitiesByTable.keys()];
   }
 
   /**
-   * Reads all tables again. Reads run one after the other, so that an older read cannot overwrite the rows of a newer one. Calls share a scheduled
-   * read that has not started yet.
+   * Reads all tables again. Reads run one after the other, so that an older read cannot overwrite the rows of a newer one. While a scheduled read has
+   * not started yet, further calls schedule no other read and return its promise.
    */
   reload(): Promise<void> {
-    this.scheduledRead ??= this.lastRead = this.lastRead
+    this.scheduledRead ??= this.lastReadPromise = this.lastReadPromise
       .catch(() => undefined)
       .then(() => {
         this.scheduledRead = undefined;
-        return this.read();
+        return this.readTables();
       });
     return this.scheduledRead;
   }
 
-  private async read(): Promise<void> {
+  private async readTables(): Promise<void> {
     const [snapshotRow] = await this.database.queryAsServer('SELECT pg_current_snapshot()::text AS "snapshot"');
-    for (const entity of this.byTable.values()) {
+    for (const entity of this.entitiesByTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnSet(entity, names, 'bytes');
       // Adds the name of the table to the error, because PostgreSQL's message for a damaged row does not contain it.
@@ -76,7 +76,7 @@ export class CatalogueCache {
           ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
           : error;
       });
-      this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
+      this.rowsByEntity.set(entity, new Map(rows.map((row) => [row.id, row])));
     }
     this.snapshot = snapshotRow!.snapshot;
     this.generation += 1;

@@ -6,10 +6,10 @@ import { LRUCache } from 'lru-cache';
 import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
 import type { Context } from '../context';
 
-const MAX_OWNERS = 10_000;
-const MAX_VALUES = 2_000;
+const MAX_CACHED_OWNERS = 10_000;
+const MAX_CACHED_VALUES = 2_000;
 /** Maximum number of objects of all cached values, those of outdated versions included. An object takes 350 bytes on average. */
-const MAX_OBJECTS = 200_000;
+const MAX_CACHED_OBJECTS = 200_000;
 
 /** A version of a user's data and all public data. */
 interface DataVersion {
@@ -47,9 +47,9 @@ export class DerivedValueCache {
   private readonly values: LRUCache<string, Promise<unknown>>;
   private lastVersionNumber = 0;
 
-  constructor({ maxOwners = MAX_OWNERS, maxValues = MAX_VALUES } = {}) {
+  constructor({ maxOwners = MAX_CACHED_OWNERS, maxValues = MAX_CACHED_VALUES } = {}) {
     this.versions = new LRUCache({ max: maxOwners, ttl: MAX_SNAPSHOT_AGE_MS });
-    this.values = new LRUCache({ max: maxValues, maxSize: MAX_OBJECTS, sizeCalculation: () => 1 });
+    this.values = new LRUCache({ max: maxValues, maxSize: MAX_CACHED_OBJECTS, sizeCalculation: () => 1 });
   }
 
   get size(): { versions: number; values: number; objects: number } {
@@ -59,28 +59,31 @@ export class DerivedValueCache {
   /**
    * Returns the value with this name that is computed from an owner's rows. The cache is bypassed unless the version of the owner's data was
    * determined before the request started: otherwise the request may already have read data of an earlier version, and the computed value would be
-   * cached for the wrong version. Even then, and if the value is too large for the cache, a request computes it only once until it writes.
+   * cached for the wrong version. If the value does not come from the cache, the request still computes it only once, until the request writes.
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
     const computeOnce = (computeValue = compute) =>
       shareOrCompute(context.loaders.derivedValues as Map<string, Promise<T>>, name, computeValue);
-    // Cached values are computed from all rows of the owner, some of which a scoped access token may not read. Such requests bypass the cache.
+    // Cached values are computed from all rows of the owner, some of which an access token may not permit to read. So requests with an access token
+    // bypass the cache.
     if (context.viewer?.scopes) return computeOnce();
     // A transaction sees its own uncommitted rows, which must not affect values that other requests read. So it bypasses the cache.
     if (context.session.isInTransaction) return computeOnce();
-    const version = await context.loaders.get<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context)).load(ownerId);
+    const version = await context.loaders
+      .getOrCreate<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context))
+      .load(ownerId);
     if (version.takenAt >= context.request.startedAt) return computeOnce();
     return computeOnce(() => this.getCachedOrCompute(`${version.number} ${context.api} ${name}`, compute));
   }
 
   private getCachedOrCompute<T extends object>(key: string, compute: () => Promise<T> | T): Promise<T> {
     const pendingValue = shareOrCompute(this.values as LRUCache<string, Promise<T>>, key, compute);
-    // `set` changes the size of an entry only together with its value.
+    // `LRUCache.set` ignores a new size if the value of the entry is the same, so the entry is deleted first.
     const updateSize = (size: number) => {
       if (this.values.peek(key) === pendingValue && this.values.delete(key)) this.values.set(key, pendingValue, { size });
     };
     pendingValue.then(
-      (value) => value instanceof LazyDerivedValue && (value.onGrowth ??= updateSize),
+      (value) => value instanceof LazyDerivedValue && (value.onObjectCountChange ??= updateSize),
       () => undefined,
     );
     return pendingValue;
@@ -100,7 +103,7 @@ export class DerivedValueCache {
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
       [ownerIds, cachedVersions.map((version) => version?.snapshot ?? null), catalogueSnapshot, tables],
     );
-    // `unread` is true if an in-memory table has changed since it was read, and the notification of the change has not arrived yet.
+    // The column `unread` is true if an in-memory table has changed since the catalogue cache read it. Its notification may not have arrived yet.
     if (rows[0]!.unread) await catalogue.reload();
     return ownerIds.map((id, index) => {
       const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
@@ -112,31 +115,31 @@ export class DerivedValueCache {
   }
 }
 
-/** A cached value whose parts are computed lazily and cached as long as the value itself. */
+/** A cached value whose components are computed lazily and cached as long as the value itself. */
 export abstract class LazyDerivedValue {
-  private readonly partsByName = new Map<string, Promise<unknown>>();
-  private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
+  private readonly componentsByName = new Map<string, Promise<unknown>>();
+  private readonly componentsBySelection = new WeakMap<object, Promise<unknown>>();
   private objectCount = 1;
-  /** Receives the number of objects of a value, with all its parts, whenever parts have been computed. */
-  onGrowth?: (objectCount: number) => void;
+  /** Called with the number of objects of the value, including all its components, whenever a component has been computed. */
+  onObjectCountChange?: (objectCount: number) => void;
 
-  /** `whole`: the value of which this one is a part. */
+  /** `whole`: the value of which this one is a component; absent for a value that is cached by itself. */
   constructor(private readonly whole?: LazyDerivedValue) {}
 
-  /** Returns a part, which is computed at most once. Its key is a name or the array of field nodes of a selection. */
+  /** Returns a component, which is computed at most once. Its key is a name, or the `selectionKey` of a selection. */
   protected computeOnce<T>(key: string | object, compute: () => Promise<T>): Promise<T> {
-    const parts = (typeof key === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>;
+    const parts = (typeof key === 'string' ? this.componentsByName : this.componentsBySelection) as Map<unknown, Promise<T>>;
     return shareOrCompute(parts, key, async () => {
       const part = await compute();
-      this.countObjects(Array.isArray(part) ? part.length + 1 : 1);
+      this.addToObjectCount(Array.isArray(part) ? part.length + 1 : 1);
       return part;
     });
   }
 
-  /** Adds to the number of objects that this value consists of, which the size limit of the cache counts. */
-  protected countObjects(count: number): void {
-    if (this.whole) return this.whole.countObjects(count);
+  /** Adds to the number of objects of this value, which count towards the size limit of the cache. */
+  protected addToObjectCount(count: number): void {
+    if (this.whole) return this.whole.addToObjectCount(count);
     this.objectCount += count;
-    this.onGrowth?.(this.objectCount);
+    this.onObjectCountChange?.(this.objectCount);
   }
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import type { DatabaseSession } from '../../database/session';
-import { publishedConditions } from '../access/access';
+import { publishedRowConditions } from '../access/access';
 import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
 import { createParameterBinder, whereClause } from '../access/conditions';
 import { fieldOf, type Entity } from '../model/fields';
@@ -15,17 +15,17 @@ import { fieldSqlExpression, fromClause } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
 import { foldedExpression } from '../sql/textsearch';
 
-const CHANNEL = 'fitgraph_names';
+const NOTIFICATION_CHANNEL = 'fitgraph_names';
 /** Tables with more names than this are not indexed. */
 const MAX_INDEXED_NAMES = 500_000;
 /** The pause after a rebuild of an index is this many times as long as the rebuild. */
-const PAUSE_FACTOR = 10;
+const REBUILD_PAUSE_FACTOR = 10;
 /** Pause before the names of a table are read again if it has more than MAX_INDEXED_NAMES or could not be read. */
 const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
 /** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
-const SEPARATOR = '\0';
+const NAME_SEPARATOR = '\0';
 
-export interface NamedRow {
+export interface NameMatch {
   id: number;
   name: string;
 }
@@ -41,12 +41,12 @@ interface NameIndex {
   names: string[];
   /** All names, case-folded like `search_fold` in SQL, joined by SEPARATOR. */
   joinedNames: string;
-  /** For each name, the offset in `text` at which the next name starts. */
-  ends: Int32Array;
+  /** For each name, the offset in `joinedNames` at which the next name starts. */
+  nextNameOffsets: Int32Array;
 }
 
 export class NameIndexes {
-  private readonly tables = new Map<Entity, TableIndex>();
+  private readonly indexesByEntity = new Map<Entity, TableNameIndex>();
 
   constructor(
     database: Database,
@@ -54,26 +54,29 @@ export class NameIndexes {
     listener: NotificationListener,
     private readonly log: Logger,
   ) {
-    for (const entity of entities) if (resourceOf(entity)!.namesInMemory) this.tables.set(entity, new TableIndex(database, entity, log));
-    const tables = [...this.tables.values()];
-    listener.on(CHANNEL, {
-      onNotification: (name) => tables.find((table) => table.name === name)?.readSoon(),
-      onMissedNotifications: () => tables.forEach((table) => table.readSoon()),
+    for (const entity of entities)
+      if (resourceOf(entity)!.namesInMemory) this.indexesByEntity.set(entity, new TableNameIndex(database, entity, log));
+    const tables = [...this.indexesByEntity.values()];
+    listener.registerHandler(NOTIFICATION_CHANNEL, {
+      onNotification: (name) => tables.find((table) => table.tableName === name)?.scheduleRead(),
+      onMissedNotifications: () => tables.forEach((table) => table.scheduleRead()),
     });
   }
 
   /** Builds all indexes. An unreadable table, such as one with a damaged page, does not prevent the start; it is searched in the database instead. */
   async start(): Promise<void> {
-    for (const table of this.tables.values())
-      await table.read().catch((error) => this.log.error({ err: error, table: table.name }, 'the names of a table could not be read'));
+    for (const table of this.indexesByEntity.values())
+      await table
+        .readNames()
+        .catch((error) => this.log.error({ err: error, table: table.tableName }, 'the names of a table could not be read'));
   }
 
   stop(): void {
-    for (const table of this.tables.values()) table.stop();
+    for (const table of this.indexesByEntity.values()) table.stop();
   }
 
-  get size(): number {
-    return [...this.tables.values()].reduce((sum, { size }) => sum + size, 0);
+  get nameCount(): number {
+    return [...this.indexesByEntity.values()].reduce((sum, { nameCount }) => sum + nameCount, 0);
   }
 
   /**
@@ -87,15 +90,15 @@ export class NameIndexes {
     filterValues: readonly number[],
     max: number,
     session: DatabaseSession,
-  ): Promise<NamedRow[] | undefined> {
-    return this.tables.get(entity)!.find(part, filterValues, max, session);
+  ): Promise<NameMatch[] | undefined> {
+    return this.indexesByEntity.get(entity)!.find(part, filterValues, max, session);
   }
 }
 
-class TableIndex {
-  readonly name: string;
-  private index?: NameIndex;
-  private lastRead: Promise<void> = Promise.resolve();
+class TableNameIndex {
+  readonly tableName: string;
+  private nameIndex?: NameIndex;
+  private lastReadPromise: Promise<void> = Promise.resolve();
   /** A scheduled read of the table that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
   private readonly stopController = new AbortController();
@@ -107,35 +110,35 @@ class TableIndex {
     private readonly entity: Entity,
     private readonly log: Logger,
   ) {
-    this.name = resourceOf(entity)!.table;
+    this.tableName = resourceOf(entity)!.table;
   }
 
-  get size(): number {
-    return this.index?.names.length ?? 0;
+  get nameCount(): number {
+    return this.nameIndex?.names.length ?? 0;
   }
 
-  async find(part: string, filterValues: readonly number[], max: number, session: DatabaseSession): Promise<NamedRow[] | undefined> {
-    const { index } = this;
-    if (index && performance.now() - index.readAt < MAX_SNAPSHOT_AGE_MS) {
+  async find(part: string, filterValues: readonly number[], max: number, session: DatabaseSession): Promise<NameMatch[] | undefined> {
+    const { nameIndex } = this;
+    if (nameIndex && performance.now() - nameIndex.readAt < MAX_SNAPSHOT_AGE_MS) {
       const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChangedSql('$2', '$3')} AS "changed"`, [
         part,
-        [this.name],
-        index.snapshot,
+        [this.tableName],
+        nameIndex.snapshot,
       ]);
-      if (!state!.changed) return searchIndex(index, state!.part, new Set(filterValues), max);
+      if (!state!.changed) return searchIndex(nameIndex, state!.part, new Set(filterValues), max);
     }
-    this.readSoon();
+    this.scheduleRead();
     return undefined;
   }
 
-  /** Schedules a read after the current one and a pause. Calls share a read that has not started yet. */
-  readSoon(): void {
+  /** Schedules a read that starts after the current one and a pause. Does nothing if a scheduled read has not started yet. */
+  scheduleRead(): void {
     const { signal } = this.stopController;
-    this.scheduledRead ??= this.lastRead = this.lastRead
+    this.scheduledRead ??= this.lastReadPromise = this.lastReadPromise
       .then(() => sleep(Math.max(0, this.nextReadAt - performance.now()), undefined, { ref: false, signal }))
       .then(() => {
         this.scheduledRead = undefined;
-        return this.read();
+        return this.readNames();
       })
       .catch((error) => {
         if (!signal.aborted) this.log.error({ err: error }, 'the names of a table could not be read');
@@ -146,10 +149,10 @@ class TableIndex {
     this.stopController.abort();
   }
 
-  async read(): Promise<void> {
+  async readNames(): Promise<void> {
     const startedAt = performance.now();
     try {
-      this.index = await this.database.withoutTimeouts(async (client) => {
+      this.nameIndex = await this.database.withoutTimeouts(async (client) => {
         const { searchField, filterField } = resourceOf(this.entity)!.namesInMemory!;
         const nameField = fieldOf(this.entity, searchField);
         const columns = [
@@ -161,7 +164,7 @@ class TableIndex {
         // The snapshot is taken before the read. A change in between is not in the snapshot, so it causes another read.
         const { rows: snapshots } = await client.query('SELECT pg_current_snapshot()::text AS "snapshot"');
         const { rows } = await client.query({
-          text: `SELECT t."id", ${columns.join(', ')} ${fromClause(this.entity)}${whereClause(publishedConditions(this.entity), 't', bind)}
+          text: `SELECT t."id", ${columns.join(', ')} ${fromClause(this.entity)}${whereClause(publishedRowConditions(this.entity), 't', bind)}
             ORDER BY ${fieldSqlExpression(nameField, 't')}, t."id" LIMIT ${MAX_INDEXED_NAMES + 1}`,
           values,
           rowMode: 'array',
@@ -172,7 +175,7 @@ class TableIndex {
       });
     } finally {
       const endedAt = performance.now();
-      this.nextReadAt = endedAt + (this.index ? PAUSE_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_PAUSE_MS);
+      this.nextReadAt = endedAt + (this.nameIndex ? REBUILD_PAUSE_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_PAUSE_MS);
     }
   }
 }
@@ -189,21 +192,21 @@ function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex 
     filterValues[row] = filterValue;
     names.push(name);
     texts.push(text);
-    ends[row] = textEnd += text.length + SEPARATOR.length;
+    ends[row] = textEnd += text.length + NAME_SEPARATOR.length;
   });
-  return { snapshot, readAt: performance.now(), ids, filterValues, names, joinedNames: texts.join(SEPARATOR), ends };
+  return { snapshot, readAt: performance.now(), ids, filterValues, names, joinedNames: texts.join(NAME_SEPARATOR), nextNameOffsets: ends };
 }
 
 function searchIndex(
-  { ids, filterValues, names, joinedNames: text, ends }: NameIndex,
+  { ids, filterValues, names, joinedNames: text, nextNameOffsets }: NameIndex,
   part: string,
   wantedValues: ReadonlySet<number>,
   max: number,
-): NamedRow[] {
-  const matches: NamedRow[] = [];
+): NameMatch[] {
+  const matches: NameMatch[] = [];
   let row = 0;
-  for (let position = text.indexOf(part); position >= 0 && matches.length < max; position = text.indexOf(part, ends[row])) {
-    while (position >= ends[row]!) row += 1;
+  for (let position = text.indexOf(part); position >= 0 && matches.length < max; position = text.indexOf(part, nextNameOffsets[row])) {
+    while (position >= nextNameOffsets[row]!) row += 1;
     if (wantedValues.has(filterValues[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
   }
   return matches;

@@ -14,7 +14,7 @@ import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError, ClientError } from '../model/errors';
 import type { NotificationListener } from './listener';
 
-const CHANNEL = 'fitgraph_change';
+const NOTIFICATION_CHANNEL = 'fitgraph_change';
 /** Age up to which a cursor is accepted. */
 export const CURSOR_MAX_AGE_DAYS = 30;
 /** Changes are kept for this time after the cursors that need them have expired. */
@@ -47,8 +47,8 @@ export interface LoggedChange {
   at: string;
 }
 
-/** A decoded cursor, which says what changes a client has read. */
-interface Position {
+/** A decoded cursor, which says which changes a client has read. */
+interface ChangeLogPosition {
   /** Id of the change log. */
   logId: string;
   /** Unix time in seconds at which the cursor was created. */
@@ -65,21 +65,21 @@ interface Position {
 
 const INVALID_CURSOR_MESSAGE = 'This is not a valid cursor of changes.';
 const INVALID_SNAPSHOT_SQLSTATES = ['22P02', '22003'];
-const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
+const SNAPSHOT_PATTERN = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 
 /** Returns the xmax of a snapshot: when it was taken, no transaction with this id or a later one had completed. */
 const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
-const cursorAt = ({ logId, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
+const cursorAt = ({ logId, issuedAt, seenSnapshot, untilSnapshot, afterId }: ChangeLogPosition) =>
   encodeCursor(untilSnapshot === undefined ? [logId, issuedAt, seenSnapshot] : [logId, issuedAt, seenSnapshot, untilSnapshot, afterId]);
 
-function parsePosition(cursor: string): Position {
+function parsePosition(cursor: string): ChangeLogPosition {
   const [log, issuedAt, seenSnapshot, untilSnapshot, afterId] = decodeCursor(cursor) ?? [];
-  const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT.test(value);
+  const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT_PATTERN.test(value);
   const isValidPage = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
   if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !isValidPage)
     throw invalidArgumentError('since', INVALID_CURSOR_MESSAGE);
-  return { logId: log, issuedAt, seenSnapshot, untilSnapshot, afterId } as Position;
+  return { logId: log, issuedAt, seenSnapshot, untilSnapshot, afterId } as ChangeLogPosition;
 }
 
 const cursorExpiredError = () =>
@@ -88,13 +88,13 @@ const cursorExpiredError = () =>
     'The changes since this cursor are no longer available. Read everything again and continue from a new cursor.',
   );
 
-const tooManySubscriptions = (max: number) => new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
+const tooManySubscriptionsError = (max: number) => new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
 
 /**
  * Whether the log contains all transactions up to the position of a client; a restore or failover may have lost some. `endTransactionId` is the first id
  * after the end of the log; null if the end is unknown.
  */
-const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId: bigint | string | null): boolean =>
+const isWithinLog = ({ seenSnapshot, untilSnapshot }: ChangeLogPosition, endTransactionId: bigint | string | null): boolean =>
   endTransactionId !== null &&
   [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || xmaxOf(snapshot) <= BigInt(endTransactionId));
 
@@ -109,7 +109,7 @@ export interface ChangeFilter {
 /** Returns the SQL that reads changes after a position. The viewer's and public changes are separate subqueries, so that each uses its own index. */
 function changesQuery(
   { ownerId, ownedTables, publicTables }: ChangeFilter,
-  position: Position | undefined,
+  position: ChangeLogPosition | undefined,
   limit: number,
 ): { text: string; values: StatementParameters } {
   const { bind, values } = createParameterBinder();
@@ -144,9 +144,9 @@ export interface ChangePage {
 
 export class ChangeLog {
   /** Callbacks of subscriptions by topic: a user id or the name of a public table, as in the payloads of notifications. */
-  private readonly callbacks = new Map<string, Set<() => void>>();
-  private readonly watchers = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
-  private readonly anonymousWatchers = new ConcurrencyLimiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
+  private readonly callbacksByTopic = new Map<string, Set<() => void>>();
+  private readonly watcherLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
+  private readonly anonymousWatcherLimiter = new ConcurrencyLimiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
   private pruneTimer?: NodeJS.Timeout;
 
   constructor(
@@ -154,10 +154,10 @@ export class ChangeLog {
     listener: NotificationListener,
     private readonly log: Logger,
   ) {
-    listener.on(CHANNEL, {
+    listener.registerHandler(NOTIFICATION_CHANNEL, {
       onNotification: (payload) => {
         if (!isUserIdPayload(payload)) database.replica?.recordChange();
-        if (payload === '') this.wakeAll();
+        if (payload === '') this.wakeAllWatchers();
         else this.wake(payload);
       },
       onMissedNotifications: async () => {
@@ -167,15 +167,15 @@ export class ChangeLog {
         await this.renewLogIfServerChanged().catch((error) =>
           this.log.warn({ err: error }, 'the change log could not be compared with the database'),
         );
-        this.wakeAll();
+        this.wakeAllWatchers();
       },
     });
   }
 
   async start(): Promise<void> {
     await this.renewLogIfServerChanged();
-    await this.prune();
-    const pruneAndLog = () => this.prune().catch((error) => this.log.error({ err: error }, 'old changes could not be removed'));
+    await this.pruneChanges();
+    const pruneAndLog = () => this.pruneChanges().catch((error) => this.log.error({ err: error }, 'old changes could not be removed'));
     this.pruneTimer = setInterval(() => void pruneAndLog(), PRUNE_INTERVAL_MS).unref();
   }
 
@@ -192,8 +192,8 @@ export class ChangeLog {
         throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE) : error;
       });
     let rows = await runQuery();
-    // `here` is false if the current change log was started by another PostgreSQL server, or by this server before a restart. Then a new log must be
-    // started.
+    // The column `here` is false if the current change log was started by another PostgreSQL server, or by this server before a restart. Then a new
+    // log must be started.
     if (!rows[0]!.here) {
       await this.renewLogIfServerChanged();
       rows = await runQuery();
@@ -218,35 +218,35 @@ export class ChangeLog {
   }
 
   /** Calls `wake` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterCaller, wake: () => void): () => void {
-    if (!this.watchers.tryAcquire(caller)) throw tooManySubscriptions(MAX_WATCHERS_PER_CALLER);
-    if (ownerId === null && !this.anonymousWatchers.tryAcquire(null)) {
-      this.watchers.release(caller);
-      throw tooManySubscriptions(MAX_ANONYMOUS_WATCHERS);
+  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterCaller, wakeWatchersOf: () => void): () => void {
+    if (!this.watcherLimiter.tryAcquire(caller)) throw tooManySubscriptionsError(MAX_WATCHERS_PER_CALLER);
+    if (ownerId === null && !this.anonymousWatcherLimiter.tryAcquire(null)) {
+      this.watcherLimiter.release(caller);
+      throw tooManySubscriptionsError(MAX_ANONYMOUS_WATCHERS);
     }
     const topics = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
-    for (const topic of topics) this.callbacks.set(topic, (this.callbacks.get(topic) ?? new Set()).add(wake));
+    for (const topic of topics) this.callbacksByTopic.set(topic, (this.callbacksByTopic.get(topic) ?? new Set()).add(wakeWatchersOf));
     return () => {
-      this.watchers.release(caller);
-      if (ownerId === null) this.anonymousWatchers.release(null);
+      this.watcherLimiter.release(caller);
+      if (ownerId === null) this.anonymousWatcherLimiter.release(null);
       for (const topic of topics) {
-        const callbacks = this.callbacks.get(topic)!;
-        callbacks.delete(wake);
-        if (!callbacks.size) this.callbacks.delete(topic);
+        const callbacks = this.callbacksByTopic.get(topic)!;
+        callbacks.delete(wakeWatchersOf);
+        if (!callbacks.size) this.callbacksByTopic.delete(topic);
       }
     };
   }
 
   get watcherCount(): number {
-    return this.watchers.state.busy;
+    return this.watcherLimiter.state.busy;
   }
 
   private wake(topic: string): void {
-    for (const wake of this.callbacks.get(topic) ?? []) wake();
+    for (const wake of this.callbacksByTopic.get(topic) ?? []) wake();
   }
 
-  private wakeAll(): void {
-    for (const topic of this.callbacks.keys()) this.wake(topic);
+  private wakeAllWatchers(): void {
+    for (const topic of this.callbacksByTopic.keys()) this.wake(topic);
   }
 
   /** Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log remain valid, except in a copy of the database. */
@@ -254,7 +254,7 @@ export class ChangeLog {
     await this.database.withoutTimeouts((client) => client.query('SELECT "fitgraph_take_place"()'));
   }
 
-  private async prune(): Promise<void> {
+  private async pruneChanges(): Promise<void> {
     await this.database.withoutTimeouts(async (client) => {
       await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [
         CURSOR_MAX_AGE_DAYS + RETENTION_MARGIN_DAYS,

@@ -18,7 +18,7 @@ import {
 } from 'type-graphql';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphQLResolveInfo } from 'graphql';
-import { ownerIdForChangeFeed } from '../access/access';
+import { ownerIdForChangeLog } from '../access/access';
 import { CURSOR_MAX_AGE_DAYS, type LoggedChange, type ChangeFilter } from './changelog';
 import type { Context } from '../context';
 import { isUnavailable } from '../../database/errors';
@@ -32,8 +32,8 @@ import { requiredRowFields } from '../read/queryplan';
 import { allEntities, findEntity, resourceOf } from '../model/registry';
 import { DateTimeScalar } from '../model/scalars';
 
-const DEFAULT_CHANGES = 100;
-const MAX_CHANGES = 500;
+const DEFAULT_CHANGES_PER_PAGE = 100;
+const MAX_CHANGES_PER_PAGE = 500;
 const RETRY_INTERVAL_MS = 500;
 
 /** Values of the enum RowType, which are added after all resources are loaded. */
@@ -66,7 +66,7 @@ registerEnumType(ChangeOperation, {
   },
 });
 
-/** The type has neither `id` nor `nodeId`, because client caches identify objects by them, and several changes may concern the same row. */
+/** A `Change` has neither `id` nor `nodeId`: client caches identify objects by these fields, but several changes may concern the same row. */
 @ObjectType({ description: 'A change of a row.', simpleResolvers: true })
 export class Change {
   @Field(() => RowType, { description: 'The type of the row.' }) readonly type: string;
@@ -104,7 +104,7 @@ export class Changes {
   @Field(() => String, { description: 'Pass this as `since` to get the following changes.' }) declare cursor: string;
   @Field(() => Boolean, { description: 'Whether there may be more changes. If so, request them with the new cursor.' })
   declare hasMore: boolean;
-  @Extensions({ listSize: { assumedSize: MAX_CHANGES } })
+  @Extensions({ listSize: { assumedSize: MAX_CHANGES_PER_PAGE } })
   @Field(() => [Change], { description: 'The changes. A row that was changed several times appears once for each change.' })
   declare changes: Change[];
 }
@@ -128,20 +128,20 @@ class ChangesArgs {
 const requestedEntities = (types: string[] | null | undefined): Entity[] =>
   types ? [...new Set(types)].map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.owned);
 
-function watchedRows({ types }: ChangesArgs, context: Context): ChangeFilter {
+function changeFilterOf({ types }: ChangesArgs, context: Context): ChangeFilter {
   const entities = requestedEntities(types);
   const requestedTables = (owned: boolean) =>
     entities
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.owned === owned)
       .map(({ table }) => table);
-  return { ownerId: ownerIdForChangeFeed(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
+  return { ownerId: ownerIdForChangeLog(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
 }
 
-async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
+async function readChangesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
   const byTable = new Map(requestedEntities(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
   const { changes, ...rest } = await context.services.changeLog.read(
-    watchedRows(args, context),
+    changeFilterOf(args, context),
     args.since ?? null,
     first,
     context.session,
@@ -158,7 +158,7 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
   let wake = (): void => undefined;
   const onChange = () => wake();
   signal.addEventListener('abort', onChange);
-  const unwatch = context.services.changeLog.watch(watchedRows(args, context), context.session.caller, onChange);
+  const unwatch = context.services.changeLog.watch(changeFilterOf(args, context), context.session.caller, onChange);
   try {
     let { since } = args;
     const isEnded = () => signal.aborted;
@@ -168,9 +168,9 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
       let next: Changes;
       try {
         // Ends the subscription if the viewer's credentials have been revoked.
-        if (context.viewer) await context.account.confirmCredentials();
+        if (context.viewer) await context.account.requireValidCredentials();
         context.loaders.clear();
-        next = await changesPage({ ...args, since }, MAX_CHANGES, context);
+        next = await readChangesPage({ ...args, since }, MAX_CHANGES_PER_PAGE, context);
       } catch (error) {
         // A started subscription survives an outage of the database, and catches up afterwards.
         if (first || isEnded() || !(isTransientError(error) || isUnavailable(error))) throw error;
@@ -197,20 +197,20 @@ export class ChangeResolver {
     @Args(() => ChangesArgs) args: ChangesArgs,
     @Arg('first', () => Int, {
       nullable: true,
-      defaultValue: DEFAULT_CHANGES,
-      description: `Returns the first n changes, from 1 to ${MAX_CHANGES}.`,
+      defaultValue: DEFAULT_CHANGES_PER_PAGE,
+      description: `Returns the first n changes, from 1 to ${MAX_CHANGES_PER_PAGE}.`,
     })
     requestedFirst: number | null,
     @Ctx() context: Context,
   ): Promise<Changes> {
-    const first = requestedFirst ?? DEFAULT_CHANGES;
-    if (first < 1 || first > MAX_CHANGES) throw invalidArgumentError('first', `Must be from 1 to ${MAX_CHANGES}.`);
-    return changesPage(args, first, context);
+    const first = requestedFirst ?? DEFAULT_CHANGES_PER_PAGE;
+    if (first < 1 || first > MAX_CHANGES_PER_PAGE) throw invalidArgumentError('first', `Must be from 1 to ${MAX_CHANGES_PER_PAGE}.`);
+    return readChangesPage(args, first, context);
   }
 
   @Subscription(() => Changes, {
     subscribe: ({ args, context }) => followChanges(args as ChangesArgs, context as Context),
-    description: `Changes of rows of the viewer, or of the public types in \`types\`, as they happen. Starts with the changes since the cursor, or with only a cursor. After a lost connection, continue from the last cursor. Each event has at most ${MAX_CHANGES} changes.`,
+    description: `Changes of rows of the viewer, or of the public types in \`types\`, as they happen. Starts with the changes since the cursor, or with only a cursor. After a lost connection, continue from the last cursor. Each event has at most ${MAX_CHANGES_PER_PAGE} changes.`,
   })
   changed(@Root() changes: Changes, @Args(() => ChangesArgs) _args: ChangesArgs): Changes {
     return changes;

@@ -1,4 +1,7 @@
-/** LISTEN/NOTIFY connection (https://www.postgresql.org/docs/current/sql-notify.html) of this process. It reconnects whenever it is lost. */
+/**
+ * The connection on which this process receives notifications of PostgreSQL (https://www.postgresql.org/docs/current/sql-notify.html). If it is lost,
+ * the listener connects again.
+ */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
@@ -16,7 +19,7 @@ const RETRY_INTERVAL_MS = 500;
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
-export const LISTENER_NAME = 'fitgraph listener';
+export const LISTENER_NAME_PREFIX = 'fitgraph listener';
 const MAX_APPLICATION_NAME_BYTES = 63;
 /** Notification channel of restores and other commands that replace all data. */
 const ALL_DATA_CHANNEL = 'fitgraph_everything';
@@ -28,21 +31,22 @@ export interface NotificationHandler {
 }
 
 /**
- * SQL to follow the keyword FROM: selects the advisory locks of all live instances on this database. The column `objid` of a lock is the instance
- * number.
+ * SQL that follows the keyword FROM, including a WHERE clause: the advisory locks that all live instances hold on this database. The column `objid`
+ * of a lock is the number of the instance.
  */
 export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${ADVISORY_LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
 /** Returns the PostgreSQL application name of a server's listening connection, which contains the newest migration that the server knows. */
-export const listenerName = (migration = ''): string => `${LISTENER_NAME} ${migration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
+export const listenerApplicationName = (migration = ''): string =>
+  `${LISTENER_NAME_PREFIX} ${migration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
 
 export class NotificationListener {
   /** Random number that identifies this process among all instances. */
   readonly instanceNumber = randomInt(1, 2 ** 31);
   private readonly handlers = new Map<string, NotificationHandler>();
   private client?: Client;
-  private heartbeat?: NodeJS.Timeout;
+  private heartbeatTimer?: NodeJS.Timeout;
   private isStopped = false;
   lostConnectionCount = 0;
   notificationCount = 0;
@@ -53,7 +57,7 @@ export class NotificationListener {
   ) {}
 
   /** Registers the handler of a channel. Call it only before `start`. */
-  on(channel: string, handler: NotificationHandler): void {
+  registerHandler(channel: string, handler: NotificationHandler): void {
     this.handlers.set(channel, handler);
   }
 
@@ -63,7 +67,7 @@ export class NotificationListener {
       ...direct,
       ...TCP_KEEPALIVE_OPTIONS,
       options: startupOptions(options, QUERY_TIMEOUT_MS),
-      application_name: listenerName(migrationNames().at(-1)),
+      application_name: listenerApplicationName(migrationNames().at(-1)),
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     });
     client.on('error', () => this.reconnect(client));
@@ -88,7 +92,7 @@ export class NotificationListener {
     this.client = client;
     // The heartbeat detects a dead connection, which otherwise would merely deliver no notifications.
     let isAnswered = true;
-    this.heartbeat = setInterval(() => {
+    this.heartbeatTimer = setInterval(() => {
       if (!isAnswered) return;
       isAnswered = false;
       client
@@ -104,7 +108,7 @@ export class NotificationListener {
 
   async stop(): Promise<void> {
     this.isStopped = true;
-    clearInterval(this.heartbeat);
+    clearInterval(this.heartbeatTimer);
     const { client } = this;
     if (!client) return;
     // Stops waiting after a timeout, because the connection may hang.
@@ -119,7 +123,7 @@ export class NotificationListener {
   private reconnect(client: Client): void {
     if (this.isStopped || this.client !== client) return;
     this.client = undefined;
-    clearInterval(this.heartbeat);
+    clearInterval(this.heartbeatTimer);
     this.lostConnectionCount += 1;
     this.log.warn('the connection on which the database tells of changes was lost');
     const tryConnect = () => {
@@ -138,7 +142,7 @@ export class NotificationListener {
     } catch (error) {
       const { client } = this;
       this.client = undefined;
-      clearInterval(this.heartbeat);
+      clearInterval(this.heartbeatTimer);
       if (client) socketOf(client).destroy();
       throw error;
     }

@@ -1,6 +1,6 @@
 /** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations, extremes and percentiles. */
 import type { ParameterBinder } from '../access/conditions';
-import type { Entity, FieldMeta } from '../model/fields';
+import type { Entity, EntityField } from '../model/fields';
 import { fieldsOf } from '../model/fields';
 import { fieldSqlExpression } from '../sql/expressions';
 import { groupFieldName, groupKeysOfFieldValues } from './groupkeys';
@@ -13,22 +13,22 @@ const DECIMAL_PLACES = 10;
  * The number 1 with many decimal places. Dividends are multiplied by it, because PostgreSQL derives the decimal places of a quotient from those of
  * its dividend, which must therefore have more than DECIMAL_PLACES.
  */
-const PRECISE_ONE = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
+const PRECISE_ONE_SQL = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
 
 const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`;
 
-type Aggregate = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
+type AggregateName = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
 
-interface Column {
+interface AggregateColumn {
   sql(bind: ParameterBinder): string;
   /** SQL of the value for a group without rows. */
-  emptyValue: string;
+  emptyValueSql: string;
 }
 
 /** The aggregate columns of one statement. Equal columns are computed once, even if selection, `having` and `orderBy` all use them. */
 export class AggregateColumns {
   /** Aggregates over rows, by column name. */
-  readonly columns = new Map<string, Column>();
+  readonly columns = new Map<string, AggregateColumn>();
   /** Expressions on aggregate columns, by column name. They are evaluated after the aggregation. */
   readonly derivedColumns = new Map<string, (bind: ParameterBinder) => string>();
 
@@ -39,11 +39,11 @@ export class AggregateColumns {
   ) {}
 
   private addColumn(name: string, sql: (bind: ParameterBinder) => string, emptyValue = 'NULL'): string {
-    if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValue });
+    if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValueSql: emptyValue });
     return name;
   }
 
-  private findField(fieldName: string): FieldMeta {
+  private findField(fieldName: string): EntityField {
     return fieldsOf(this.entity).find((field) => groupFieldName(field) === fieldName)!;
   }
 
@@ -70,7 +70,7 @@ export class AggregateColumns {
     return this.addColumn(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }
 
-  private addAggregate(name: Aggregate, fieldName: string): string {
+  private addAggregate(name: AggregateName, fieldName: string): string {
     const field = this.findField(fieldName);
     const value = fieldSqlExpression(field, 't');
     const number = `(${value})::numeric`;
@@ -81,11 +81,11 @@ export class AggregateColumns {
       sum: () => (weight ? `trim_scale(sum(${number} * ${weight}))` : `sum(${number})`),
       avg: () =>
         weight
-          ? roundSql(`sum(${number} * ${weight}) * ${PRECISE_ONE} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
-          : roundSql(`sum(${number}) * ${PRECISE_ONE} / nullif(count(${value}), 0)`),
+          ? roundSql(`sum(${number} * ${weight}) * ${PRECISE_ONE_SQL} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
+          : roundSql(`sum(${number}) * ${PRECISE_ONE_SQL} / nullif(count(${value}), 0)`),
       stddev: () =>
         roundSql(
-          `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${PRECISE_ONE} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
+          `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${PRECISE_ONE_SQL} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
         ),
     };
     return this.addColumn(`${name} ${fieldName}`, aggregateSql[name]);

@@ -7,7 +7,7 @@ import { collateClause } from '../sql/collation';
 import { whereClause, type ParameterBinder } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
-import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
 import { fieldSqlExpression } from '../sql/expressions';
 import type { FilterValue } from '../sql/where';
@@ -48,7 +48,7 @@ export interface TranslatedGroupBy {
   rowWeightSql?: string;
 }
 
-const unchangedSql = (value: string) => value;
+const orderByValueSql = (value: string) => value;
 
 /** Builds the keys by which one query groups rows, with the joins that these keys need and the weights of the rows. */
 class GroupKeyBuilder {
@@ -94,14 +94,14 @@ class GroupKeyBuilder {
     this.addKey({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assignValue: assign }, inputPath);
   }
 
-  private addDayKey(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, inputPath: string): void {
+  private addDayKey(field: EntityField, { by, firstDay, empty }: DayGroupBy, inputPath: string): void {
     const sql = bucketSql(by, firstDay, fieldSqlExpression(field, 't'), '');
     const assign = (keys: Row, value: string | null) =>
       appendBucket(keys, timeBucketsProperty(field), value === null ? null : dayBucket(by, value));
-    this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue: assign, ...timeSql(by, firstDay, empty) }, inputPath);
+    this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue: assign, ...timeKeySql(by, firstDay, empty) }, inputPath);
   }
 
-  private addTimeKey(field: FieldMeta, options: TimeGroupBy, inputPath: string): void {
+  private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: string): void {
     const { by, firstDay, empty, timeZone: zone = null } = options;
     if (zone !== null && !isTimeZone(zone))
       throw invalidArgumentError(`${inputPath}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
@@ -113,10 +113,10 @@ class GroupKeyBuilder {
     };
     const assign = (keys: Row, value: string | null) =>
       appendBucket(keys, timeBucketsProperty(field), value === null ? null : timeBucket(by, value, timeZone));
-    this.addKey({ name: `${field.name} ${by}`, sql, assignValue: assign, ...timeSql(by, firstDay, empty) }, inputPath);
+    this.addKey({ name: `${field.name} ${by}`, sql, assignValue: assign, ...timeKeySql(by, firstDay, empty) }, inputPath);
   }
 
-  private addBinKey(field: FieldMeta, { width, from, empty }: NumberGroupBy, inputPath: string): void {
+  private addBinKey(field: EntityField, { width, from, empty }: NumberGroupBy, inputPath: string): void {
     if (!new Decimal(width).greaterThan(0)) throw invalidArgumentError(`${inputPath}.width`, 'Ensure this value is greater than 0.');
     const value = `${fieldSqlExpression(field, 't')}::numeric`;
     const sql = (bind: ParameterBinder) => {
@@ -130,7 +130,7 @@ class GroupKeyBuilder {
       {
         name: `${field.name} bin`,
         sql,
-        orderSql: unchangedSql,
+        orderSql: orderByValueSql,
         assignValue: assign,
         ...(empty && {
           generateSeriesSql: (low, high, bind) => `trim_scale(generate_series(${low}, ${high}, ${bind(width)}::numeric))`,
@@ -173,7 +173,7 @@ class GroupKeyBuilder {
       {
         name,
         sql: () => `${alias}."id"`,
-        orderSql: unchangedSql,
+        orderSql: orderByValueSql,
         assignValue: (keys, value) => void (keys[idMemberName(name)] = value),
       },
       inputPath,
@@ -189,9 +189,9 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
 const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
 /** Returns SQL of a time key: its sort expression and, if empty groups are requested, the series of its values. */
-function timeSql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
+function timeKeySql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
   const step = BUCKET_STEPS[unit];
-  const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : unchangedSql;
+  const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : orderByValueSql;
   if (!empty) return { orderSql };
   if (isCyclicUnit(unit)) {
     const [low, high] = step.split(' to ');

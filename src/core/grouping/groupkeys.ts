@@ -1,11 +1,11 @@
 /** Derives from the field metadata of a resource by which keys its rows can be grouped, and for which fields statistics can be computed. */
-import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { lowerFirst } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 /** Returns the name of a field in group keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
-export const groupFieldName = (field: FieldMeta): string => field.object ?? field.name;
+export const groupFieldName = (field: EntityField): string => field.object ?? field.name;
 
 const NUMBER_KINDS = ['integer', 'decimal'];
 const TIME_KINDS = ['date', 'datetime', 'time'];
@@ -13,34 +13,34 @@ const TIME_KINDS = ['date', 'datetime', 'time'];
 const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
 
 /** Whether a field can be a group key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
-const isUsableInGroups = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
+const isUsableInGroups = (field: EntityField) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
-export const isReferenceField = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
+export const isReferenceField = (field: EntityField): boolean => field.object !== undefined && !field.relation!.many;
 
-const groupableFieldsOf = (entity: Entity): FieldMeta[] =>
+const groupableFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
 
-export const numberFieldsOf = (entity: Entity): FieldMeta[] =>
+export const numberFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && NUMBER_KINDS.includes(field.kind));
 
 /** Returns the fields with a meaningful minimum and maximum. */
-export const minMaxFieldsOf = (entity: Entity): FieldMeta[] =>
+export const minMaxFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
 
-export const dateFieldsOf = (entity: Entity): FieldMeta[] =>
+export const dateFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && field.kind === 'date');
-export const datetimeFieldsOf = (entity: Entity): FieldMeta[] =>
+export const datetimeFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && field.kind === 'datetime');
 
 /** A path of references from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
 interface RelationPath {
-  path: readonly FieldMeta[];
+  path: readonly EntityField[];
   entity: Entity;
 }
 
 export interface FieldValueGroupKey extends RelationPath {
   name: string;
-  field: FieldMeta;
+  field: EntityField;
 }
 
 /**
@@ -50,10 +50,10 @@ export interface FieldValueGroupKey extends RelationPath {
 export interface LinkedRowGroupKey extends RelationPath {
   name: string;
   target: Entity;
-  fields: FieldMeta[];
+  fields: EntityField[];
 }
 
-function keysOfFields(entity: Entity): (FieldValueGroupKey | LinkedRowGroupKey)[] {
+function groupKeysOfOwnFields(entity: Entity): (FieldValueGroupKey | LinkedRowGroupKey)[] {
   const links = new Map<Entity, LinkedRowGroupKey>();
   for (const field of fieldsOf(entity)) {
     if (!isUsableInGroups(field) || !field.link) continue;
@@ -67,13 +67,13 @@ function keysOfFields(entity: Entity): (FieldValueGroupKey | LinkedRowGroupKey)[
 
 /** Returns the group key at the end of a dotted path of references, such as `exercise.category`, which the resource declares in `groupPaths`. */
 function resolveDeclaredKey(entity: Entity, name: string, dottedPath: string): FieldValueGroupKey | LinkedRowGroupKey {
-  const path: FieldMeta[] = [];
-  let keys = keysOfFields(entity);
+  const path: EntityField[] = [];
+  let keys = groupKeysOfOwnFields(entity);
   for (const step of dottedPath.split('.')) {
     const key = keys.find((one) => one.name === step);
     if (!key) throw new Error(`${entity.name} is grouped by ${dottedPath}, and there is no ${step}`);
     if (!('field' in key) || !isReferenceField(key.field)) return { ...key, name, path };
-    keys = keysOfFields(key.field.target!());
+    keys = groupKeysOfOwnFields(key.field.target!());
     path.push(key.field);
   }
   const field = path.pop()!;
@@ -84,9 +84,12 @@ const groupKeysOf = memoizePerEntity((entity) => {
   const declaredKeys = Object.entries(resourceOf(entity)!.groupPaths!).map(([name, dottedPath]) =>
     resolveDeclaredKey(entity, name, dottedPath),
   );
-  return [...keysOfFields(entity), ...declaredKeys];
+  return [...groupKeysOfOwnFields(entity), ...declaredKeys];
 });
 
-/** The group keys of a resource that are values of fields, and those that are rows linked to it. Must not be called before all resources are loaded. */
+/**
+ * `groupKeysOfFieldValues` returns the group keys of a resource that are values of fields, `groupKeysOfLinkedRows` those that are linked rows. Call
+ * them only after all resources are loaded.
+ */
 export const groupKeysOfFieldValues = (entity: Entity): FieldValueGroupKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
 export const groupKeysOfLinkedRows = (entity: Entity): LinkedRowGroupKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

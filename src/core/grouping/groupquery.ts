@@ -19,7 +19,7 @@ import { statisticKind, type Statistic, type StatisticReference } from './statis
 import { countDistinctProperty, percentileProperty } from './types';
 import { AggregateColumns } from './aggregates';
 
-type Inputs = Record<string, FilterValue>;
+type WhereArgument = Record<string, FilterValue>;
 
 interface GroupOrder extends Partial<StatisticReference> {
   key?: number | null;
@@ -27,7 +27,7 @@ interface GroupOrder extends Partial<StatisticReference> {
 }
 
 export interface GroupArguments {
-  where?: Inputs | null;
+  where?: WhereArgument | null;
   groupBy?: readonly GroupByElement[] | null;
   having?: readonly HavingElement[] | null;
   orderBy?: readonly GroupOrder[] | null;
@@ -49,7 +49,7 @@ export class GroupQuery {
   private readonly conditions: SqlCondition[];
   private readonly joins: SqlCondition[];
   private readonly havingCondition?: SqlCondition;
-  private readonly orderTerms: string[];
+  private readonly orderTermsSql: string[];
   private readonly first: number;
   private readonly offset: number;
 
@@ -67,7 +67,7 @@ export class GroupQuery {
     this.groupKeys = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
     this.aggregates = new AggregateColumns(entity, this.groupKeys.rowWeightSql, this.referenceJoins);
     this.havingCondition = havingConditionOf(entity, args.having, this.aggregates);
-    this.orderTerms = this.parseOrder(args.orderBy ?? []);
+    this.orderTermsSql = this.parseOrder(args.orderBy ?? []);
     for (const [name, fieldNames] of requested.statistics) {
       if (name === 'count' || name === 'weightedCount') this.aggregates.addStatistic(name, undefined);
       else for (const fieldName of fieldNames) this.aggregates.addStatistic(name as Statistic, fieldName);
@@ -85,13 +85,13 @@ export class GroupQuery {
   private parseOrder(orderBy: readonly GroupOrder[]): string[] {
     if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_TERMS));
     const { keys } = this.groupKeys;
-    const byKey = (index: number, direction: OrderDirection) => orderTerm(keys[index]!.orderSql(keyColumn(index)), direction);
+    const byKey = (index: number, direction: OrderDirection) => orderTermSql(keys[index]!.orderSql(keyColumn(index)), direction);
     const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
       const inputPath = `orderBy[${index}]`;
       if ((key == null) === (statistic == null)) throw invalidArgumentError(inputPath, 'Provide either a `key` or a `statistic`.');
       if (statistic != null) {
         statisticKind(this.entity, { statistic, of }, inputPath);
-        return orderTerm(`"${this.aggregates.addStatistic(statistic, of)}"`, direction);
+        return orderTermSql(`"${this.aggregates.addStatistic(statistic, of)}"`, direction);
       }
       if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key takes no field.');
       if (!(key! >= 1 && key! <= keys.length))
@@ -105,7 +105,7 @@ export class GroupQuery {
    * Returns the SQL statement. Its CTEs build on each other: `g`, the groups; `e`, which adds empty groups if requested; `w`, which adds derived
    * columns; `h`, which applies HAVING.
    */
-  private sql(extraConditions: readonly SqlCondition[], bind: ParameterBinder): string {
+  private statementSql(extraConditions: readonly SqlCondition[], bind: ParameterBinder): string {
     const { keys } = this.groupKeys;
     const { columns, derivedColumns } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
@@ -125,7 +125,7 @@ export class GroupQuery {
     parts.push(`w AS (SELECT ${[...keptColumns, ...derivedSelects].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
     parts.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
     const overflowSelect = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
-    const order = this.orderTerms.length ? ` ORDER BY ${this.orderTerms.join(', ')}` : '';
+    const order = this.orderTermsSql.length ? ` ORDER BY ${this.orderTermsSql.join(', ')}` : '';
     const pageSql = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.first)} OFFSET ${bind(this.offset)}`;
     return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelect}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
   }
@@ -139,7 +139,7 @@ export class GroupQuery {
     const column = keyColumn(index);
     const otherColumns = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
     const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
-    const emptyValues = [...this.aggregates.columns.values()].map((one) => one.emptyValue);
+    const emptyValues = [...this.aggregates.columns.values()].map((one) => one.emptyValueSql);
     const otherKeysSql = otherColumns.length ? `(SELECT DISTINCT ${otherColumns.join(', ')} FROM g) o CROSS JOIN ` : '';
     return [
       `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
@@ -152,7 +152,7 @@ export class GroupQuery {
 
   async readGroups(): Promise<Row[]> {
     const { bind, values } = createParameterBinder();
-    const rows = await this.context.session.queryMaybeStale(this.sql([], bind), values);
+    const rows = await this.context.session.queryMaybeStale(this.statementSql([], bind), values);
     return this.assembleGroups(rows);
   }
 
@@ -161,7 +161,7 @@ export class GroupQuery {
     const parentField = fieldOf(this.entity, referenceField);
     const { bind, values } = createParameterBinder();
     const ids = bind(parentIds);
-    const groupsSql = this.sql([() => referencesIdSql(parentField, 't', 'q.id')], bind);
+    const groupsSql = this.statementSql([() => referencesIdSql(parentField, 't', 'q.id')], bind);
     const rows = await this.context.session.queryMaybeStale(
       `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
       values,
@@ -198,7 +198,7 @@ export class GroupQuery {
   }
 }
 
-function orderTerm(sql: string, direction: OrderDirection): string {
+function orderTermSql(sql: string, direction: OrderDirection): string {
   const [sortDirection, nulls] = direction.split('_NULLS_');
   return `${sql} ${sortDirection}${nulls ? ` NULLS ${nulls}` : ''}`;
 }

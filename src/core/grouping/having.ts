@@ -2,7 +2,7 @@
 import { atMostElements } from '../../contract/messages';
 import { conjunction, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
-import type { Entity, FieldMeta } from '../model/fields';
+import type { Entity, EntityField } from '../model/fields';
 import { operatorCondition, type FilterValue } from '../sql/where';
 import { havingMemberName } from './inputs';
 import { statisticKind, type StatisticReference } from './statistics';
@@ -36,7 +36,7 @@ function conditionsOf(
   const column = aggregates.addStatistic(statistic, of);
   // The cast permits comparisons of integer statistics with decimals.
   const sql = (alias: string) => `${alias}."${column}"${name === 'is' ? '::numeric' : ''}`;
-  const field = { name: column, kind, sql } as FieldMeta;
+  const field = { name: column, kind, sql } as EntityField;
   return Object.entries(filters[name] as Record<string, FilterValue>).flatMap(([operator, value]) =>
     value === undefined ? [] : (operatorCondition(field, operator, value, false, `${inputPath}.${name}.${operator}`) ?? []),
   );

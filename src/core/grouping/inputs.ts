@@ -1,7 +1,7 @@
 /** Input types of grouped queries, per resource: `groupBy` keys, `having` conditions and `orderBy` terms. */
 import { toConstantCase } from '../../contract/casing';
 import { Extensions, Field, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
-import type { Entity, FieldMeta } from '../model/fields';
+import type { Entity, EntityField } from '../model/fields';
 import { filterInput } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
 import { nounOfTypeName } from '../model/inflection';
@@ -21,21 +21,21 @@ import {
 import { Statistic } from './statistics';
 import { DayUnit, MONDAY, TimeUnit, WEEKDAY } from './timebuckets';
 
-export interface FieldDefinition {
+export interface MemberDefinition {
   type: () => object;
   description: string;
   nullable?: boolean;
   defaultValue?: unknown;
 }
-export type FieldDefinitions = Record<string, FieldDefinition>;
+export type MemberDefinitions = Record<string, MemberDefinition>;
 
-export function createClassWithFields(name: string, members: FieldDefinitions): ClassType {
+export function createClassWithFields(name: string, members: MemberDefinitions): ClassType {
   const Type = { [name]: class {} }[name]! as ClassType;
   for (const [member, { type, ...options }] of Object.entries(members)) Field(type, options)(Type.prototype, member);
   return Type;
 }
 
-function inputType(name: string, description: string, members: FieldDefinitions): ClassType {
+function createInputType(name: string, description: string, members: MemberDefinitions): ClassType {
   const Input = createClassWithFields(name, members);
   InputType(name, { description })(Input);
   return Input;
@@ -43,7 +43,7 @@ function inputType(name: string, description: string, members: FieldDefinitions)
 
 const nullable = true;
 
-const EMPTY_DESCRIPTION =
+const EMPTY_GROUPS_DESCRIPTION =
   'Adds empty groups between the first and the last group, for each combination of the other keys. At most one key can set this.';
 const FIRST_DAY_DESCRIPTION = 'First day of the week; also determines the order of weekdays.';
 
@@ -53,7 +53,7 @@ export class DayGroupBy {
   declare by: DayUnit;
   @Field(() => WEEKDAY.type, { defaultValue: MONDAY, description: FIRST_DAY_DESCRIPTION })
   declare firstDay: number;
-  @Field(() => Boolean, { defaultValue: false, description: EMPTY_DESCRIPTION })
+  @Field(() => Boolean, { defaultValue: false, description: EMPTY_GROUPS_DESCRIPTION })
   declare empty: boolean;
 }
 
@@ -68,7 +68,7 @@ export class TimeGroupBy {
   declare timeZone?: string | null;
   @Field(() => WEEKDAY.type, { defaultValue: MONDAY, description: FIRST_DAY_DESCRIPTION })
   declare firstDay: number;
-  @Field(() => Boolean, { defaultValue: false, description: EMPTY_DESCRIPTION })
+  @Field(() => Boolean, { defaultValue: false, description: EMPTY_GROUPS_DESCRIPTION })
   declare empty: boolean;
 }
 
@@ -78,7 +78,7 @@ export class NumberGroupBy {
   declare width: string;
   @Field(() => DecimalScalar, { defaultValue: '0', description: 'Start of one bin. The other bins are aligned to it.' })
   declare from: string;
-  @Field(() => Boolean, { defaultValue: false, description: EMPTY_DESCRIPTION })
+  @Field(() => Boolean, { defaultValue: false, description: EMPTY_GROUPS_DESCRIPTION })
   declare empty: boolean;
 }
 
@@ -113,22 +113,22 @@ export const groupFieldEnum = memoizePerEntity((entity) => {
 
 const weightsInput = memoizePerEntity((entity): ClassType => {
   const { target, fields } = groupKeysOfLinkedRows(entity).find(hasWeights)!;
-  const members: FieldDefinitions = {};
+  const members: MemberDefinitions = {};
   for (const { relation } of fields) {
     const description = `Weight of the rows in \`${relation!.object}\`, at least 0. If absent, they are not counted.`;
     members[relation!.object] = { type: () => DecimalScalar, nullable, description };
   }
-  return inputType(
+  return createInputType(
     `${target.name}Weights`,
     `Weight per list of rows of ${target.name}. A row in two lists has the larger weight.`,
     members,
   );
 });
 
-/** Returns the input type `XGroupBy` of a resource X, which is one key (`@oneOf`). */
+/** Returns the input type `XGroupBy` of a resource X. A value of this type is one group key (`@oneOf`). */
 export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   const field = groupFieldEnum(entity);
-  const members: FieldDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
+  const members: MemberDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
   const addMember = (name: string, type: () => object, description: string) => {
     if (members[name]) throw new Error(`${entity.name} can be grouped by two fields called ${name}`);
     members[name] = { type, nullable, description };
@@ -141,40 +141,44 @@ export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
     const weights = weightsInput(key.entity);
     addMember(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and weight 1 in the group without one.`);
   }
-  const Input = inputType(`${entity.name}GroupBy`, `A key by which rows of ${entity.name} are grouped, returned in \`keys\`.`, members);
+  const Input = createInputType(
+    `${entity.name}GroupBy`,
+    `A key by which rows of ${entity.name} are grouped, returned in \`keys\`.`,
+    members,
+  );
   Extensions({ oneOf: true })(Input);
   return Input;
 });
 
 /** Returns the name of the input field of `having` that holds conditions on values of this kind. */
-export const havingMemberName = (kind: FieldMeta['kind']): string =>
+export const havingMemberName = (kind: EntityField['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-const STATISTIC_MEMBER: FieldDefinition = { type: () => Statistic, description: 'The statistic to compute.' };
-const ofMember = (entity: Entity): FieldDefinition => ({
+const STATISTIC_MEMBER: MemberDefinition = { type: () => Statistic, description: 'The statistic to compute.' };
+const fieldOfStatisticMember = (entity: Entity): MemberDefinition => ({
   type: () => groupFieldEnum(entity),
   nullable,
   description: 'The field of the statistic; absent for counts of rows.',
 });
 
 export const havingInput = memoizePerEntity((entity: Entity): ClassType => {
-  const members: FieldDefinitions = { statistic: STATISTIC_MEMBER, of: ofMember(entity) };
+  const members: MemberDefinitions = { statistic: STATISTIC_MEMBER, of: fieldOfStatisticMember(entity) };
   for (const kind of ['decimal', ...minMaxFieldsOf(entity).map((field) => field.kind)] as const) {
     const name = havingMemberName(kind);
     const description = name === 'is' ? 'Condition on a number.' : `Condition on a ${kind}, for MIN and MAX.`;
-    members[name] ??= { type: () => filterInput({ kind, name: '' } as FieldMeta)!, nullable, description };
+    members[name] ??= { type: () => filterInput({ kind, name: '' } as EntityField)!, nullable, description };
   }
-  return inputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, members);
+  return createInputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, members);
 });
 
-const KEY_DESCRIPTION =
+const ORDER_KEY_DESCRIPTION =
   'Number of an element of `groupBy`, starting at 1. Dates and numbers are ordered by value, texts as in lists, rows by id.';
 
 export const groupOrderInput = memoizePerEntity((entity: Entity): ClassType =>
-  inputType(`${entity.name}GroupOrder`, `An element of the order of groups of ${entity.name}: a key or a statistic.`, {
-    key: { type: () => Int, nullable, description: KEY_DESCRIPTION },
+  createInputType(`${entity.name}GroupOrder`, `An element of the order of groups of ${entity.name}: a key or a statistic.`, {
+    key: { type: () => Int, nullable, description: ORDER_KEY_DESCRIPTION },
     statistic: { ...STATISTIC_MEMBER, nullable },
-    of: ofMember(entity),
+    of: fieldOfStatisticMember(entity),
     direction: { type: () => OrderDirection, defaultValue: OrderDirection.ASC, description: 'Sort direction.' },
   }),
 );

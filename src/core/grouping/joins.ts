@@ -2,7 +2,7 @@
 import { referenceableRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import type { FieldMeta } from '../model/fields';
+import type { EntityField } from '../model/fields';
 import { resourceOf } from '../model/registry';
 import { fieldSqlExpression } from '../sql/expressions';
 
@@ -13,7 +13,7 @@ export class ReferenceJoins {
   constructor(private readonly context: Context) {}
 
   /** Returns the table alias of the row at the end of a path of references. Rows that are hidden from the viewer count as absent. */
-  aliasOf(path: readonly FieldMeta[]): string {
+  aliasOf(path: readonly EntityField[]): string {
     const reference = path.at(-1);
     if (!reference) return 't';
     const key = path.map(({ name }) => name).join('.');
@@ -33,7 +33,7 @@ export class ReferenceJoins {
 }
 
 /** Returns the SQL expression of the value by which a field is grouped: null for an omitted choice, which REST stores as an empty string. */
-export function groupingValueSql(field: FieldMeta, alias: string): string {
+export function groupingValueSql(field: EntityField, alias: string): string {
   const value = fieldSqlExpression(field, alias);
   return field.enum && field.null && field.blank ? `NULLIF(${value}, '')` : value;
 }

@@ -3,7 +3,7 @@ import { getArgumentValues, getNamedType, type FieldNode, type GraphQLObjectType
 import { invalidArgumentError } from '../model/errors';
 import { selectedFields } from '../read/queryplan';
 
-type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
+type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
 
 export interface RequestedStatistics {
   /** Names of the selected fields by statistic; empty lists for `count` and `weightedCount`. */
@@ -17,7 +17,7 @@ const NON_STATISTIC_FIELDS = ['keys', 'percentile', 'countDistinct'];
 
 const MAX_PERCENTILES = 20;
 
-export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, returnType }: Info): RequestedStatistics {
+export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, returnType }: ResolveInfo): RequestedStatistics {
   const fields = selectedFields(fieldNodes, fragments);
   const statistics = new Map<string, string[]>();
   for (const [name, nodes] of fields) if (!NON_STATISTIC_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(nodes, fragments));
@@ -34,5 +34,5 @@ export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, r
   return { statistics, percentiles, distinctFields };
 }
 
-const fieldNamesOf = (nodes: readonly FieldNode[], fragments: Info['fragments']): string[] =>
+const fieldNamesOf = (nodes: readonly FieldNode[], fragments: ResolveInfo['fragments']): string[] =>
   [...selectedFields(nodes, fragments).keys()].filter((name) => !name.startsWith('__'));

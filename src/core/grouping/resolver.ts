@@ -3,7 +3,7 @@ import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import { groupedFieldName, type ChildMeta, type Entity } from '../model/fields';
+import { groupedFieldName, type ChildRowsField, type Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { addResolverMethod, type ResolverParameterDecorator } from '../model/resolvermethods';
 import { nounOfTypeName } from '../model/inflection';
@@ -13,7 +13,7 @@ import { groupByInput, groupOrderInput, havingInput } from './inputs';
 import { requestedStatisticsOf } from './requestedstatistics';
 import { groupType } from './types';
 
-/** The cost is high, because the query reads all rows of the list, however few groups result. */
+/** Extensions of all `…Grouped` fields. Their cost is high, because they read all rows of the list, however few groups result. */
 const GROUPED_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 function groupedParameters(entity: Entity): ResolverParameterDecorator[] {
@@ -31,7 +31,7 @@ function groupedParameters(entity: Entity): ResolverParameterDecorator[] {
   ];
 }
 
-function createGrouping(entity: Entity, values: unknown[]): GroupQuery {
+function createGroupQuery(entity: Entity, values: unknown[]): GroupQuery {
   const [where, groupBy, having, orderBy, first, offset, context, info] = values;
   const args = { where, groupBy, having, orderBy, first, offset } as GroupArguments;
   return new GroupQuery(entity, args, requestedStatisticsOf(info as GraphQLResolveInfo), context as Context);
@@ -43,7 +43,7 @@ export function addGroupedQuery(target: ClassType, entity: Entity): void {
   addResolverMethod(
     target,
     'grouped',
-    (...values: unknown[]): Promise<Row[]> => createGrouping(entity, values).readGroups(),
+    (...values: unknown[]): Promise<Row[]> => createGroupQuery(entity, values).readGroups(),
     groupedParameters(entity),
     Query(() => [type], {
       name: `${pluralName}Grouped`,
@@ -53,7 +53,7 @@ export function addGroupedQuery(target: ClassType, entity: Entity): void {
   );
 }
 
-export function addGroupedChildField(target: ClassType, child: ChildMeta): void {
+export function addGroupedChildField(target: ClassType, child: ChildRowsField): void {
   const entity = child.target();
   const type = groupType(entity);
   addResolverMethod(
@@ -61,8 +61,8 @@ export function addGroupedChildField(target: ClassType, child: ChildMeta): void 
     groupedFieldName(child),
     (row: Row, ...values: unknown[]): Promise<Row[]> => {
       const [context, info] = values.slice(-2) as [Context, GraphQLResolveInfo];
-      const load = (ids: readonly unknown[]) => createGrouping(entity, values).readGroupsOfParents(child.referenceField, ids as number[]);
-      return context.loaders.get<Row[]>(info.fieldNodes, load).load(row[child.key]);
+      const load = (ids: readonly unknown[]) => createGroupQuery(entity, values).readGroupsOfParents(child.referenceField, ids as number[]);
+      return context.loaders.getOrCreate<Row[]>(info.fieldNodes, load).load(row[child.key]);
     },
     [Root(), ...groupedParameters(entity)],
     FieldResolver(() => [type], { description: `Statistics of \`${child.name}\`, by \`groupBy\`.` }),

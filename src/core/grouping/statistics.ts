@@ -1,7 +1,7 @@
 /** Statistics of groups (count, sum, mean, …), and references to them in `having` and `orderBy`: a statistic and its field. */
 import { registerEnumType } from 'type-graphql';
 import { invalidArgumentError } from '../model/errors';
-import type { Entity, FieldMeta } from '../model/fields';
+import type { Entity, EntityField } from '../model/fields';
 import { minMaxFieldsOf, groupFieldName, numberFieldsOf, groupKeysOfFieldValues } from './groupkeys';
 
 export const NUMBER_STATISTICS = {
@@ -55,7 +55,7 @@ export interface StatisticReference {
 
 const isRowStatistic = (statistic: Statistic) => statistic === 'count' || statistic === 'weightedCount';
 
-function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string, FieldMeta['kind']> {
+function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string, EntityField['kind']> {
   if (statistic === 'countDistinct') return new Map(groupKeysOfFieldValues(entity).map(({ name }) => [name, 'decimal']));
   if (statistic === 'min' || statistic === 'max')
     return new Map(minMaxFieldsOf(entity).map((field) => [groupFieldName(field), field.kind]));
@@ -63,7 +63,7 @@ function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string,
 }
 
 /** Returns the kind of the values of a statistic (such as decimal or date). Throws BAD_USER_INPUT if the field does not support the statistic. */
-export function statisticKind(entity: Entity, { statistic, of }: StatisticReference, inputPath: string): FieldMeta['kind'] {
+export function statisticKind(entity: Entity, { statistic, of }: StatisticReference, inputPath: string): EntityField['kind'] {
   if (isRowStatistic(statistic)) {
     if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'This statistic counts rows and takes no field.');
     return 'decimal';

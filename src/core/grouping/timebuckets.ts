@@ -48,7 +48,7 @@ export const WEEKDAY = registerEnum(
 );
 export const MONDAY = 1;
 
-const NUMBER_DESCRIPTION = 'For weekdays, 1 (Monday) to 7 (Sunday); for hours of the day, 0 to 23; otherwise null.';
+const BUCKET_NUMBER_DESCRIPTION = 'For weekdays, 1 (Monday) to 7 (Sunday); for hours of the day, 0 to 23; otherwise null.';
 
 @ObjectType({ description: 'The days of one group.', simpleResolvers: true })
 export class DayBucket {
@@ -58,7 +58,7 @@ export class DayBucket {
   declare start: string | null;
   @Field(() => DateScalar, { nullable: true, description: 'The first day of the next group; null for weekdays.' })
   declare end: string | null;
-  @Field(() => Int, { nullable: true, description: NUMBER_DESCRIPTION })
+  @Field(() => Int, { nullable: true, description: BUCKET_NUMBER_DESCRIPTION })
   declare number: number | null;
 }
 
@@ -76,15 +76,15 @@ export class TimeBucket {
     description: 'Start of the next group; null for weekdays and hours of the day.',
   })
   declare end: string | null;
-  @Field(() => Int, { nullable: true, description: NUMBER_DESCRIPTION })
+  @Field(() => Int, { nullable: true, description: BUCKET_NUMBER_DESCRIPTION })
   declare number: number | null;
 }
 
 export type DayOrTimeBucket = DayBucket | TimeBucket;
 
 /** Syntax of IANA time zone names. It is checked first, so that long inputs are never looked up. */
-const TIME_ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
-export const isTimeZone = (zone: string): boolean => TIME_ZONE_NAME.test(zone) && IANAZone.isValidZone(zone);
+const TIME_ZONE_NAME_PATTERN = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
+export const isTimeZone = (zone: string): boolean => TIME_ZONE_NAME_PATTERN.test(zone) && IANAZone.isValidZone(zone);
 
 /** Whether a unit is cyclic (weekday, hour of day), so that its number of groups is small, whatever the range of dates. */
 export const isCyclicUnit = (unit: BucketUnit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
@@ -132,12 +132,12 @@ const UNIT_DURATIONS: Partial<Record<BucketUnit, object>> = {
   YEAR: { years: 1 },
 };
 
-const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
+const ISO_DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 /** Returns the day if its year has four digits, otherwise null. */
-const dayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY.test(day) ? day : null);
+const isoDayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY_PATTERN.test(day) ? day : null);
 
 const dayAfter = (unit: BucketUnit, day: string) =>
-  dayOrNull(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
+  isoDayOrNull(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -158,7 +158,7 @@ export function startOfDay(day: string, zone: string): string {
 /** Returns the bucket for a result of `bucketSql`: a weekday number, or the first day of the bucket. */
 export function dayBucket(unit: DayUnit, value: string | number): DayBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
-  const start = dayOrNull(value);
+  const start = isoDayOrNull(value);
   return { unit, start, end: start && dayAfter(unit, start), number: null };
 }
 
@@ -169,6 +169,6 @@ export function timeBucket(unit: TimeUnit, value: string | number, zone: string)
     const start = DateTime.fromISO(value, { zone });
     return { unit, start: formatDateTime(start), end: formatDateTime(start.plus({ hours: 1 })), number: null };
   }
-  const [first, next] = [dayOrNull(value), dayOrNull(value) && dayAfter(unit, value)];
+  const [first, next] = [isoDayOrNull(value), isoDayOrNull(value) && dayAfter(unit, value)];
   return { unit, start: first && startOfDay(first, zone), end: next && startOfDay(next, zone), number: null };
 }

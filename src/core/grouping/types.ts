@@ -4,7 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { KILOGRAMS_NOTE } from '../../contract/massunits';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import type { Entity, FieldMeta } from '../model/fields';
+import type { Entity, EntityField } from '../model/fields';
 import { loadReferencedRow } from '../read/loaders';
 import { addResolverMethod } from '../model/resolvermethods';
 import { memoizePerEntity } from '../model/memoize';
@@ -19,7 +19,7 @@ import {
   numberFieldsOf,
   groupKeysOfFieldValues,
 } from './groupkeys';
-import { createClassWithFields, groupFieldEnum, type FieldDefinitions } from './inputs';
+import { createClassWithFields, groupFieldEnum, type MemberDefinitions } from './inputs';
 import {
   COUNT_DESCRIPTION,
   COUNT_DISTINCT_DESCRIPTION,
@@ -29,8 +29,8 @@ import {
 } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from './timebuckets';
 
-/** Cost of a median or percentile, for which all values of a group are sorted. */
-const SORT_COST = { cost: { weight: 5 } };
+/** Extensions with the cost of a median or percentile, for which all values of a group are sorted. */
+const SORT_COST_EXTENSIONS = { cost: { weight: 5 } };
 
 @ObjectType({ description: 'A bin of numbers.', simpleResolvers: true })
 export class NumberBin {
@@ -40,24 +40,27 @@ export class NumberBin {
   declare to: string;
 }
 
-const resolvers: ClassType[] = [];
-export const groupingResolvers = (): readonly ClassType[] => resolvers;
+const resolverClasses: ClassType[] = [];
+export const groupingResolvers = (): readonly ClassType[] => resolverClasses;
 
 /** Returns a suffix for descriptions of statistics: the unit of the field if its values are masses in kilograms, otherwise empty. */
-const unitSuffix = ({ description }: FieldMeta): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
+const unitSuffix = ({ description }: EntityField): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
 
-function createObjectType(name: string, description: string, members: FieldDefinitions): ClassType {
+function createObjectType(name: string, description: string, members: MemberDefinitions): ClassType {
   const Type = createClassWithFields(name, members);
   ObjectType(name, { description, simpleResolvers: true })(Type);
   return Type;
 }
 
-/** `idMemberName`, `bucketsName` and `binMemberName` return the names under which a group's `keys` object contains row ids, time buckets and bins. */
+/**
+ * `idMemberName`, `bucketMemberName` and `binMemberName` return the names of the GraphQL fields of a group's `keys` that contain row ids, time
+ * buckets and bins.
+ */
 export const idMemberName = (name: string) => `${name}Id`;
-const bucketsName = (field: FieldMeta) => `${groupFieldName(field)}Bucket`;
-export const binMemberName = (field: FieldMeta) => `${groupFieldName(field)}Bin`;
+const bucketMemberName = (field: EntityField) => `${groupFieldName(field)}Bucket`;
+export const binMemberName = (field: EntityField) => `${groupFieldName(field)}Bin`;
 /** Returns the name of the property in which the resolver of a `keys` object finds all time buckets of a field. */
-export const timeBucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} buckets`;
+export const timeBucketsProperty = (field: EntityField) => `${groupFieldName(field)} buckets`;
 
 const nullable = true;
 
@@ -70,7 +73,7 @@ function rowKeysOf(entity: Entity): [name: string, target: Entity][] {
 }
 
 const keysType = memoizePerEntity((entity: Entity): ClassType => {
-  const members: FieldDefinitions = {};
+  const members: MemberDefinitions = {};
   for (const [name] of rowKeysOf(entity))
     members[idMemberName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
   for (const { name, field } of groupKeysOfFieldValues(entity))
@@ -84,7 +87,7 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
   );
   @Resolver(() => type)
   class GroupKeysResolver {}
-  resolvers.push(GroupKeysResolver);
+  resolverClasses.push(GroupKeysResolver);
   for (const [name, target] of rowKeysOf(entity)) addRowField(GroupKeysResolver, name, target);
   for (const field of dateFieldsOf(entity)) addBucketField(GroupKeysResolver, field, DayBucket, DayUnit);
   for (const field of datetimeFieldsOf(entity)) addBucketField(GroupKeysResolver, field, TimeBucket, TimeUnit);
@@ -101,10 +104,10 @@ function addRowField(Keys: ClassType, name: string, target: Entity): void {
   );
 }
 
-function addBucketField(Keys: ClassType, field: FieldMeta, bucketType: object, unit: object): void {
+function addBucketField(Keys: ClassType, field: EntityField, bucketType: object, unit: object): void {
   addResolverMethod(
     Keys,
-    bucketsName(field),
+    bucketMemberName(field),
     (keys: Row, requestedUnit: string | null) => {
       const bucketsOfField = (keys[timeBucketsProperty(field)] ?? []) as (DayOrTimeBucket | null)[];
       return (requestedUnit ? bucketsOfField.find((one) => one?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
@@ -114,7 +117,7 @@ function addBucketField(Keys: ClassType, field: FieldMeta, bucketType: object, u
   );
 }
 
-const statisticMembers = (fields: readonly FieldMeta[], type: (field: FieldMeta) => object): FieldDefinitions =>
+const statisticMembers = (fields: readonly EntityField[], type: (field: EntityField) => object): MemberDefinitions =>
   Object.fromEntries(
     fields.map((field) => [
       groupFieldName(field),
@@ -156,7 +159,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   );
   @Resolver(() => Group)
   class GroupResolver {}
-  resolvers.push(GroupResolver);
+  resolverClasses.push(GroupResolver);
   addResolverMethod(
     GroupResolver,
     'countDistinct',
@@ -165,7 +168,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
     FieldResolver(() => Int, { description: COUNT_DISTINCT_DESCRIPTION }),
   );
   if (!numberFieldsOf(entity).length) return Group;
-  Extensions(SORT_COST)(Group.prototype, 'median');
+  Extensions(SORT_COST_EXTENSIONS)(Group.prototype, 'median');
 
   const numbers = numbersType(entity);
   addResolverMethod(
@@ -176,10 +179,10 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
     FieldResolver(() => numbers, {
       description: 'Interpolated percentile, without weights; null without values. Rounded to 10 places.',
     }),
-    SORT_COST,
+    SORT_COST_EXTENSIONS,
   );
   return Group;
 });
 
-const statisticFields = (descriptions: Record<string, string>, type: object): FieldDefinitions =>
+const statisticFields = (descriptions: Record<string, string>, type: object): MemberDefinitions =>
   Object.fromEntries(Object.entries(descriptions).map(([name, description]) => [name, { type: () => type, description }]));

@@ -8,7 +8,7 @@
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
 import { OWNER_FIELD } from './registry';
-import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
+import { childrenOf, fieldOf, fieldsOf, type Entity, type EntityField } from './fields';
 import type { LinkTable } from './linktable';
 import { toCamelCase } from '../../contract/casing';
 import { upperFirst } from './inflection';
@@ -21,7 +21,7 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
   const models: LinkModels = new Map();
   for (const entity of entities)
     for (const { link } of fieldsOf(entity))
-      if (link && !link.keyColumn) models.set(link.table, linkModel(entity, link, models.get(link.table)));
+      if (link && !link.keyColumn) models.set(link.table, defineLinkModel(entity, link, models.get(link.table)));
   for (const entity of entities) {
     for (const field of fieldsOf(entity)) if (field.target) associateReference(entity, field, models);
     for (const { name, target, referenceField, key } of childrenOf(entity)) {
@@ -38,7 +38,7 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
 }
 
 /** Defines the model of a link table. Its primary key consists of both ids and the columns that distinguish kinds of links. */
-function linkModel(
+function defineLinkModel(
   entity: Entity,
   { table, ownColumn, otherColumn, discriminators = {} }: LinkTable,
   model = createModelClass(table),
@@ -58,12 +58,12 @@ export const linkModelName = (table: string): string => upperFirst(toCamelCase(t
 const createModelClass = (table: string) => ({ [linkModelName(table)]: class extends Model {} })[linkModelName(table)] as ModelCtor;
 
 /** Returns the foreign-key actions for the deletion of the referenced row. Ids are never updated. */
-const referentialActions = ({ null: optional }: Pick<FieldMeta, 'null'>) => ({
+const referentialActions = ({ null: optional }: Pick<EntityField, 'null'>) => ({
   onDelete: optional ? 'SET NULL' : 'CASCADE',
   onUpdate: 'NO ACTION',
 });
 
-function associateReference(entity: Entity, field: FieldMeta, models: LinkModels): void {
+function associateReference(entity: Entity, field: EntityField, models: LinkModels): void {
   const { target, object, link, stored } = field;
   if (link) associateLink(entity, target!, field.relation!.object, linkKeys(entity, link), link, models);
   else if (stored)

@@ -4,7 +4,7 @@ import type { Choice } from '../../contract/metadata';
 
 export interface EnumDefinition<V extends string | number = string | number> {
   readonly name: string;
-  /** Maps enum names to stored values. type-graphql identifies the enum by this object. */
+  /** Maps the names of the enum's values to the stored values. type-graphql identifies the enum by this object. */
   readonly type: Readonly<Record<string, V>>;
 }
 

@@ -4,14 +4,14 @@ import { DateTime } from 'luxon';
 export const todayIn = (timeZone: string): string => DateTime.now().setZone(timeZone).toISODate()!;
 
 /** Unix time in milliseconds at which `performance.now()` was 0, according to the current setting of the system clock. */
-let timeOrigin = performance.timeOrigin;
+let timeOriginMs = performance.timeOrigin;
 /** A larger difference between the monotonic clock and the system clock means that the system clock was adjusted. */
 const MAX_CLOCK_DIFFERENCE_MS = 2;
 
-/** Returns the current Unix time in milliseconds, with a fraction of microseconds, which `Date` lacks. */
+/** Returns the current Unix time in milliseconds. Unlike that of `Date`, it has a fraction, with the precision of microseconds. */
 function currentUnixMilliseconds(): number {
-  if (Math.abs(timeOrigin + performance.now() - Date.now()) > MAX_CLOCK_DIFFERENCE_MS) timeOrigin = Date.now() - performance.now();
-  return timeOrigin + performance.now();
+  if (Math.abs(timeOriginMs + performance.now() - Date.now()) > MAX_CLOCK_DIFFERENCE_MS) timeOriginMs = Date.now() - performance.now();
+  return timeOriginMs + performance.now();
 }
 
 /** Returns the current time in ISO 8601 format with microseconds. */
@@ -24,14 +24,14 @@ export function currentTimestamp(timeZone: string): string {
 /** Range of timestamps that have a four-digit year from 0001 to 9999 in every time zone. */
 const [MIN_UTC, MAX_UTC] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as const;
 
-const FRACTIONAL_SECONDS = /\.\d+/;
+const FRACTIONAL_SECONDS_PATTERN = /\.\d+/;
 
 /**
  * Converts an ISO 8601 timestamp to UTC, because PostgreSQL rejects offsets of 16 hours and more. Returns undefined if it is invalid or out of range.
  */
 export function toUtcTimestamp(timestamp: string): string | undefined {
-  const [fraction = ''] = FRACTIONAL_SECONDS.exec(timestamp) ?? [];
-  const utc = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS, ''), { zone: 'utc' });
+  const [fraction = ''] = FRACTIONAL_SECONDS_PATTERN.exec(timestamp) ?? [];
+  const utc = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS_PATTERN, ''), { zone: 'utc' });
   const seconds = utc.toISO({ includeOffset: false, suppressMilliseconds: true });
   return seconds !== null && seconds >= MIN_UTC && seconds <= MAX_UTC ? `${seconds}${fraction}Z` : undefined;
 }

@@ -1,10 +1,10 @@
-/** Application errors. The code that throws an error decides on its error code and data; messages are never parsed. */
+/** Application errors. The error code and data of an error are set where it is thrown, and never derived from its message. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { responseTooLong, noRowOfType } from '../../contract/messages';
 import { TEMPORARY_ERROR_CODES, type ErrorCode } from '../../contract/errorcodes';
 import {
-  ClientGone,
+  ClientDisconnected,
   isLockFailure,
   isProcessResourceError,
   isTimeout,
@@ -29,12 +29,12 @@ export function convertErrors<E, T>(errors: readonly E[], convert: (error: E) =>
   return [...kept.map(convert), createOmissionError(`There are ${errors.length - kept.length} more errors.`)];
 }
 
-export const TOO_MANY_ERRORS = { extensions: { code: 'TOO_MANY_ERRORS' } };
+export const TOO_MANY_ERRORS_OPTIONS = { extensions: { code: 'TOO_MANY_ERRORS' } };
 
-const MAX_ECHO_CHARACTERS = 200;
+const MAX_REPEATED_INPUT_CHARACTERS = 200;
 /** Truncates client input that an error message repeats. */
 export const truncateInput = (text: string): string =>
-  text.length > MAX_ECHO_CHARACTERS ? `${text.slice(0, MAX_ECHO_CHARACTERS)}…` : text;
+  text.length > MAX_REPEATED_INPUT_CHARACTERS ? `${text.slice(0, MAX_REPEATED_INPUT_CHARACTERS)}…` : text;
 
 /** Invalid input of a mutation, whose payload lists the issues. `conflictingIds` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
@@ -86,7 +86,7 @@ export const RETRY_AFTER_SECONDS = 2;
  * Returns the error code and message that the client receives for a database or storage error; undefined for other errors. Messages of the database
  * are only logged.
  */
-function describeDatabaseError(error: unknown): [code: ErrorCode, message: string] | undefined {
+function describeErrorForClient(error: unknown): [code: ErrorCode, message: string] | undefined {
   if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
   if (error instanceof CommitOutcomeUnknown)
     return [
@@ -106,23 +106,23 @@ function describeDatabaseError(error: unknown): [code: ErrorCode, message: strin
 }
 
 /** Returns the log message for a database or storage error. */
-function describeFailure(error: unknown): string {
+function describeErrorForLog(error: unknown): string {
   if (isProcessResourceError(error)) return 'the server lacks system resources';
   return error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used';
 }
 
 /**
- * Converts an error that is not the request's fault, such as an unavailable database, into a client error. Logs database and storage errors with the
- * request id. Returns undefined for an unexpected error.
+ * Converts an expected error, such as an unavailable database, into a client error. Logs database and storage errors with the request id. Returns
+ * undefined for an unexpected error.
  */
 export function toClientError(error: unknown, log: Logger, id: string): ClientError | undefined {
-  if (error instanceof ClientGone) return new ClientError('CLIENT_GONE', 'The client has gone.');
+  if (error instanceof ClientDisconnected) return new ClientError('CLIENT_GONE', 'The client has gone.');
   if (error instanceof OverloadedError) return overloadedError();
   if (error instanceof ReadLimitExceeded) return resultTooLargeError(error.limit);
-  const reason = describeDatabaseError(error);
+  const reason = describeErrorForClient(error);
   if (!reason) return undefined;
   const [code, message] = reason;
-  log.error({ id, err: error }, describeFailure(error));
+  log.error({ id, err: error }, describeErrorForLog(error));
   return new ClientError(code, `${message} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
 }
 

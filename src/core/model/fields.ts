@@ -23,7 +23,7 @@ export type Thunk<T = Entity> = () => T;
 
 export type SqlExpression = (alias: string) => string;
 
-/** A column of another row, to which a column of this row refers. */
+/** A column of another row that this row references. */
 export interface RelatedRowColumn {
   table: string;
   /** Column of this row's table that references the other row. */
@@ -91,8 +91,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   toStored?: (text: string, operator: string, insensitive: boolean, baseUrl: string) => string;
 }
 
-/** Field metadata for the server itself: the public metadata, the options, and what is derived from them. */
-export interface FieldMeta extends FieldMetadata, Omit<FieldOptions, keyof FieldMetadata> {
+/** A field with all its metadata, for the server itself: the public metadata, the options of its declaration, and what is derived from them. */
+export interface EntityField extends FieldMetadata, Omit<FieldOptions, keyof FieldMetadata> {
   /** Database column; absent for computed fields and link tables. */
   column?: string;
   /** Returns the validation issues of a value; empty if it is valid. */
@@ -107,8 +107,8 @@ export interface FieldMeta extends FieldMetadata, Omit<FieldOptions, keyof Field
   sequelizeType?: SqlType;
 }
 
-/** Metadata of a field for child rows. */
-export interface ChildMeta {
+/** A field that contains child rows. */
+export interface ChildRowsField {
   name: string;
   target: Thunk;
   /** Field of the child row that references this row. */
@@ -127,19 +127,19 @@ export interface ChildMeta {
   description: string;
 }
 
-/** Returns the fields that contain child rows which are saved together with their parent row. */
-export const nestedChildrenOf = (entity: Entity): readonly ChildMeta[] => childrenOf(entity).filter(({ part }) => part);
+/** Returns the fields that contain parts: child rows that are saved together with their parent row. */
+export const partFieldsOf = (entity: Entity): readonly ChildRowsField[] => childrenOf(entity).filter(({ part }) => part);
 
-export const groupedFieldName = ({ name }: ChildMeta): string => `${name}Grouped`;
+export const groupedFieldName = ({ name }: ChildRowsField): string => `${name}Grouped`;
 
-const fieldsByEntity = new Map<object, FieldMeta[]>();
-const childrenByEntity = new Map<object, ChildMeta[]>();
-export const addChild = (entity: Entity, child: ChildMeta): void => void childrenByEntity.set(entity, [...childrenOf(entity), child]);
+const fieldsByEntity = new Map<object, EntityField[]>();
+const childrenByEntity = new Map<object, ChildRowsField[]>();
+export const addChild = (entity: Entity, child: ChildRowsField): void => void childrenByEntity.set(entity, [...childrenOf(entity), child]);
 
 /** Returns the fields of a resource in the order of declaration, which is also the order in REST. */
-export const fieldsOf = (entity: Entity): readonly FieldMeta[] => fieldsByEntity.get(entity) ?? [];
-export const childrenOf = (entity: Entity): readonly ChildMeta[] => childrenByEntity.get(entity) ?? [];
-export const fieldOf = (entity: Entity, name: string): FieldMeta => {
+export const fieldsOf = (entity: Entity): readonly EntityField[] => fieldsByEntity.get(entity) ?? [];
+export const childrenOf = (entity: Entity): readonly ChildRowsField[] => childrenByEntity.get(entity) ?? [];
+export const fieldOf = (entity: Entity, name: string): EntityField => {
   const match = fieldsOf(entity).find((field) => field.name === name);
   if (!match) throw new Error(`${entity.name} has no field ${name}`);
   return match;
@@ -179,14 +179,14 @@ interface FieldDefinition extends FieldOptions {
   target?: Thunk;
   object?: string;
   link?: LinkTable;
-  input?: FieldMeta['input'];
+  input?: EntityField['input'];
 }
 
 /**
  * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
  * the database.
  */
-function columnDefault({ default: defaultValue, setByDatabase, blank, null: nullable, kind }: FieldMeta): unknown {
+function columnDefault({ default: defaultValue, setByDatabase, blank, null: nullable, kind }: EntityField): unknown {
   if (setByDatabase || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
   return defaultValue ?? (kind === 'string' && blank && !nullable ? '' : undefined);
@@ -194,7 +194,7 @@ function columnDefault({ default: defaultValue, setByDatabase, blank, null: null
 
 export function defineField(
   kind: FieldKind,
-  type: FieldMeta['type'],
+  type: EntityField['type'],
   sequelizeType: SqlType | undefined,
   options: FieldDefinition,
   list = false,
@@ -204,7 +204,7 @@ export function defineField(
     const derived = Boolean(options.sql ?? options.through ?? options.link?.keyColumn);
     const stored = !derived && !options.link;
     const description = options.note ?? options.help ?? `${options.label ?? labelFor(options.object ?? name)}.`;
-    const meta: FieldMeta = {
+    const meta: EntityField = {
       ...options,
       name,
       kind,
@@ -281,7 +281,7 @@ export const TimeField = <const O extends FieldOptions>(o: O = {} as O): TypedDe
   defineField('time', () => TimeScalar, 'TIME(6)', o);
 export const DateTimeField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
-export const ComputedField = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
+export const ComputedField = <V>(type: EntityField['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
   defineField('computed', type, undefined, o, list);
 /** Declares an uploaded image. The column contains its path below the media folder; the resource itself stores the file and builds its URL. */
 export const ImageField = (o: FieldOptions & { max: number }): TypedDecorator<string> => {
@@ -296,5 +296,5 @@ export const defaultValues = {
   byTrigger: () => undefined,
 };
 
-export const acceptsNull = ({ null: nullable, default: defaultValue }: Pick<FieldMeta, 'null' | 'default'>): boolean =>
+export const acceptsNull = ({ null: nullable, default: defaultValue }: Pick<EntityField, 'null' | 'default'>): boolean =>
   nullable || defaultValue === defaultValues.byTrigger;

@@ -1,4 +1,7 @@
-/** Field validation: checks a value against the limits of its field. Clients match the messages, which are those of Django REST framework. */
+/**
+ * Field validation: checks a value against the limits of its field. The messages are those of Django REST framework, because clients may compare
+ * their text.
+ */
 import { NOT_A_NUMBER, NOT_BLANK, NO_NULL_CHARACTERS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldMetadata } from '../../contract/metadata';
@@ -10,19 +13,20 @@ type Limits = Pick<FieldMetadata, 'kind' | 'minLength' | 'maxLength' | 'min' | '
 /** Maximum number of rows that one mutation writes; nested rows count individually. */
 export const MAX_ROWS_PER_MUTATION = 500;
 
-export const TIMESTAMP_OUT_OF_RANGE = 'Datetime value out of range.';
+export const TIMESTAMP_OUT_OF_RANGE_MESSAGE = 'Datetime value out of range.';
 
 /** Maximum length of a text whose field declares no limit. Existing rows may hold longer texts. */
 export const MAX_TEXT_CHARACTERS = 10_000;
 
 /** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
+const LONE_SURROGATE_PATTERN = /\p{Surrogate}/u;
 
 export const limitViolationMessages = (value: unknown, limits: Limits): string[] =>
   findLimitViolations(value, limits).map(({ message }) => message);
 
 /**
- * Returns the violations of the field's limits by a value. A decimal has at most one: its range is checked only if its number of digits is allowed.
+ * Returns an issue for each limit that the value violates. A decimal has at most one issue: its range is checked only if its number of digits is
+ * allowed.
  */
 export function findLimitViolations(value: unknown, limits: Limits): ValidationIssue[] {
   if (value === null || value === undefined) return [];
@@ -39,15 +43,15 @@ export function findLimitViolations(value: unknown, limits: Limits): ValidationI
       return issue ? [issue] : rangeIssues(Number(value), limits);
     }
     case 'integer':
-      return rangeIssues(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...definedLimits(limits) });
+      return rangeIssues(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...definedRange(limits) });
     case 'datetime':
-      return toUtcTimestamp(String(value)) === undefined ? [validationIssue(IssueCode.INVALID, TIMESTAMP_OUT_OF_RANGE)] : [];
+      return toUtcTimestamp(String(value)) === undefined ? [validationIssue(IssueCode.INVALID, TIMESTAMP_OUT_OF_RANGE_MESSAGE)] : [];
     default:
       return [];
   }
 }
 
-function definedLimits({ min, max }: Limits): { min?: number; max?: number } {
+function definedRange({ min, max }: Limits): { min?: number; max?: number } {
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
@@ -59,7 +63,7 @@ function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS,
   if (minLength !== undefined && length < minLength)
     issues.push(validationIssue(IssueCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
   if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS));
-  const surrogate = LONE_SURROGATE.exec(value);
+  const surrogate = LONE_SURROGATE_PATTERN.exec(value);
   if (surrogate)
     issues.push(
       validationIssue(

@@ -6,7 +6,7 @@ import type { InputPath } from './validationissues';
 
 export type FieldValues = Record<string, unknown>;
 
-export interface WrittenRow {
+export interface RowWithValues {
   id: number;
   values: FieldValues;
 }
@@ -26,7 +26,7 @@ export interface WriteHooks {
   /** Runs before each row is written and may change its values. `id` is absent on creation. */
   beforeRowWrite?(values: FieldValues, context: Context, transaction: Transaction, id?: number): Promise<void> | void;
   /** Runs after the rows of a statement are written, once for all of them, in the order of the input. */
-  afterRowsWritten?(writtenRows: readonly WrittenRow[], context: Context, transaction: Transaction): Promise<void>;
+  afterRowsWritten?(writtenRows: readonly RowWithValues[], context: Context, transaction: Transaction): Promise<void>;
   /** Reverts side effects of `beforeRowWrite` outside of the database (such as stored files) after the transaction has failed. */
   undoSideEffects?(values: FieldValues, context: Context): Promise<void>;
 }

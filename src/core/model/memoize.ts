@@ -2,7 +2,8 @@
 import type { Entity } from './fields';
 
 /**
- * Memoizes `make`. `complete` runs after the value is cached, so that it may request values of other entities, even if these in turn need this value.
+ * Returns a memoized version of `make`. `complete` runs after the value is cached, so that it may request values of other entities, even if these in
+ * turn need this value.
  */
 export function memoizePerEntity<T>(make: (entity: Entity) => T, complete?: (value: T, entity: Entity) => void): (entity: Entity) => T {
   const cache = new Map<Entity, T>();

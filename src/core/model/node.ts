@@ -30,13 +30,13 @@ export function resolveRowId(type: string, id: unknown): number | undefined {
 }
 
 /** Returns an error message if `id` is the `nodeId` of a row of another type, otherwise undefined. */
-export function nodeTypeMismatch(type: string, id: unknown): string | undefined {
+export function nodeTypeMismatchMessage(type: string, id: unknown): string | undefined {
   const node = parseNodeId(String(id));
   return node && node.type !== type ? `This is the id of a row of ${node.type}, not of ${type}.` : undefined;
 }
 
 /** Throws if `id` is the `nodeId` of a row of another type. `argumentPath` locates the id among the arguments. */
 export function rejectOtherNodeType(type: string, id: unknown, argumentPath: string): void {
-  const message = nodeTypeMismatch(type, id);
+  const message = nodeTypeMismatchMessage(type, id);
   if (message) throw invalidArgumentError(argumentPath, message);
 }

@@ -8,8 +8,8 @@ export interface InterfacePolicies {
   /** Whether rules across several fields of a row are enforced, such as that a session does not end before it starts. */
   enforcesRules: boolean;
   /**
-   * Whether all users may refer to catalogue rows that are pending review, and see the child rows of such rows. Otherwise, only superusers can, who
-   * review contributions.
+   * Whether all users may refer to catalogue rows that are pending review, and see the child rows of such rows. Otherwise only superusers may,
+   * because they review contributions.
    */
   showsUnreviewed: boolean;
   textOrder: TextOrder;

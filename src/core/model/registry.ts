@@ -37,7 +37,7 @@ export interface ResourceOptions extends RestViewOptions {
   /** Name in the URL, `/api/v2/<rest>/`. If absent, the resource is available in GraphQL only. */
   rest?: string;
   description: string;
-  /** Whether rows belong to a user and have the column `user_id`. */
+  /** Whether each row belongs to a user, whose id is in the column `ownerColumn`. */
   owned?: boolean;
   /**
    * Group of resources to which the scopes of access tokens apply. Only owned resources, and public ones to which users contribute rows, have a
@@ -93,15 +93,15 @@ export interface ResourceOptions extends RestViewOptions {
    */
   namesInMemory?: { searchField: string; filterField: string };
   /**
-   * Adds statistics fields (`…Grouped`) next to the lists. Rows can be grouped by their own fields, and by the fields of referenced rows that are
-   * given here: their paths, such as `exercise.category`, by name.
+   * If present, each list gets a field with statistics of groups of its rows (`…Grouped`). Rows can be grouped by their own fields, and by the fields
+   * of referenced rows that are listed here. Maps the name of each such group key to the path of its field, such as `exercise.category`.
    */
   groupPaths?: Readonly<Record<string, string>>;
   views?: Readonly<Record<string, RestViewOptions>>;
 }
 
 /** Options of a resource, with defaults applied, and its public metadata. */
-export interface ResourceMeta extends ResourceOptions {
+export interface RegisteredResource extends ResourceOptions {
   owned: boolean;
   ownerColumn: string;
   table: string;
@@ -112,10 +112,10 @@ export interface ResourceMeta extends ResourceOptions {
   metadata: ResourceMetadata;
 }
 
-const resourcesByEntity = new Map<Entity, ResourceMeta>();
+const resourcesByEntity = new Map<Entity, RegisteredResource>();
 
-export const registerResource = (entity: Entity, resource: ResourceMeta): void => void resourcesByEntity.set(entity, resource);
+export const registerResource = (entity: Entity, resource: RegisteredResource): void => void resourcesByEntity.set(entity, resource);
 
-export const resourceOf = (entity: Entity): ResourceMeta | undefined => resourcesByEntity.get(entity);
+export const resourceOf = (entity: Entity): RegisteredResource | undefined => resourcesByEntity.get(entity);
 export const allEntities = (): Entity[] => [...resourcesByEntity.keys()];
 export const findEntity = (name: string): Entity | undefined => allEntities().find((entity) => entity.name === name);

@@ -4,13 +4,13 @@ import { DateTime } from 'luxon';
 import { NOT_A_DATE, NOT_A_DATETIME, NOT_A_NUMBER, NOT_A_TIME } from '../../contract/messages';
 import { UploadedFile } from '../../platform/multipart';
 import { toUtcTimestamp } from './clock';
-import { TIMESTAMP_OUT_OF_RANGE } from './fieldvalidation';
+import { TIMESTAMP_OUT_OF_RANGE_MESSAGE } from './fieldvalidation';
 
 const inputError = (message: string, nodes?: ValueNode) => new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
 
 type ParseText = (value: string, node?: ValueNode) => string | undefined;
 
-function stringScalar(name: string, description: string, specifiedByURL: string, parse: ParseText, message: string) {
+function createStringScalar(name: string, description: string, specifiedByURL: string, parse: ParseText, message: string) {
   /** Parses an input value. `node` is its literal in the query document; absent for variables. */
   const parseInput = (value: unknown, node?: ValueNode) => {
     const result = typeof value === 'string' || typeof value === 'number' ? parse(String(value), node) : undefined;
@@ -31,38 +31,38 @@ function stringScalar(name: string, description: string, specifiedByURL: string,
   });
 }
 
-const matchPattern = (pattern: RegExp, valid: (value: string) => boolean) => (value: string) =>
+const createPatternParser = (pattern: RegExp, valid: (value: string) => boolean) => (value: string) =>
   pattern.test(value) && valid(value) ? value : undefined;
 
 /** Responses use the formats `full-date`, `partial-time` and `date-time` of RFC 3339. */
 const RFC_3339_URL = 'https://www.rfc-editor.org/rfc/rfc3339';
 
-export const DateScalar = stringScalar(
+export const DateScalar = createStringScalar(
   'Date',
   'A calendar day, `YYYY-MM-DD`, without a time zone.',
   `${RFC_3339_URL}#section-5.6`,
-  matchPattern(/^\d{4}-\d\d-\d\d$/, (value) => value >= '0001' && DateTime.fromISO(value).isValid),
+  createPatternParser(/^\d{4}-\d\d-\d\d$/, (value) => value >= '0001' && DateTime.fromISO(value).isValid),
   NOT_A_DATE,
 );
 
-export const TimeScalar = stringScalar(
+export const TimeScalar = createStringScalar(
   'Time',
   'A time of day, `HH:MM[:SS[.ffffff]]`, without a time zone.',
   `${RFC_3339_URL}#section-5.6`,
-  matchPattern(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
+  createPatternParser(/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?$/, () => true),
   NOT_A_TIME,
 );
 
 const DATE_TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]([01]\d|2[0-3]):?[0-5]\d)$/;
 
-export const DateTimeScalar = stringScalar(
+export const DateTimeScalar = createStringScalar(
   'DateTime',
   'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; shown in the zone of the server.',
   RFC_3339_URL,
   (value, node) => {
     if (!DATE_TIME_PATTERN.test(value) || !DateTime.fromISO(value).isValid) return undefined;
     const moment = toUtcTimestamp(value);
-    if (moment === undefined) throw inputError(TIMESTAMP_OUT_OF_RANGE, node);
+    if (moment === undefined) throw inputError(TIMESTAMP_OUT_OF_RANGE_MESSAGE, node);
     return moment;
   },
   NOT_A_DATETIME,
@@ -71,7 +71,7 @@ export const DateTimeScalar = stringScalar(
 /** Maximum length of a decimal, including surrounding whitespace. */
 const MAX_DECIMAL_CHARACTERS = 1000;
 
-export const DecimalScalar = stringScalar(
+export const DecimalScalar = createStringScalar(
   'Decimal',
   'An exact decimal number as a string, so that no digit is lost, e.g. `"80.50"`. A JSON number is accepted on input.',
   'https://www.w3.org/TR/xmlschema11-2/#decimal',
@@ -82,7 +82,7 @@ export const DecimalScalar = stringScalar(
   NOT_A_NUMBER,
 );
 
-const NOT_A_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
+const NOT_A_FILE_MESSAGE = 'The submitted data was not a file. Check the encoding type on the form.';
 
 export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
   name: 'Upload',
@@ -93,10 +93,10 @@ export const UploadScalar = new GraphQLScalarType<UploadedFile, never>({
     throw inputError('A file is input only.');
   },
   parseValue(value) {
-    if (!(value instanceof UploadedFile)) throw inputError(NOT_A_FILE);
+    if (!(value instanceof UploadedFile)) throw inputError(NOT_A_FILE_MESSAGE);
     return value;
   },
   parseLiteral(node) {
-    throw inputError(NOT_A_FILE, node);
+    throw inputError(NOT_A_FILE_MESSAGE, node);
   },
 });

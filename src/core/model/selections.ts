@@ -41,7 +41,7 @@ export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: P
 }
 
 /** Whether `@skip` or `@include` excludes a selection. */
-export function isExcluded({ directives = [] }: SelectionNode, variables: Readonly<Record<string, unknown>>): boolean {
+export function isExcludedByDirective({ directives = [] }: SelectionNode, variables: Readonly<Record<string, unknown>>): boolean {
   return directives.some(({ name, arguments: args }) => {
     const condition = args?.find((argument) => argument.name.value === 'if');
     const value = condition && valueFromASTUntyped(condition.value, variables);

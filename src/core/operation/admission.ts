@@ -22,25 +22,25 @@ interface AdmissionResult {
 interface AdmissionOptions {
   maxCost: number;
   introspectionRequiresUser: boolean;
-  widthOf?: AverageBytesOf;
+  averageBytesOf?: AverageBytesOf;
 }
 
 /** An operation of a client counts as large if its expected response exceeds this size. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
 /** Limits concurrent large operations in total, and to one per client, because a single result can occupy hundreds of megabytes. */
-const largeOperations = new ConcurrencyLimiter<LimiterCaller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
+const largeOperationLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
 async function acquireSlot(caller: LimiterCaller, reservation?: CostReservation): Promise<CostReservation> {
   try {
-    await largeOperations.waitForSlot(caller);
+    await largeOperationLimiter.waitForSlot(caller);
   } catch (error) {
     reservation?.settle();
     throw error;
   }
   return {
     settle(objects) {
-      largeOperations.release(caller);
+      largeOperationLimiter.release(caller);
       reservation?.settle(objects);
     },
   };
@@ -112,6 +112,6 @@ export class OperationAdmission {
     if (depthError) return { errors: [depthError] };
     const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
     if (coercion.errors) return { errors: coercion.errors };
-    return { cost: estimateOperationCost(this.schema, document, operation, coercion.values, this.options.widthOf) };
+    return { cost: estimateOperationCost(this.schema, document, operation, coercion.values, this.options.averageBytesOf) };
   }
 }

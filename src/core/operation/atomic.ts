@@ -25,30 +25,33 @@ export const isAtomic = ({ directives = [] }: OperationDefinitionNode): boolean 
 
 export interface AtomicState {
   /** The response key of the root field that failed. */
-  failedKey?: string;
+  failedResponseKey?: string;
 }
 
 const rolledBackError = () =>
   new ClientError('ROLLED_BACK', 'Nothing was written, because another field of the same @atomic operation failed.');
 
-type Config = GraphQLFieldConfig<unknown, Context>;
+type MutationFieldConfig = GraphQLFieldConfig<unknown, Context>;
 
-/** Wraps a root field of Mutation so that it can be part of an `@atomic` operation, in which fields that do more than write rows are rejected. */
-export function withAtomicSupport(config: Config): Config {
+/**
+ * Wraps the resolver of a root field of Mutation. In an `@atomic` operation, the field is rejected if another field has failed before, or if the
+ * field does more than write rows.
+ */
+export function withAtomicSupport(config: MutationFieldConfig): MutationFieldConfig {
   const { resolve, extensions } = config;
   return {
     ...config,
     resolve: async (source, args, context, info) => {
       const { atomicState } = context;
       if (!atomicState) return resolve!(source, args, context, info);
-      if (atomicState.failedKey !== undefined) throw rolledBackError();
+      if (atomicState.failedResponseKey !== undefined) throw rolledBackError();
       try {
         if (!extensions?.writesRows) throw invalidOperationError(`${info.fieldName} cannot be part of an @atomic operation.`);
         const payload = (await resolve!(source, args, context, info)) as { errors: readonly unknown[] };
-        if (payload.errors.length) atomicState.failedKey = String(info.path.key);
+        if (payload.errors.length) atomicState.failedResponseKey = String(info.path.key);
         return payload;
       } catch (error) {
-        atomicState.failedKey = String(info.path.key);
+        atomicState.failedResponseKey = String(info.path.key);
         throw error;
       }
     },
@@ -61,9 +64,9 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, firstKe
   try {
     return await context.session.atomically(async () => {
       const result = await run();
-      const shouldCommit = atomic.failedKey === undefined && !result.errors?.length;
+      const shouldCommit = atomic.failedResponseKey === undefined && !result.errors?.length;
       if (shouldCommit) await context.storeResponse?.(result);
-      return { shouldCommit, result: shouldCommit ? result : discardOtherPayloads(result, atomic.failedKey) };
+      return { shouldCommit, result: shouldCommit ? result : discardOtherPayloads(result, atomic.failedResponseKey) };
     });
   } catch (error) {
     return { data: null, errors: [locatedError(error, undefined, [firstKey])] };

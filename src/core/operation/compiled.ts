@@ -10,8 +10,8 @@ import type { Context } from '../context';
 export type CompiledOperation = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
- * A scalar that accepts any value. graphql-js coerces the variables before; with this type, graphql-jit does not coerce them a second time. It must
- * be a type of the schema whose operations are compiled.
+ * A scalar that accepts any value. It replaces the types of all variables, so that graphql-jit does not coerce them again after graphql-js. The
+ * schema whose operations are compiled must contain this type.
  */
 export const COERCED_VALUE_SCALAR = new GraphQLScalarType({ name: 'CoercedValue' });
 

@@ -26,7 +26,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { isExcluded, visitFields } from '../model/selections';
+import { isExcludedByDirective, visitFields } from '../model/selections';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../model/pagesize';
 import { BYTES_PER_COST_UNIT, filterCost, mutationInputCost } from './argumentcost';
 import { introspectionListSize, introspectionScopeOfChildren, type IntrospectionScope } from './introspection';
@@ -36,7 +36,7 @@ const LEAF_COST = 0.1;
 /** Cost of a root field, which runs at least one SQL statement. */
 const ROOT_FIELD_COST = 5;
 /** Cost of a page of child rows, for each parent row. */
-const PAGE_COST = 2;
+const CHILD_PAGE_COST = 2;
 const TOTAL_COUNT_COST = 5;
 /** Assumed length of a list without pagination and without `listSize`. */
 const DEFAULT_LIST_SIZE = 10;
@@ -55,7 +55,7 @@ export interface OperationCost {
   /** Expected response size in bytes. Its cost is included in `total`. */
   bytes: number;
   /** Part of the total that is charged in full, whatever the operation actually uses: introspection and mutations. */
-  nonRefundable?: number;
+  nonRefundableCost?: number;
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate: string;
   /**
@@ -73,7 +73,7 @@ type FieldGroup = readonly FieldNode[];
 
 export const responseKeyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
-const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsWith('__');
+const isIntrospectionType = ({ name }: GraphQLCompositeType): boolean => name.startsWith('__');
 
 const isList = (field: Field): boolean => isListType(getNullableType(field.type));
 
@@ -81,13 +81,13 @@ const isList = (field: Field): boolean => isListType(getNullableType(field.type)
  * Returns the name of the argument that sets a field's page size: `first` or `last`. If the field has both arguments, returns the one that has a
  * value.
  */
-const sizeArgumentOf = (field: Field, args: Variables): string | undefined => {
+const pageSizeArgumentOf = (field: Field, args: Variables): string | undefined => {
   const names = ['first', 'last'].filter((name) => field.args.some((argument) => argument.name === name));
   return names.find((name) => args[name] != null) ?? names[0];
 };
 
 /** Whether a field takes a page size, as paginated lists and connections do. */
-const isPaged = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
+const hasPageSizeArgument = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
 
 class CostEstimator {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
@@ -100,7 +100,7 @@ class CostEstimator {
     private readonly schema: GraphQLSchema,
     document: DocumentNode,
     private readonly variables: Variables,
-    private readonly widthOf: AverageBytesOf,
+    private readonly averageBytesOf: AverageBytesOf,
   ) {
     for (const definition of document.definitions)
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
@@ -111,7 +111,7 @@ class CostEstimator {
     const cost = this.selectionCost([operation.selectionSet], root, true);
     const writes = operation.operation === OperationTypeNode.MUTATION;
     const total = cost.total + cost.bytes / BYTES_PER_COST_UNIT;
-    return { ...cost, total, nonRefundable: writes ? total : this.introspectionCost };
+    return { ...cost, total, nonRefundableCost: writes ? total : this.introspectionCost };
   }
 
   /** Returns the cost of one object of a type. `scope` is set for introspection objects only. */
@@ -123,7 +123,7 @@ class CostEstimator {
   ): OperationCost {
     let mostExpensive: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
     let bytes = 0;
-    let total = isIntrospected(type) ? INTROSPECTION_FACTOR * OBJECT_COST : OBJECT_COST;
+    let total = isIntrospectionType(type) ? INTROSPECTION_FACTOR * OBJECT_COST : OBJECT_COST;
     for (const { parent, nodes } of this.collectFields(sets, type).values()) {
       const cost = this.fieldCost(nodes, parent, atRoot, scope);
       total += cost.total;
@@ -141,7 +141,7 @@ class CostEstimator {
     visitFields(sets, type, {
       findFragment: (name) => this.fragments.get(name),
       narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
-      isSkipped: (selection) => isExcluded(selection, this.variables),
+      isSkipped: (selection) => isExcludedByDirective(selection, this.variables),
       visitField(node, parent) {
         const key = `${parent.name} ${responseKeyOf(node)}`;
         const group = groups.get(key);
@@ -152,7 +152,7 @@ class CostEstimator {
     return groups;
   }
 
-  private literalValue(node: ValueNode): unknown {
+  private argumentValue(node: ValueNode): unknown {
     return valueFromASTUntyped(node, this.variables);
   }
 
@@ -170,27 +170,27 @@ class CostEstimator {
     if (!field) return { total: LEAF_COST, bytes: DEFAULT_VALUE_BYTES, coordinate };
     const args: Variables = {};
     for (const { name, defaultValue } of field.args) if (defaultValue !== undefined) args[name] = defaultValue;
-    for (const { name, value } of node.arguments ?? []) args[name.value] = this.literalValue(value) ?? args[name.value];
+    for (const { name, value } of node.arguments ?? []) args[name.value] = this.argumentValue(value) ?? args[name.value];
     const type = getNamedType(field.type);
     const argumentCosts = this.argumentCosts(args, parent);
     const ownCost = this.fieldOwnCost(field, argumentCosts, atRoot);
     const costliestArgument = (total: number) => {
-      const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [sizeArgumentOf(field, args)];
+      const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [pageSizeArgumentOf(field, args)];
       return name && `${coordinate}(${name}:)`;
     };
     if (!isCompositeType(type)) {
       const size = this.listSize(field, args, parent, scope);
       const total = ownCost + LEAF_COST * size;
-      return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, reducibleArgument: costliestArgument(total) };
+      return { total, bytes: this.averageBytesOf(parent.name, field.name) * size, coordinate, reducibleArgument: costliestArgument(total) };
     }
-    const isConnection = isPaged(field) && !isList(field);
+    const isConnection = hasPageSizeArgument(field) && !isList(field);
     const { rows, fixedCost, fixedBytes } = isConnection
       ? this.connectionCost(nodes, type)
       : {
           rows: this.nestedCost(
             nodes,
             type,
-            isIntrospected(type) ? introspectionScopeOfChildren(this.schema, field.name, args, scope) : undefined,
+            isIntrospectionType(type) ? introspectionScopeOfChildren(this.schema, field.name, args, scope) : undefined,
           ),
           fixedCost: 0,
           fixedBytes: 0,
@@ -262,8 +262,8 @@ class CostEstimator {
     if (!isList(field)) return 1;
     const listArgument = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
     if (listArgument) return Array.isArray(args[listArgument.name]) ? (args[listArgument.name] as unknown[]).length : 1;
-    if (isPaged(field)) return this.pageSize(args);
-    if (isIntrospected(parent)) return introspectionListSize(this.schema, field.name, scope);
+    if (hasPageSizeArgument(field)) return this.pageSize(args);
+    if (isIntrospectionType(parent)) return introspectionListSize(this.schema, field.name, scope);
     const { assumedSize = DEFAULT_LIST_SIZE } = field.extensions.listSize ?? {};
     return typeof assumedSize === 'number' ? assumedSize : assumedSize(args);
   }
@@ -277,7 +277,7 @@ class CostEstimator {
   /** Returns the cost of a field itself, without its values: arguments, `cost` annotation, and a fixed cost of root and paginated fields. */
   private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], atRoot: boolean): number {
     const argumentsCost = argumentCosts.reduce((total, [, cost]) => total + cost, 0);
-    const positionCost = atRoot ? ROOT_FIELD_COST : isPaged(field) ? PAGE_COST : 0;
+    const positionCost = atRoot ? ROOT_FIELD_COST : hasPageSizeArgument(field) ? CHILD_PAGE_COST : 0;
     return positionCost + argumentsCost + (field.extensions.cost?.weight ?? 0);
   }
 }

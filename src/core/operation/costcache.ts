@@ -37,7 +37,7 @@ export class CostCache {
   }
 
   /** Returns the cost of the operation with these variables, which must already be coerced. */
-  costOfVariables(variables: Variables): OperationCost {
+  costForVariables(variables: Variables): OperationCost {
     // The cost of a mutation is not cached, because its inputs differ each time.
     if (this.operation.operation === OperationTypeNode.MUTATION) return this.estimateCost(variables);
     const key = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
@@ -50,7 +50,10 @@ export class CostCache {
     return estimateOperationCost(this.schema, this.document, this.operation, variables);
   }
 
-  /** Returns the properties of a variable that affect the cost: page size, list length, cost of its conditions, and whether it is present. */
+  /**
+   * Returns the part of the cache key for one variable: those of its properties that affect the cost (page size, list length, cost of its conditions,
+   * and whether it is present).
+   */
   private costKeyPart(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
     if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;

@@ -41,7 +41,7 @@ export interface ExecutorOptions {
   maxResponseBytes?: number;
   /** Number of field values that an operation completes in one turn of the event loop. */
   valuesPerTurn?: number;
-  widthOf?: AverageBytesOf;
+  averageBytesOf?: AverageBytesOf;
   introspection?: 'anyone' | 'users';
 }
 
@@ -49,13 +49,13 @@ export interface ExecutorOptions {
  * Factor by which the database may return more bytes than the maximum response size, because a response can be shorter than the rows that it is
  * computed from.
  */
-const MAX_READ_PER_RESPONSE_BYTE = 2;
+const MAX_READ_BYTES_PER_RESPONSE_BYTE = 2;
 
 /**
  * An operation of the server itself counts as large if it requests more rows than this. Its estimated response size is not considered, because the
  * estimate ignores the arguments that limit the size.
  */
-const LARGE_PAGE = 1_000;
+const LARGE_PAGE_ROWS = 1_000;
 
 export class Executor {
   openSubscriptionCount = 0;
@@ -63,7 +63,7 @@ export class Executor {
   /**
    * Limits each caller to one running event at a time, so that many subscriptions of a caller cause no more concurrent load than one subscription.
    */
-  private readonly eventTurns = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: 1 });
+  private readonly eventLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compilesOwnOperations: boolean;
   private readonly admission: OperationAdmission;
   private readonly maxResponseBytes: number;
@@ -77,19 +77,23 @@ export class Executor {
       maxResponseBytes = Infinity,
       valuesPerTurn,
       introspection,
-      widthOf,
+      averageBytesOf,
     }: ExecutorOptions = {},
   ) {
-    this.admission = new OperationAdmission(schema, { maxCost, introspectionRequiresUser: introspection === 'users', widthOf });
+    this.admission = new OperationAdmission(schema, {
+      maxCost,
+      introspectionRequiresUser: introspection === 'users',
+      averageBytesOf: averageBytesOf,
+    });
     this.compilesOwnOperations = compilesOwnOperations;
     this.maxResponseBytes = maxResponseBytes;
     this.valuesPerTurn = valuesPerTurn;
   }
 
   /** Prepares an operation of the server itself. It is validated and compiled on first use. */
-  prepare(text: string): OperationRunner {
-    const prepared = PreparedOperation.of(this.schema, text);
-    const { document, operation, costs } = prepared;
+  prepareOwnOperation(text: string): OperationRunner {
+    const prepared = PreparedOperation.getOrCreate(this.schema, text);
+    const { document, operation, costCache } = prepared;
     const run: CompiledOperation = this.compilesOwnOperations
       ? (context, values) => prepared.compiled(context, values)
       : this.interpretOperation(document);
@@ -99,11 +103,11 @@ export class Executor {
       if (coercion.errors) return toClientResult({ errors: coercion.errors }, context);
       // If the cost of the server's own document exceeds the maximum, the maximum is charged instead of rejecting the operation: the document's shape
       // and the number of existing rows bound the work, whatever the page size.
-      const cost = this.admission.clampToMaxCost(costs.costOfVariables(coercion.values));
-      const isLarge = Number(coercion.values.first) > LARGE_PAGE;
+      const cost = this.admission.clampToMaxCost(costCache.costForVariables(coercion.values));
+      const isLarge = Number(coercion.values.first) > LARGE_PAGE_ROWS;
       const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
       if (errors) return toClientResult({ errors }, context);
-      context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponseBytes);
+      context.session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * this.maxResponseBytes);
       try {
         const result = await (context.request.trace
           ? context.request.trace.traceOperation(operation.operation, name, () => run(context, coercion.values))
@@ -157,7 +161,7 @@ export class Executor {
       const located = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
       return toClientResult({ data: null, errors: [located] }, context);
     };
-    return cancellable(this.deliverEvents(source, context, { runEvent, toFailureResult, present }), () => {
+    return makeCancellable(this.deliverEvents(source, context, { runEvent, toFailureResult, present }), () => {
       cancellation.abort();
       context.session.cancelReads();
     });
@@ -174,7 +178,7 @@ export class Executor {
       session.beginEvent();
       for await (const event of source) {
         this.deliveredEventCount += 1;
-        yield present(await this.eventTurns.run(session.caller, () => runEvent(event)));
+        yield present(await this.eventLimiter.run(session.caller, () => runEvent(event)));
         session.beginEvent();
       }
     } catch (error) {
@@ -196,15 +200,15 @@ export class Executor {
     const isEvent = operation?.operation === 'subscription';
     const admission = operation && !isEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
     if (admission?.errors) return toClientResult(admission, context);
-    const size = (context.responseSize = new ResponseSizeCounter(this.maxResponseBytes, this.valuesPerTurn));
+    const size = (context.responseSizeCounter = new ResponseSizeCounter(this.maxResponseBytes, this.valuesPerTurn));
     context.loaders.pacing = size;
-    context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponseBytes);
+    context.session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * this.maxResponseBytes);
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
       this.interpretOperation(document, operationName, root)(context, variables);
     const run = async () => {
       if (!operation) return runUncompiled();
-      const storesResponse = context.storeResponse && this.writesOneResource(document, operation);
+      const storesResponse = context.storeResponse && this.hasOneWritingRootField(document, operation);
       const runInTransaction = isAtomic(operation) ? runAtomically : storesResponse ? runAndStoreResponse : undefined;
       if (!runInTransaction) return runUncompiled();
       await context.services.media.validateUploads(variables);
@@ -217,7 +221,7 @@ export class Executor {
       // An oversized response is replaced as a whole, because a part of it is useless and may itself be as long as the limit.
       return toClientResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);
     } finally {
-      admission?.reservation?.settle(size.objects);
+      admission?.reservation?.settle(size.objectCount);
     }
   }
 
@@ -232,7 +236,7 @@ export class Executor {
   }
 
   /** Whether a mutation has a single root field that only writes rows. */
-  private writesOneResource(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  private hasOneWritingRootField(document: DocumentNode, operation: OperationDefinitionNode): boolean {
     const [field, ...others] = rootFields(document, operation);
     return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.writesRows === true;
   }
@@ -262,7 +266,7 @@ const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source
  * Makes it possible to end an async generator that waits. Its own `return()` is queued behind the pending `next()`
  * (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return), so `cancel` must end that wait.
  */
-function cancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {
+function makeCancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {
   const end = () => {
     cancel();
     return generator.return();

@@ -6,7 +6,7 @@ import { CostCache } from './costcache';
 export class PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  readonly costs: CostCache;
+  readonly costCache: CostCache;
   private compiledOperation?: CompiledOperation;
 
   private constructor(
@@ -15,13 +15,13 @@ export class PreparedOperation {
   ) {
     this.document = parse(text);
     this.operation = getOperationAST(this.document)!;
-    this.costs = new CostCache(schema, this.document, this.operation);
+    this.costCache = new CostCache(schema, this.document, this.operation);
   }
 
   private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, PreparedOperation>>();
 
   /** Returns the prepared operation for the text of a document, and creates it on first use. */
-  static of(schema: GraphQLSchema, text: string): PreparedOperation {
+  static getOrCreate(schema: GraphQLSchema, text: string): PreparedOperation {
     const operations = PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
     PreparedOperation.operationsBySchema.set(schema, operations);
     const prepared = operations.get(text) ?? new PreparedOperation(schema, text);

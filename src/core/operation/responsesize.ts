@@ -10,7 +10,7 @@ import { resultTooLargeError } from '../model/errors';
 import { selectedFields, selectionKey } from '../read/queryplan';
 
 /** Number of field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
-const VALUES_PER_TURN = 10_000;
+const DEFAULT_VALUES_PER_TURN = 10_000;
 /** Factor by which later slices contain fewer values than the first, because their values may take longer to complete, up to 50 µs each. */
 const LATER_SLICE_DIVISOR = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
@@ -24,21 +24,21 @@ interface SelectionShape {
   keyCharacters: number;
 }
 
-const shapes = new WeakMap<object, SelectionShape>();
+const shapesBySelection = new WeakMap<object, SelectionShape>();
 
 function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): SelectionShape {
   const selection = selectionKey(fieldNodes);
-  let shape = shapes.get(selection);
+  let shape = shapesBySelection.get(selection);
   if (!shape) {
     const nodes = [...selectedFields(fieldNodes, fragments).values()].flat();
     const namesByKey = new Map(nodes.map((node) => [responseKeyOf(node), node.name.value]));
     const keys = [...namesByKey.keys()].reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES, 0);
-    shapes.set(selection, (shape = { fields: [...namesByKey.values()], keyCharacters: keys }));
+    shapesBySelection.set(selection, (shape = { fields: [...namesByKey.values()], keyCharacters: keys }));
   }
   return shape;
 }
 
-/** An object, or a field whose value has been loaded. */
+/** What waits for a later turn: an object that graphql-js is to complete, or a field whose value has been loaded. */
 interface PendingObject {
   /** Number of field values to complete. */
   valueCount: number;
@@ -48,13 +48,13 @@ interface PendingObject {
 }
 
 /**
- * Queue of objects that wait for a later turn of the event loop. Each turn completes a slice of them, regardless of their requests. Objects nested in
- * them are completed in the same slice while it has room, without waiting: the promises of 400,000 waiting objects would take 400 MB.
+ * Queue of objects that wait for a later turn of the event loop. Each turn completes a slice of them, whichever requests they belong to. Objects
+ * nested in them are completed in the same slice while it has room, without waiting: the promises of 400,000 waiting objects would take 400 MB.
  */
 class SliceQueue {
   private readonly pendingObjects: PendingObject[] = [];
   /** Number of pending objects that the current slice has completed; undefined between slices. */
-  private completed?: number;
+  private completedCount?: number;
   /** Number of values in the current slice. */
   private valueCount = 0;
 
@@ -64,55 +64,55 @@ class SliceQueue {
   }
 
   /** Adds an object to the current slice. Returns false if no slice is running or if it is full. */
-  addToCurrent(valueCount: number, maxSliceValues: number): boolean {
-    if (this.completed === undefined || this.valueCount >= maxSliceValues) return false;
+  addToCurrentSlice(valueCount: number, maxSliceValues: number): boolean {
+    if (this.completedCount === undefined || this.valueCount >= maxSliceValues) return false;
     this.valueCount += valueCount;
     return true;
   }
 
   private readonly runSlice = (): void => {
-    this.completed = 0;
+    this.completedCount = 0;
     this.valueCount = 0;
     this.completeNextObject();
   };
 
   private readonly completeNextObject = (): void => {
-    const object = this.pendingObjects[this.completed!];
+    const object = this.pendingObjects[this.completedCount!];
     if (object && this.valueCount < object.maxSliceValues) {
-      this.completed! += 1;
+      this.completedCount! += 1;
       this.valueCount += object.valueCount;
       object.complete();
       // graphql-js completes the object, and counts the objects nested in it, in a microtask that is already queued.
       queueMicrotask(this.completeNextObject);
       return;
     }
-    this.pendingObjects.splice(0, this.completed);
-    this.completed = undefined;
+    this.pendingObjects.splice(0, this.completedCount);
+    this.completedCount = undefined;
     if (object) setImmediate(this.runSlice);
   };
 }
 
-const slices = new SliceQueue();
+const sliceQueue = new SliceQueue();
 
 export class ResponseSizeCounter implements EventLoopPacing {
-  objects = 0;
-  private characters = 0;
+  objectCount = 0;
+  private characterCount = 0;
   private valueCount = 0;
   private pendingCount = 0;
-  private allCompleted?: { promise: Promise<void>; resolve(this: void): void };
+  private allObjectsCompletion?: { promise: Promise<void>; resolve(this: void): void };
 
   constructor(
     private readonly limit: number,
-    private readonly valuesPerTurn = VALUES_PER_TURN,
+    private readonly valuesPerTurn = DEFAULT_VALUES_PER_TURN,
   ) {}
 
   /** Whether serialization of the response should yield to the event loop. */
   get isLong(): boolean {
-    return this.characters > LONG_RESPONSE_CHARACTERS;
+    return this.characterCount > LONG_RESPONSE_CHARACTERS;
   }
 
   get exceedsLimit(): boolean {
-    return this.characters > this.limit;
+    return this.characterCount > this.limit;
   }
 
   /**
@@ -121,11 +121,11 @@ export class ResponseSizeCounter implements EventLoopPacing {
    */
   countObject(object: unknown, { fields, keyCharacters }: SelectionShape): true | Promise<true> {
     const row = object as Record<string, unknown>;
-    this.objects += 1;
-    this.characters += keyCharacters;
+    this.objectCount += 1;
+    this.characterCount += keyCharacters;
     for (const name of fields) {
       const value = row[name];
-      this.characters += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
+      this.characterCount += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
     }
     if (this.exceedsLimit) throw resultTooLargeError(this.limit);
     return this.fitsTurn(fields.length) || new Promise((resolve) => this.waitForSlice(fields.length, () => resolve(true)));
@@ -139,31 +139,31 @@ export class ResponseSizeCounter implements EventLoopPacing {
   /** Returns a promise that resolves when all waiting objects have been completed; undefined if none is waiting now. */
   readonly whenObjectsComplete = (): Promise<void> | undefined => {
     if (!this.pendingCount) return undefined;
-    if (!this.allCompleted) {
+    if (!this.allObjectsCompletion) {
       let resolve!: () => void;
       const promise = new Promise<void>((done) => (resolve = done));
-      this.allCompleted = { promise, resolve };
+      this.allObjectsCompletion = { promise, resolve };
     }
-    return this.allCompleted.promise;
+    return this.allObjectsCompletion.promise;
   };
 
   /** Counts values. Returns whether they can be completed in this turn of the event loop. */
   private fitsTurn(valueCount: number): boolean {
     this.valueCount += valueCount;
-    return this.valueCount <= this.valuesPerTurn || slices.addToCurrent(valueCount, this.valuesPerTurn / LATER_SLICE_DIVISOR);
+    return this.valueCount <= this.valuesPerTurn || sliceQueue.addToCurrentSlice(valueCount, this.valuesPerTurn / LATER_SLICE_DIVISOR);
   }
 
   private waitForSlice(valueCount: number, complete: () => void): void {
     this.pendingCount += 1;
-    slices.add({
+    sliceQueue.add({
       valueCount,
       maxSliceValues: this.valuesPerTurn / LATER_SLICE_DIVISOR,
       complete: () => {
         complete();
         this.pendingCount -= 1;
         if (this.pendingCount) return;
-        this.allCompleted?.resolve();
-        this.allCompleted = undefined;
+        this.allObjectsCompletion?.resolve();
+        this.allObjectsCompletion = undefined;
       },
     });
   }
@@ -176,6 +176,6 @@ export class ResponseSizeCounter implements EventLoopPacing {
 export function limitResponseSize(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
-      type.isTypeOf = (object, context: Context, info) => context.responseSize?.countObject(object, shapeOf(info)) ?? true;
+      type.isTypeOf = (object, context: Context, info) => context.responseSizeCounter?.countObject(object, shapeOf(info)) ?? true;
   return schema;
 }

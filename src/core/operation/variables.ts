@@ -74,7 +74,7 @@ function createLiteralDepthError(document: DocumentNode): GraphQLError | undefin
   return error;
 }
 
-function depthError(definition: VariableDefinitionNode, variables: Variables): GraphQLError | undefined {
+function variableDepthError(definition: VariableDefinitionNode, variables: Variables): GraphQLError | undefined {
   const name = definition.variable.name.value;
   if (!isNestedTooDeep(variables[name])) return undefined;
   const extensions = { code: 'BAD_USER_INPUT', fields: { [name]: [TOO_DEEP_MESSAGE] } };
@@ -94,7 +94,7 @@ export function coerceVariables(
   hideSuggestions: boolean,
 ): VariableCoercion {
   const { variableDefinitions = [] } = operation;
-  const depthErrors = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
+  const depthErrors = variableDefinitions.flatMap((definition) => variableDepthError(definition, variables) ?? []);
   if (depthErrors.length) return { errors: depthErrors };
   const coercion = getVariableValues(schema, variableDefinitions, variables, { maxErrors: 1, hideSuggestions });
   if (!coercion.errors) return { values: coercion.coerced };
@@ -105,7 +105,7 @@ export function coerceVariables(
 /** Collects messages by path, up to a maximum number. */
 class ErrorCollector {
   /** Messages by path. The object has no prototype, because clients choose the keys, which may be `constructor`. */
-  readonly fields: FieldErrors = Object.create(null) as FieldErrors;
+  readonly messagesByPath: FieldErrors = Object.create(null) as FieldErrors;
   private count = 0;
 
   constructor(
@@ -121,7 +121,7 @@ class ErrorCollector {
     if (this.isFull()) return;
     this.count += 1;
     const name = truncateInput(path);
-    this.fields[name] = [...(this.fields[name] ?? []), truncateInput(message)];
+    this.messagesByPath[name] = [...(this.messagesByPath[name] ?? []), truncateInput(message)];
   }
 }
 
@@ -181,11 +181,11 @@ function variableErrors(
     if (remaining === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
     const errors = new ErrorCollector(remaining, hideSuggestions);
     checkValue(type, value, name, errors);
-    const { fields } = errors;
-    const messages = Object.entries(fields).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
+    const { messagesByPath } = errors;
+    const messages = Object.entries(messagesByPath).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
     if (!messages.length) return [];
     remaining -= messages.length;
-    const extensions = { code: 'BAD_USER_INPUT', fields };
+    const extensions = { code: 'BAD_USER_INPUT', fields: messagesByPath };
     return [new GraphQLError(`Variable "$${name}" got an invalid value. ${messages.join('; ')}`, { nodes: [definition], extensions })];
   });
 }

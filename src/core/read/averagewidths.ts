@@ -1,7 +1,7 @@
 /** Average width of field values in bytes, from PostgreSQL's column statistics (`pg_stats`), for estimates of response sizes. */
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
-import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { allEntities, resourceOf } from '../model/registry';
 
 const REFRESH_INTERVAL_MS = 600_000;
@@ -11,16 +11,16 @@ const LONG_TEXT_WIDTH_BYTES = 200;
 const COLUMN_WIDTHS_SQL = `SELECT "tablename" || '.' || "attname" AS "column", "avg_width" AS "width" FROM pg_stats WHERE "schemaname" = current_schema()`;
 
 /** Returns the assumed width of a field without statistics. */
-const defaultWidth = ({ kind, maxLength }: FieldMeta): number =>
+const defaultWidthBytes = ({ kind, maxLength }: EntityField): number =>
   kind === 'string' && maxLength === undefined ? LONG_TEXT_WIDTH_BYTES : DEFAULT_WIDTH_BYTES;
 
 export class AverageColumnWidths {
   /** Average widths by schema coordinate (`Type.field`). */
-  private widths: ReadonlyMap<string, number> = new Map();
+  private widthsByCoordinate: ReadonlyMap<string, number> = new Map();
   private refreshTimer?: NodeJS.Timeout;
 
   /** Returns the average width in bytes of a field of a GraphQL type. */
-  readonly widthOf = (type: string, name: string): number => this.widths.get(`${type}.${name}`) ?? DEFAULT_WIDTH_BYTES;
+  readonly widthOf = (type: string, name: string): number => this.widthsByCoordinate.get(`${type}.${name}`) ?? DEFAULT_WIDTH_BYTES;
 
   /** Reads the statistics immediately, and again at regular intervals. */
   async start(database: Database, log: Logger): Promise<void> {
@@ -29,10 +29,10 @@ export class AverageColumnWidths {
       const byColumn = new Map(rows.map(({ column, width }) => [column, width]));
       const widthsOf = (entity: Entity) =>
         fieldsOf(entity).map((field): [string, number] => {
-          const width = byColumn.get(`${resourceOf(entity)!.table}.${field.column}`) ?? defaultWidth(field);
+          const width = byColumn.get(`${resourceOf(entity)!.table}.${field.column}`) ?? defaultWidthBytes(field);
           return [`${entity.name}.${field.name}`, width];
         });
-      this.widths = new Map(allEntities().flatMap(widthsOf));
+      this.widthsByCoordinate = new Map(allEntities().flatMap(widthsOf));
     };
     await refresh();
     const refreshOrWarn = () => void refresh().catch((error) => log.warn({ err: error }, 'statistics of the database could not be read'));

@@ -10,7 +10,7 @@ export type LoaderKey = number | string;
 export interface EventLoopPacing {
   /** Returns a promise that resolves when no object of the response is pending; undefined if none is. */
   whenObjectsComplete(this: void): Promise<void> | undefined;
-  /** Calls the function, which resumes one field of the response, now or in a later turn. */
+  /** Calls the given function, which resumes one field of the response, in this turn of the event loop or in a later one. */
   resume(this: void, field: () => void): void;
 }
 
@@ -20,23 +20,23 @@ interface WaitingField<T> {
   reject(error: unknown): void;
 }
 
-interface Load<T> {
+interface KeyLoad<T> {
   waitingFields: WaitingField<T>[];
   /** Settles a field; undefined until the value of the key has been read. */
-  settle: ((field: WaitingField<T>) => void) | undefined;
+  settleField: ((field: WaitingField<T>) => void) | undefined;
 }
 
 const MAX_BATCH_SIZE = 10_000;
 
 export class BatchLoader<T> {
-  private readonly loads = new Map<LoaderKey, Load<T>>();
-  private readonly loader: DataLoader<LoaderKey, unknown>;
+  private readonly loadsByKey = new Map<LoaderKey, KeyLoad<T>>();
+  private readonly dataLoader: DataLoader<LoaderKey, unknown>;
 
   constructor(
     private readonly readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>,
     private readonly pacing: () => EventLoopPacing | undefined,
   ) {
-    this.loader = new DataLoader<LoaderKey, unknown>((keys) => this.loadBatch(keys), {
+    this.dataLoader = new DataLoader<LoaderKey, unknown>((keys) => this.loadBatch(keys), {
       cache: false,
       maxBatchSize: MAX_BATCH_SIZE,
       batchScheduleFn: this.scheduleBatch,
@@ -44,17 +44,17 @@ export class BatchLoader<T> {
   }
 
   load(key: LoaderKey): Promise<T> {
-    const load = this.loads.get(key) ?? this.beginLoad(key);
+    const load = this.loadsByKey.get(key) ?? this.beginLoad(key);
     return new Promise((resolve, reject) => {
-      if (load.settle) load.settle({ resolve, reject });
+      if (load.settleField) load.settleField({ resolve, reject });
       else load.waitingFields.push({ resolve, reject });
     });
   }
 
-  private beginLoad(key: LoaderKey): Load<T> {
-    const load: Load<T> = { waitingFields: [], settle: undefined };
-    this.loads.set(key, load);
-    void this.loader.load(key);
+  private beginLoad(key: LoaderKey): KeyLoad<T> {
+    const load: KeyLoad<T> = { waitingFields: [], settleField: undefined };
+    this.loadsByKey.set(key, load);
+    void this.dataLoader.load(key);
     return load;
   }
 
@@ -71,21 +71,21 @@ export class BatchLoader<T> {
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
   };
 
-  /** Reads a batch and settles its loads. The results for DataLoader are not used. */
+  /** Reads a batch and settles its loads. Nothing uses the results that it returns to DataLoader. */
   private async loadBatch(keys: readonly LoaderKey[]): Promise<readonly unknown[]> {
     try {
       const values = await this.readBatch(keys);
-      keys.forEach((key, index) => this.settle(key, ({ resolve }) => resolve(values[index]!)));
+      keys.forEach((key, index) => this.settleLoad(key, ({ resolve }) => resolve(values[index]!)));
     } catch (error) {
-      for (const key of keys) this.settle(key, ({ reject }) => reject(error));
+      for (const key of keys) this.settleLoad(key, ({ reject }) => reject(error));
     }
     return keys;
   }
 
-  private settle(key: LoaderKey, settle: (field: WaitingField<T>) => void): void {
-    const load = this.loads.get(key)!;
+  private settleLoad(key: LoaderKey, settle: (field: WaitingField<T>) => void): void {
+    const load = this.loadsByKey.get(key)!;
     const { waitingFields } = load;
-    load.settle = settle;
+    load.settleField = settle;
     load.waitingFields = [];
     const pacing = this.pacing();
     for (const field of waitingFields) {

@@ -2,7 +2,7 @@
 import { MAX_INTEGER } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
-import { createParameterBinder, joinByAnd, whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
+import { createParameterBinder, conjunctionSql, whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
@@ -48,7 +48,7 @@ export function createListRequest(
   const orderContext: OrderContext = {
     textOrder: context.policies.textOrder,
     searches,
-    rowConditions: (target) => referenceableRowConditions(target, context),
+    referencedRowConditions: (target) => referenceableRowConditions(target, context),
   };
   return {
     entity,
@@ -96,7 +96,7 @@ function pageWindow({ entity, order, orderContext, page }: ListRequest): PageWin
 const readsExtraRow = (plan: ConnectionPlan, { backward }: PageWindow) => (backward ? plan.needsHasPreviousPage : plan.needsHasNextPage);
 
 /** Returns the expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
-function outsideExpressions(
+function rowsOutsidePageExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
@@ -155,7 +155,7 @@ function pageStatement(
   const order = backward ? reverseOrderTerms(terms) : terms;
   const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
   const allConditions = [...extraConditions, ...conditions, ...(end ? [afterCursorCondition(reverseOrderTerms(order), end)] : [])];
-  const where = joinByAnd(allConditions, 't', bind);
+  const where = conjunctionSql(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
   const offsetParameter = offset ? bind(offset) : undefined;
@@ -212,7 +212,10 @@ function listInfoExpressions(
   const { entity, joins, conditions } = request;
   const countExpression = () =>
     `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions], 't', bind)}) AS "_count"`;
-  return [...(plan.needsTotalCount ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extraConditions, bind)];
+  return [
+    ...(plan.needsTotalCount ? [countExpression()] : []),
+    ...rowsOutsidePageExpressions(request, plan, window, extraConditions, bind),
+  ];
 }
 
 /** Reads one page and the requested information about its list in one statement. */
@@ -230,7 +233,7 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
   return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
-/** Reads the same page of child rows for each of several parent rows, with two statements in total. */
+/** Reads the same page of child rows for each of several parent rows, with at most two statements in total. */
 export async function readPagePerParent(
   request: ListRequest,
   referenceField: string,

@@ -2,9 +2,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visibleRowConditions } from '../access/access';
-import { columnIn, createParameterBinder, joinByAnd, type SqlCondition } from '../access/conditions';
+import { columnIn, createParameterBinder, conjunctionSql, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type RowOf } from '../model/fields';
+import { fieldOf, fieldsOf, type Entity, type EntityField, type RowFields, type RowOf } from '../model/fields';
 import { BatchLoader, type LoaderKey, type EventLoopPacing } from './batchloader';
 import { createPlanCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
@@ -12,17 +12,17 @@ import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { columnSet, selectRowsStatement, selectStatement, type SelectedColumns } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
-type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 /** Loaders of one request, by keys that identify what a batch selects. */
 export class Loaders {
   private loaders = new Map<unknown, BatchLoader<unknown>>();
   /** Derived values that this request computes, by name. */
   derivedValues = new Map<string, Promise<unknown>>();
-  /** Set by the executor for operations of clients. */
+  /** Spreads the fields that wait for a batch over several turns of the event loop. The executor sets it for operations of clients. */
   pacing?: EventLoopPacing;
 
-  get<T>(key: unknown, readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>): BatchLoader<T> {
+  getOrCreate<T>(key: unknown, readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>): BatchLoader<T> {
     let loader = this.loaders.get(key);
     if (!loader) this.loaders.set(key, (loader = new BatchLoader<unknown>(readBatch, () => this.pacing)));
     return loader as BatchLoader<T>;
@@ -35,7 +35,7 @@ export class Loaders {
   }
 }
 
-async function readByIds(
+async function readRowsByIds(
   columns: SelectedColumns,
   ids: readonly LoaderKey[],
   conditions: readonly SqlCondition[],
@@ -47,7 +47,7 @@ async function readByIds(
 }
 
 /** Reads the child rows of several parent rows. Those of each parent row are in the given order. */
-async function readByParents(
+async function readRowsByParents(
   entity: Entity,
   referenceField: string,
   columns: SelectedColumns,
@@ -58,7 +58,7 @@ async function readByParents(
 ) {
   const parentField = fieldOf(entity, referenceField);
   const { bind, values } = createParameterBinder();
-  const where = joinByAnd([columnIn(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
+  const where = conjunctionSql([columnIn(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
   const terms = bindOrderTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
   const text = selectStatement({ columns, extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']], where, order: terms });
   const rowsByParent = new Map<LoaderKey, Row[]>(ids.map((id) => [id, []]));
@@ -72,25 +72,25 @@ interface BatchColumns {
   columns: SelectedColumns;
 }
 
-const LONG_TEXT_CHARACTERS = 500;
+const MAX_SHORT_TEXT_CHARACTERS = 500;
 
 const batchColumnsByName = new Map<string, BatchColumns>();
 const batchColumnsBySelection = createPlanCachesPerApi<BatchColumns>();
 
 /** Computed fields and long texts are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
-const isReadOnlyIfSelected = (field: FieldMeta) =>
-  !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= LONG_TEXT_CHARACTERS));
+const isOmittedUnlessSelected = (field: EntityField) =>
+  !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= MAX_SHORT_TEXT_CHARACTERS));
 
-function batchColumnsFor(
+function batchColumnsOfFields(
   entity: Entity,
   fieldNames: ReadonlySet<string>,
   { policies: { textOrder } }: Pick<Context, 'policies'>,
 ): BatchColumns {
-  const fieldsReadIfSelected = fieldsOf(entity).filter((field) => isReadOnlyIfSelected(field) && fieldNames.has(field.name));
+  const fieldsReadIfSelected = fieldsOf(entity).filter((field) => isOmittedUnlessSelected(field) && fieldNames.has(field.name));
   const loaderName = `${entity.name}(${fieldsReadIfSelected.map((field) => field.name).join()}) ${textOrder}`;
   let batchColumns = batchColumnsByName.get(loaderName);
   if (!batchColumns) {
-    const fieldsAlwaysRead = fieldsOf(entity).filter((field) => !isReadOnlyIfSelected(field));
+    const fieldsAlwaysRead = fieldsOf(entity).filter((field) => !isOmittedUnlessSelected(field));
     batchColumnsByName.set(
       loaderName,
       (batchColumns = {
@@ -106,14 +106,14 @@ function batchColumnsFor(
   return batchColumns;
 }
 
-const batchColumnsOf = (entity: Entity, info: Info, context: Context): BatchColumns =>
+const batchColumnsOfSelection = (entity: Entity, info: ResolveInfo, context: Context): BatchColumns =>
   batchColumnsBySelection[context.api].getOrCreate(info.fieldNodes, entity, () =>
-    batchColumnsFor(entity, requiredRowFields(entity, info), context),
+    batchColumnsOfFields(entity, requiredRowFields(entity, info), context),
   );
 
 function rowLoader(entity: Entity, { loaderName, columns }: BatchColumns, context: Context): BatchLoader<Row | null> {
-  return context.loaders.get<Row | null>(loaderName, (ids) =>
-    readByIds(columns, ids, referenceableRowConditions(entity, context), context),
+  return context.loaders.getOrCreate<Row | null>(loaderName, (ids) =>
+    readRowsByIds(columns, ids, referenceableRowConditions(entity, context), context),
   );
 }
 
@@ -122,18 +122,18 @@ export function loadReferencedRow(
   entity: Entity,
   id: number | null | undefined,
   context: Context,
-  info: Info,
+  info: ResolveInfo,
 ): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.inMemory) return context.services.catalogue.get(entity, id);
-  return rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id);
+  return rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id);
 }
 
 /** Loads the rows of an id list in its order, without rows that are not visible. */
-export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
+export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.inMemory)
     return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
-  return Promise.all(ids.map((id) => rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id))).then((rows) =>
+  return Promise.all(ids.map((id) => rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id))).then((rows) =>
     rows.filter((row): row is Row => row !== null),
   );
 }
@@ -147,8 +147,8 @@ function childLoader(
   filter?: NamedCondition,
 ): BatchLoader<Row[]> {
   const key = `${loaderName}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
-  return context.loaders.get<Row[]>(key, (ids) =>
-    readByParents(entity, referenceField, columns, ids, order, context, filter && [filter.condition]),
+  return context.loaders.getOrCreate<Row[]>(key, (ids) =>
+    readRowsByParents(entity, referenceField, columns, ids, order, context, filter && [filter.condition]),
   );
 }
 
@@ -158,9 +158,9 @@ export function loadChildren(
   order: readonly string[],
   id: number,
   context: Context,
-  info: Info,
+  info: ResolveInfo,
 ): Promise<Row[]> {
-  return childLoader(entity, referenceField, order, batchColumnsOf(entity, info, context), context).load(id);
+  return childLoader(entity, referenceField, order, batchColumnsOfSelection(entity, info, context), context).load(id);
 }
 
 /** Loads the given fields of a row by id, for custom resolvers; null if the row is not visible to the viewer. */
@@ -170,7 +170,7 @@ export function loadRowFields<M, F extends keyof RowOf<M> & string>(
   id: number,
   context: Context,
 ): Promise<RowFields<M, F> | null> {
-  return rowLoader(entity, batchColumnsFor(entity, new Set(fields), context), context).load(id) as Promise<RowFields<M, F> | null>;
+  return rowLoader(entity, batchColumnsOfFields(entity, new Set(fields), context), context).load(id) as Promise<RowFields<M, F> | null>;
 }
 
 /** Loads a row for a calculation, even if the row itself is not visible to the viewer (such as one pending review). */
@@ -181,9 +181,9 @@ export function loadRowEvenIfHidden<M, F extends keyof RowOf<M> & string>(
   context: Context,
 ): Promise<RowFields<M, F> | null> {
   if (mayReferenceAllRows(entity, context)) return loadRowFields(entity, fields, id, context);
-  const { loaderName, columns } = batchColumnsFor(entity, new Set(fields), context);
+  const { loaderName, columns } = batchColumnsOfFields(entity, new Set(fields), context);
   return context.loaders
-    .get<Row | null>(`any ${loaderName}`, (ids) => readByIds(columns, ids, ownerConditions(entity, context), context))
+    .getOrCreate<Row | null>(`any ${loaderName}`, (ids) => readRowsByIds(columns, ids, ownerConditions(entity, context), context))
     .load(id) as Promise<RowFields<M, F> | null>;
 }
 
@@ -202,14 +202,14 @@ export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   context: Context,
   filter?: NamedCondition,
 ): Promise<RowFields<M, F>[]> {
-  const batchColumns = batchColumnsFor(entity, new Set(fields), context);
+  const batchColumns = batchColumnsOfFields(entity, new Set(fields), context);
   return childLoader(entity, referenceField, resourceOf(entity)!.ordering, batchColumns, context, filter).load(id) as Promise<
     RowFields<M, F>[]
   >;
 }
 
 /** Reads the row nearest to each day. An index finds the rows just before and after the day, so the number of rows does not matter. */
-async function readNearest(
+async function readNearestRows(
   entity: Entity,
   dateField: string,
   columns: SelectedColumns,
@@ -220,7 +220,7 @@ async function readNearest(
   const daysParameter = bind(days);
   const column = fieldSqlExpression(fieldOf(entity, dateField), 't');
   const nearestNeighbour = (comparison: string, descending: boolean) => {
-    const where = joinByAnd([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
+    const where = conjunctionSql([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
     const order = bindOrderTerms(
       orderTerms(entity, [{ path: [dateField], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
       bind,
@@ -246,8 +246,8 @@ export function loadRowNearestInTime<M, F extends keyof RowOf<M> & string>(
 ): Promise<RowFields<M, F> | null> {
   const key = `${entity.name} near ${dateField}(${fields.join()})`;
   return context.loaders
-    .get<Row | null>(key, (days) =>
-      readNearest(entity, dateField, columnSet(entity, [dateField, ...fields], context.policies.textOrder), days, context),
+    .getOrCreate<Row | null>(key, (days) =>
+      readNearestRows(entity, dateField, columnSet(entity, [dateField, ...fields], context.policies.textOrder), days, context),
     )
     .load(day) as Promise<RowFields<M, F> | null>;
 }

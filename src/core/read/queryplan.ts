@@ -11,23 +11,23 @@ import { childrenOf, fieldsOf, groupedFieldName, type Entity, type RowFields, ty
 import { memoizePerEntity } from '../model/memoize';
 import { visitFields } from '../model/selections';
 
-type Nodes = readonly FieldNode[];
+type FieldNodes = readonly FieldNode[];
 type ApiContext = Pick<Context, 'api' | 'policies'>;
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-interface FieldNeeds {
+interface FieldRequirement {
   /** Returns the entity. It is a function, because the class may not be loaded yet. */
   entity: Thunk;
   field: string;
-  columns: readonly string[];
+  requiredFieldNames: readonly string[];
 }
-const declaredNeeds: FieldNeeds[] = [];
+const declaredRequirements: FieldRequirement[] = [];
 
 /**
  * Type that makes compilation fail if the first parameter of a resolver (its `@Root()` row) has fields that `@RequiresFields` does not declare. The id is
  * always allowed.
  */
-type ReadsOnlyDeclared<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
+type ReadsOnlyDeclaredFields<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
   ? unknown
   : ['undeclared field of the row'];
 
@@ -40,9 +40,9 @@ export const RequiresFields =
   <Resolver extends (...args: never[]) => unknown>(
     _target: object,
     property: string,
-    _descriptor: TypedPropertyDescriptor<Resolver> & ReadsOnlyDeclared<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
+    _descriptor: TypedPropertyDescriptor<Resolver> & ReadsOnlyDeclaredFields<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
   ): void => {
-    declaredNeeds.push({ entity, field: property, columns });
+    declaredRequirements.push({ entity, field: property, requiredFieldNames: columns });
   };
 
 /**
@@ -53,8 +53,8 @@ const requiredFieldsByName = memoizePerEntity((entity) => {
   const needs = new Map<string, readonly string[]>();
   for (const { relation, object, name } of fieldsOf(entity)) if (relation) needs.set(object!, [name]);
   for (const child of childrenOf(entity)) for (const name of [child.name, groupedFieldName(child)]) needs.set(name, [child.key]);
-  for (const { field, columns } of declaredNeeds.filter((need) => need.entity() === entity))
-    needs.set(field, columns.length ? columns : fieldsOf(entity).map(({ name }) => name));
+  for (const { field, requiredFieldNames } of declaredRequirements.filter((need) => need.entity() === entity))
+    needs.set(field, requiredFieldNames.length ? requiredFieldNames : fieldsOf(entity).map(({ name }) => name));
   return needs;
 });
 
@@ -62,13 +62,13 @@ const requiredFieldsByName = memoizePerEntity((entity) => {
  * Returns the cache key of a selection set: the node of its field. If a document selects the field more than once, the key is the array of the nodes,
  * which differs in each execution.
  */
-export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
+export const selectionKey = (nodes: FieldNodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
 /** Cache of plans by selection set and entity: one selection set below the field `node` can apply to rows of several types. */
 export class PlanCache<T> {
   private readonly plans = new WeakMap<object, Map<Entity, T>>();
 
-  getOrCreate(nodes: Nodes, entity: Entity, create: () => T): T {
+  getOrCreate(nodes: FieldNodes, entity: Entity, create: () => T): T {
     const key = selectionKey(nodes);
     let byEntity = this.plans.get(key);
     if (!byEntity) this.plans.set(key, (byEntity = new Map()));
@@ -78,7 +78,10 @@ export class PlanCache<T> {
   }
 }
 
-/** Returns a separate cache per API, because HTML pages execute REST documents through GraphQL, and plans differ between the APIs. */
+/**
+ * Returns a separate cache per API, because HTML pages execute the documents of REST in a context of the API `graphql`, and plans differ between
+ * APIs.
+ */
 export const createPlanCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
 
 /** Returns the fields selected below `nodes` by name, each with the nodes that select it. Visits each fragment once, however often it is spread. */

@@ -2,7 +2,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';
-import { columnIn, createParameterBinder, joinByAnd, columnEquals } from '../access/conditions';
+import { columnIn, createParameterBinder, conjunctionSql, columnEquals } from '../access/conditions';
 import type { Context } from '../context';
 import { notFoundError } from '../model/errors';
 import type { Entity } from '../model/fields';
@@ -14,9 +14,9 @@ import { columnSet, selectRowsStatement, selectStatement } from '../sql/select';
 
 const MAX_LIST_ROWS = 10_000;
 
-type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
+export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Promise<Map<number, Row>> {
   const conditions = [columnIn('id', ids), ...visibleRowConditions(entity, context)];
   const rows = await context.session.queryMaybeStale(...selectRowsStatement(requiredRowColumns(entity, info, context), conditions));
   return new Map(rows.map((row) => [row.id as number, row]));
@@ -29,9 +29,9 @@ export async function idOfViewersRow(entity: Entity, context: Context): Promise<
   return row!.id as number;
 }
 
-export async function readAllRows(entity: Entity, context: Context, info: Info): Promise<Row[]> {
+export async function readAllRows(entity: Entity, context: Context, info: ResolveInfo): Promise<Row[]> {
   const { bind, values } = createParameterBinder();
-  const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
+  const where = conjunctionSql(visibleRowConditions(entity, context), 't', bind);
   const order = bindOrderTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context.policies), bind);
   return context.session.queryMaybeStale(
     selectStatement({ columns: requiredRowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }),
@@ -40,7 +40,7 @@ export async function readAllRows(entity: Entity, context: Context, info: Info):
 }
 
 /** Reads a visible row by its `id` or `nodeId`. Throws NOT_FOUND if there is none. */
-export async function readRowById(entity: Entity, id: unknown, context: Context, info: Info): Promise<Row> {
+export async function readRowById(entity: Entity, id: unknown, context: Context, info: ResolveInfo): Promise<Row> {
   const rowId = resolveRowId(entity.name, id);
   const conditions = visibleRowConditions(entity, context);
   if (context.policies.acceptsNodeIds) rejectOtherNodeType(entity.name, id, 'id');

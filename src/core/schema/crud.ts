@@ -42,7 +42,7 @@ export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object)
       Crud.hasMethods = true;
       if (resourceOf(entity)!.rootQueries ?? true) addQueries(Crud, entity);
       addMutations(Crud, entity);
-      addNodeFields(Crud, entity);
+      addNodeIdAndRelationFields(Crud, entity);
     }
   }
   return Crud;
@@ -84,7 +84,7 @@ function addQueries(target: ClassType, entity: Entity): void {
   if (resourceOf(entity)!.groupPaths) addGroupedQuery(target, entity);
 }
 
-function addNodeFields(target: ClassType, entity: Entity): void {
+function addNodeIdAndRelationFields(target: ClassType, entity: Entity): void {
   addResolverMethod(
     target,
     'nodeId',

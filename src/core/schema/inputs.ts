@@ -1,7 +1,7 @@
 /** GraphQL input types of a resource, generated from its fields: for creation, for changes of one row, and for changes of many rows. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableChildren } from '../write/drafts';
-import { defaultValues, fieldOf, fieldsOf, nestedChildrenOf, type Entity, type FieldMeta } from '../model/fields';
+import { defaultValues, fieldOf, fieldsOf, partFieldsOf, type Entity, type EntityField } from '../model/fields';
 import { toSnakeCase } from '../../contract/casing';
 import { nounOfTypeName, upperFirst, withArticle } from '../model/inflection';
 import { ROW_ID_DESCRIPTION } from '../model/node';
@@ -9,14 +9,14 @@ import { memoizePerEntity } from '../model/memoize';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 
-interface FieldOptions {
+interface InputFieldOptions {
   nullable: boolean;
   defaultValue?: unknown;
   description: string;
 }
 
 /** Returns the options of a field in a creation input: whether it is required, and its default. */
-function creationOptions(field: FieldMeta): FieldOptions {
+function creationOptions(field: EntityField): InputFieldOptions {
   const { graphqlDescription: description, relation, blank } = field;
   if (field.default === defaultValues.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
@@ -31,13 +31,13 @@ function creationOptions(field: FieldMeta): FieldOptions {
   return { nullable: field.null, description, defaultValue: field.default ?? (blank && !field.null ? '' : undefined) };
 }
 
-const patchOptions = ({ graphqlDescription: description }: FieldMeta): FieldOptions => ({ nullable: true, description });
+const patchOptions = ({ graphqlDescription: description }: EntityField): InputFieldOptions => ({ nullable: true, description });
 
 function createInputType(
   name: string,
   description: string,
-  fields: readonly FieldMeta[],
-  optionsOf: (field: FieldMeta) => FieldOptions,
+  fields: readonly EntityField[],
+  optionsOf: (field: EntityField) => InputFieldOptions,
 ): ClassType {
   const Input = { [name]: class {} }[name]!;
   for (const field of fields) {
@@ -50,7 +50,7 @@ function createInputType(
 }
 
 const isPart = (entity: Entity, referenceField: string) =>
-  nestedChildrenOf(fieldOf(entity, referenceField).target!()).some(
+  partFieldsOf(fieldOf(entity, referenceField).target!()).some(
     (child) => child.target() === entity && child.referenceField === referenceField,
   );
 
@@ -87,7 +87,7 @@ export function creationInput(entity: Entity, referenceField?: string): ClassTyp
 export const patchInput = memoizePerEntity((entity) => {
   const description = `Changes of ${withArticle(nounOfTypeName(entity.name))}. Absent fields stay unchanged.`;
   const Patch = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchOptions);
-  for (const child of nestedChildrenOf(entity)) {
+  for (const child of partFieldsOf(entity)) {
     const type = creationInput(child.target(), child.referenceField);
     const description = `${child.description} Replaces the existing list: rows with an \`id\` are updated, rows without one are created, and missing rows are deleted.`;
     Field(() => [type], { nullable: true, description })(Patch.prototype, child.name);

@@ -2,7 +2,7 @@
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
 import { runDeletion, DeletePayload } from './deletepayload';
-import { childrenOf, nestedChildrenOf, type Entity } from '../model/fields';
+import { childrenOf, partFieldsOf, type Entity } from '../model/fields';
 import { bulkChangeInput, creationInput, IF_VERSION_DESCRIPTION, patchInput, RowVersion } from './inputs';
 import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';
 import { loadRowsById } from '../read/loaders';
@@ -16,12 +16,12 @@ import { hasRequiredFields } from '../read/queryplan';
 import { idOfViewersRow, readRowById } from '../read/rows';
 import type { FieldValues } from '../model/hooks';
 import type { StoredRow } from '../write/statements';
-import { hasNestedChildren, saveRowWithParts } from '../write/nestedwrite';
+import { inputHasParts, saveRowWithParts } from '../write/nestedwrite';
 import { executeUpdates, createRows, executeDeletions } from '../write/write';
 
 /** Extensions of mutations that only write rows and can therefore be part of an `@atomic` operation. */
-const ROW_MUTATION = { writesRows: true };
-const ATOMIC_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
+const ROW_MUTATION_EXTENSIONS = { writesRows: true };
+const BULK_WRITE_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
   const { metadata, singularName, viewerMutation } = resourceOf(entity)!;
@@ -46,7 +46,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
 
 const nounPhrase = (entity: Entity) => withArticle(nounOfTypeName(entity.name));
 
-/** Returns the sentence of a description that says who may change or delete rows of a contributed resource, which have no owner. */
+/** Returns a sentence for descriptions that says who may change or delete rows of a public resource with contributions; empty for other resources. */
 const permissionNote = (entity: Entity) =>
   resourceOf(entity)!.pendingValues
     ? ' Rejected with FORBIDDEN unless the viewer is a superuser, or contributed it and its review is pending.'
@@ -68,22 +68,20 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
       name,
       description: `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.`,
     }),
-    ROW_MUTATION,
+    ROW_MUTATION_EXTENSIONS,
   );
 }
 
 function addUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Patch = patchInput(entity);
-  const partsNote = nestedChildrenOf(entity).length
-    ? `, optionally with its parts, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`
-    : '';
+  const partsNote = partFieldsOf(entity).length ? `, optionally with its parts, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows` : '';
   addResolverMethod(
     target,
     'update',
     (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
       runWrite(Payload, async () => {
-        const change = { id, idPath: ['id'], input, path: ['input'], ...versionCondition(ifVersion) };
-        return hasNestedChildren(entity, input)
+        const change = { id, idPath: ['id'], input, path: ['input'], ...expectedVersionOf(ifVersion) };
+        return inputHasParts(entity, input)
           ? saveRowWithParts(entity, change, 'input', context)
           : (await executeUpdates(entity, [change], 'input', context))[0]!;
       }),
@@ -93,7 +91,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
       name,
       description: `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${permissionNote(entity)}`,
     }),
-    resourceOf(entity)!.viewerMutation ? { only: 'rest', ...ROW_MUTATION } : ROW_MUTATION,
+    resourceOf(entity)!.viewerMutation ? { only: 'rest', ...ROW_MUTATION_EXTENSIONS } : ROW_MUTATION_EXTENSIONS,
   );
 }
 
@@ -107,7 +105,7 @@ function addViewerUpdate(target: ClassType, entity: Entity, name: string, Payloa
       runWrite(Payload, async () => {
         const id = String(await idOfViewersRow(entity, context));
         return (
-          await executeUpdates(entity, [{ id, idPath: ['id'], input, path: ['input'], ...versionCondition(ifVersion) }], 'input', context)
+          await executeUpdates(entity, [{ id, idPath: ['id'], input, path: ['input'], ...expectedVersionOf(ifVersion) }], 'input', context)
         )[0]!;
       }),
     [Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
@@ -116,7 +114,7 @@ function addViewerUpdate(target: ClassType, entity: Entity, name: string, Payloa
       name,
       description: `Updates the viewer's ${nounOfTypeName(entity.name)}. Absent fields stay unchanged.`,
     }),
-    ROW_MUTATION,
+    ROW_MUTATION_EXTENSIONS,
   );
 }
 
@@ -126,10 +124,10 @@ function addDeletion(target: ClassType, entity: Entity, name: string): void {
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
-      runDeletion(entity, () => executeDeletions(entity, [{ id, idPath: ['id'], ...versionCondition(ifVersion) }], 'id', context)),
+      runDeletion(entity, () => executeDeletions(entity, [{ id, idPath: ['id'], ...expectedVersionOf(ifVersion) }], 'id', context)),
     [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
     Mutation(() => DeletePayload, { nullable: true, name, description }),
-    ROW_MUTATION,
+    ROW_MUTATION_EXTENSIONS,
   );
 }
 
@@ -139,7 +137,7 @@ const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 const versionArgument = (entity: Entity): ResolverParameterDecorator[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
-const versionCondition = (version: string | null | undefined, ...basePath: InputPath) =>
+const expectedVersionOf = (version: string | null | undefined, ...basePath: InputPath) =>
   version == null ? {} : { version: { expected: version, path: [...basePath, 'ifVersion'] } };
 
 function addBulkMutations(target: ClassType, entity: Entity): void {
@@ -165,8 +163,8 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
       return runWrite(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
     },
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: metadata.createMany, description: `Creates ${nouns}. ${ATOMIC_NOTE}` }),
-    ROW_MUTATION,
+    Mutation(() => Payload, { nullable: true, name: metadata.createMany, description: `Creates ${nouns}. ${BULK_WRITE_NOTE}` }),
+    ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
     target,
@@ -179,14 +177,14 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
           idPath: [...elementPath, 'id'],
           input,
           path: [...elementPath, 'input'],
-          ...versionCondition(ifVersion, ...elementPath),
+          ...expectedVersionOf(ifVersion, ...elementPath),
         };
       });
       return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowsWithPaths, 'changes', context)));
     },
     [Arg('changes', () => [Change], { description: 'The changes of each row. A row may occur only once.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: metadata.updateMany, description: `Updates ${nouns}. ${ATOMIC_NOTE}` }),
-    ROW_MUTATION,
+    Mutation(() => Payload, { nullable: true, name: metadata.updateMany, description: `Updates ${nouns}. ${BULK_WRITE_NOTE}` }),
+    ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
     target,
@@ -194,7 +192,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
     (rows: RowVersion[], context: Context) => {
       const rowsWithPaths = rows.map(({ id, ifVersion }, index) => {
         const elementPath = ['rows', String(index)];
-        return { id, idPath: [...elementPath, 'id'], ...versionCondition(ifVersion, ...elementPath) };
+        return { id, idPath: [...elementPath, 'id'], ...expectedVersionOf(ifVersion, ...elementPath) };
       });
       return runDeletion(entity, () => executeDeletions(entity, rowsWithPaths, 'rows', context));
     },
@@ -202,8 +200,8 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
     Mutation(() => DeletePayload, {
       nullable: true,
       name: metadata.removeMany,
-      description: `Deletes ${nouns} and all rows below them. ${ATOMIC_NOTE}`,
+      description: `Deletes ${nouns} and all rows below them. ${BULK_WRITE_NOTE}`,
     }),
-    ROW_MUTATION,
+    ROW_MUTATION_EXTENSIONS,
   );
 }

@@ -1,4 +1,7 @@
-/** Queries for rows of any type: `node` and `nodes` (https://relay.dev/graphql/objectidentification.htm) and, for REST, `known`, which returns those of the given ids that exist. */
+/**
+ * Queries for rows of any type: `node` and `nodes` (https://relay.dev/graphql/objectidentification.htm) and, for REST, `known`, which returns those
+ * of the given ids that the viewer may refer to.
+ */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { atMostElements } from '../../contract/messages';

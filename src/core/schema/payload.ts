@@ -30,7 +30,7 @@ export class InputError implements InputIssue {
 /** Typical number of errors and of conflicts of a write, for cost estimates. */
 export const TYPICAL_ISSUE_COUNT = 1;
 /** Typical number of rows of a bulk write, for cost estimates. */
-const ROWS_OF_BULK_WRITE = 10;
+const TYPICAL_BULK_ROW_COUNT = 10;
 
 /** Adds the field `conflict` (one row) or `conflicts` (many) to payloads of owned rows. Public rows have no versions. */
 function addConflictField(Payload: ClassType, entity: Entity, many: boolean): void {
@@ -83,7 +83,7 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
     },
     [Ctx(), Info()],
     Field(type, { nullable: true, description: 'The stored values; null if there are errors.' }),
-    many ? listSizeExtensions(ROWS_OF_BULK_WRITE) : undefined,
+    many ? listSizeExtensions(TYPICAL_BULK_ROW_COUNT) : undefined,
   );
   Field(() => [InputError], { description: 'All errors in the input. If there are any, nothing was written.' })(
     Payload.prototype,

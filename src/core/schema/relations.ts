@@ -6,7 +6,7 @@ import { mayHaveHiddenRows } from '../access/access';
 import { readPagePerParent, createListRequest } from '../read/connection';
 import { createConnectionType, PageArgs, type Connection } from '../read/connectiontypes';
 import type { Context } from '../context';
-import type { ChildMeta, FieldMeta } from '../model/fields';
+import type { ChildRowsField, EntityField } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { addGroupedChildField } from '../grouping/resolver';
 import { loadChildren, loadRowsById, loadReferencedRow } from '../read/loaders';
@@ -48,7 +48,7 @@ export const listParameterDecorators = ({ where, order }: ListFieldTypes): Resol
 /** Explains in field descriptions why a reference may be null. */
 export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
 
-export function addRelationField(target: ClassType, field: FieldMeta): void {
+export function addRelationField(target: ClassType, field: EntityField): void {
   const name = field.object!;
   const hidesTarget = !field.relation!.many && mayHaveHiddenRows(field.target!());
   const load = field.relation!.many
@@ -72,13 +72,13 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
 }
 
 /** Adds a field for child rows: a list or, if their number is unbounded, a connection. Some resources also get a field that groups the child rows. */
-export function addChildField(target: ClassType, child: ChildMeta): void {
+export function addChildField(target: ClassType, child: ChildRowsField): void {
   if (!child.connection) return addChildList(target, child);
   addChildConnection(target, child);
   if (resourceOf(child.target())!.groupPaths) addGroupedChildField(target, child);
 }
 
-function addChildList(target: ClassType, child: ChildMeta): void {
+function addChildList(target: ClassType, child: ChildRowsField): void {
   const load = (row: Row, context: Context, info: Info) => {
     const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
     return loadChildren(child.target(), child.referenceField, order, row[child.key], context, info);
@@ -93,7 +93,7 @@ function addChildList(target: ClassType, child: ChildMeta): void {
   );
 }
 
-function addChildConnection(target: ClassType, child: ChildMeta): void {
+function addChildConnection(target: ClassType, child: ChildRowsField): void {
   const entity = child.target();
   const types = listTypesOf(entity);
   const load = (
@@ -105,7 +105,7 @@ function addChildConnection(target: ClassType, child: ChildMeta): void {
     info: Info,
   ): Promise<Connection> =>
     context.loaders
-      .get<Connection>(info.fieldNodes, (ids) => {
+      .getOrCreate<Connection>(info.fieldNodes, (ids) => {
         const request = createListRequest(entity, page, where, orderBy, context);
         return readPagePerParent(request, child.referenceField, ids as number[], connectionPlan(entity, info, context), context);
       })

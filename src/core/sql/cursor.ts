@@ -32,7 +32,7 @@ export function parseCursor(argument: string, terms: readonly CursorTerm[], curs
   return values;
 }
 
-const SCALARS: Partial<Record<FieldKind, GraphQLScalarType>> = {
+const SCALARS_BY_KIND: Partial<Record<FieldKind, GraphQLScalarType>> = {
   decimal: DecimalScalar,
   date: DateScalar,
   time: TimeScalar,
@@ -46,7 +46,7 @@ function isValidForKind(kind: FieldKind, value: unknown): boolean {
   if (typeof value !== 'string' || value.includes('\0')) return false;
   if (kind === 'uuid') return isUuid(value);
   try {
-    SCALARS[kind]?.parseValue(value);
+    SCALARS_BY_KIND[kind]?.parseValue(value);
     return true;
   } catch {
     return false;

@@ -1,13 +1,13 @@
 /** SQL expressions of fields, and the FROM clause of an entity. */
 import type { ParameterBinder, SqlCondition } from '../access/conditions';
-import { fieldOf, type Entity, type FieldMeta } from '../model/fields';
+import { fieldOf, type Entity, type EntityField } from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
 import { resourceOf } from '../model/registry';
 import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
 
 /** Returns the SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of their resource. */
-export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: TextOrder = 'bytes'): string {
+export function fieldSqlExpression(field: EntityField, alias: string, textOrder: TextOrder = 'bytes'): string {
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
   if (field.through) {
@@ -29,7 +29,7 @@ export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: T
  * Returns the condition that a reference equals the given id, or that an id set contains it. It is written so that an index of the other table can be
  * used.
  */
-export function referencesIdSql(field: FieldMeta, alias: string, id: string): string {
+export function referencesIdSql(field: EntityField, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
   if (field.matchingColumns) {
     const table = resourceOf(field.target!())!.table;

@@ -1,7 +1,7 @@
 /** GraphQL input types of `where`: filters for scalar values, and `XWhere` for each entity X, derived from its fields and relations. */
 import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
 import type { EnumDefinition } from '../model/choices';
-import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { nounOfTypeName } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { relationsOf } from './relationpaths';
@@ -25,7 +25,7 @@ type Operators = Record<string, [type: TypeThunk, description: string]>;
 
 const createClass = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
 
-function inputType(name: string, description: string, operators: Operators): ClassType {
+function createInputType(name: string, description: string, operators: Operators): ClassType {
   const Input = createClass(name);
   for (const [operator, [type, meaning]] of Object.entries(operators))
     Field(type, { nullable: true, description: meaning })(Input.prototype, operator);
@@ -51,7 +51,7 @@ const comparisonOperators = (type: TypeThunk, noun: string): Operators => ({
 });
 
 const createFilter = (name: string, noun: string, operators: Operators) =>
-  inputType(name, `Conditions on a ${noun}, all of which must hold. null is no condition.`, operators);
+  createInputType(name, `Conditions on a ${noun}, all of which must hold. null is no condition.`, operators);
 
 const createEqualityFilter = (name: string, type: TypeThunk, noun: string) =>
   createFilter(name, noun, { ...equalityOperators(type, noun), ...listOperators(type), ...nullOperator });
@@ -67,7 +67,7 @@ const createComparisonFilter = (kind: string, type: TypeThunk, noun: string) =>
 const stringType: TypeThunk = () => String;
 
 /** Requires exactly one operator (`@oneOf`). An omitted variable for the id is therefore an error; otherwise the condition would be ignored. */
-const IdFilter = inputType('IdFilter', 'A condition on an id, given as `id` or `nodeId`.', {
+const IdFilter = createInputType('IdFilter', 'A condition on an id, given as `id` or `nodeId`.', {
   eq: [() => ID, 'Equal to this id.'],
   ne: [() => ID, 'Not equal to this id; also matches rows without one.'],
   ...listOperators(() => ID),
@@ -102,7 +102,7 @@ const createIdSetFilter = (name: string, type: TypeThunk, noun: string) =>
   });
 const IdListFilter = createIdSetFilter('IdListFilter', () => ID, 'id');
 
-const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
+const FILTERS_BY_KIND: Record<EntityField['kind'], ClassType | undefined> = {
   relation: IdFilter,
   integer: IntFilter,
   decimal: DecimalFilter,
@@ -118,11 +118,11 @@ const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
   computed: undefined,
 };
 
-export function filterInput(field: FieldMeta): ClassType | undefined {
+export function filterInput(field: EntityField): ClassType | undefined {
   if (field.relation?.many && !field.link) return undefined;
   if (field.enum) return enumFilter(field.enum, field.kind === 'relation');
   if (field.relation?.many) return IdListFilter;
-  return field.name === 'id' ? IdFilter : FILTERS[field.kind];
+  return field.name === 'id' ? IdFilter : FILTERS_BY_KIND[field.kind];
 }
 
 const enumFilters = new Map<string, ClassType>();
@@ -139,7 +139,7 @@ function enumFilter({ name, type }: EnumDefinition, many: boolean): ClassType {
   return filter;
 }
 
-export const isSearchableText = (field: FieldMeta): boolean => filterInput(field) === StringFilter;
+export const isSearchableText = (field: EntityField): boolean => filterInput(field) === StringFilter;
 
 const addCondition = (Where: ClassType, key: string, type: TypeThunk, description: string) =>
   Field(type, { nullable: true, description })(Where.prototype, key);
@@ -174,7 +174,7 @@ function addRelationConditions(Where: ClassType, entity: Entity): void {
 const relatedRowsFilter: (entity: Entity) => ClassType = memoizePerEntity(
   (entity) => {
     const type: TypeThunk = () => whereInput(entity);
-    return inputType(`${entity.name}ListFilter`, `Conditions on related rows of ${entity.name}.`, {
+    return createInputType(`${entity.name}ListFilter`, `Conditions on related rows of ${entity.name}.`, {
       some: [type, 'At least one related row matches.'],
       none: [type, 'No related row matches.'],
     });

@@ -5,7 +5,7 @@ import { atMostElements } from '../../contract/messages';
 import { mayHaveHiddenRows } from '../access/access';
 import { whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { fieldOf, fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { isSearchableText } from './filters';
 import type { TextOrder } from '../model/policies';
@@ -59,11 +59,11 @@ const RELEVANCE = 'relevance';
 const READER_COLLATION_MARK = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
-const isReference = (field: FieldMeta) => field.object !== undefined && !field.relation!.many;
-const isComputedDecimal = ({ kind, sql }: FieldMeta) => sql !== undefined && kind === 'decimal';
-const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || isComputedDecimal(field);
+const isReference = (field: EntityField) => field.object !== undefined && !field.relation!.many;
+const isComputedDecimal = ({ kind, sql }: EntityField) => sql !== undefined && kind === 'decimal';
+const isOrderable = (field: EntityField) => field.stored || isReference(field) || isComputedDecimal(field);
 
-function describeAscending({ name, kind }: FieldMeta): string {
+function describeAscending({ name, kind }: EntityField): string {
   if (name === 'id') return 'In order of creation with `ASC`.';
   if (kind === 'relation') return 'Lowest id first with `ASC`.';
   if (kind === 'date' || kind === 'datetime' || kind === 'time') return 'Earliest first with `ASC`.';
@@ -96,13 +96,13 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
   InputType(name, { description: `A field of ${entity.name} and a sort direction.` })(Order);
   Extensions({ oneOf: true })(Order);
   return Order;
-}, createReferencedOrders);
+}, createReferencedOrderInputs);
 
 /**
  * Creates the order types of referenced entities, which may refer back to this order type. type-graphql must know all types before it builds the
  * schema.
  */
-function createReferencedOrders(_Order: ClassType, entity: Entity): void {
+function createReferencedOrderInputs(_Order: ClassType, entity: Entity): void {
   for (const { object, target } of fieldsOf(entity).filter(isOrderable)) if (object) orderInput(target!());
 }
 
@@ -156,7 +156,7 @@ type OrderExpression = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { collate: str
 export interface OrderContext {
   textOrder: TextOrder;
   searches?: readonly Search[];
-  rowConditions?: ReferencedRowConditions;
+  referencedRowConditions?: ReferencedRowConditions;
 }
 
 /**
@@ -178,7 +178,7 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
   const value = orderExpression(target, targetPath, targetAlias, orderContext);
   const conditions: SqlCondition[] = [
     () => `${targetAlias}."id" = ${fieldSqlExpression(reference, alias)}`,
-    ...(orderContext.rowConditions?.(target) ?? []),
+    ...(orderContext.referencedRowConditions?.(target) ?? []),
   ];
   return {
     ...value,

@@ -2,21 +2,21 @@
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta, type Thunk } from '../model/fields';
+import { childrenOf, fieldOf, fieldsOf, type Entity, type EntityField, type Thunk } from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
 import type { InterfaceName } from '../../contract/metadata';
 import { memoizePerEntity } from '../model/memoize';
 import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
 
-/** A relation as a semi-join, `key(outer) IN (keys(inner))`. PostgreSQL reads the inner rows once, and not once for every outer row. */
-interface KeyPath {
-  outerKey(outer: string): string;
+/** SQL of a relation as a semi-join, `outerKeySql IN (innerKeysSql)`. PostgreSQL reads the inner rows once, and not once for every outer row. */
+interface SemiJoin {
+  outerKeySql(outer: string): string;
   /** Returns a `SELECT … FROM …` of the keys of the related rows, which have the alias `inner`. */
-  innerKeys(inner: string): string;
+  innerKeysSql(inner: string): string;
 }
 
-export interface Relation extends KeyPath {
+export interface Relation extends SemiJoin {
   name: string;
   target: Thunk;
   many: boolean;
@@ -30,54 +30,59 @@ export const relationsOf = memoizePerEntity((entity): readonly Relation[] => [..
 
 const quotedTable = (target: Thunk) => `"${resourceOf(target())!.table}"`;
 
-/** Returns the path of a computed reference between rows with equal values in several columns, such as those of the same day. */
-const sharedColumnsPath = (columns: readonly string[], table: string): KeyPath => {
+/** Returns the semi-join of a computed reference between rows with equal values in several columns, such as those of the same day. */
+const sharedColumnsSemiJoin = (columns: readonly string[], table: string): SemiJoin => {
   const values = (alias: string) => columns.map((column) => `${alias}."${column}"`).join(', ');
-  return { outerKey: (outer) => `(${values(outer)})`, innerKeys: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
+  return { outerKeySql: (outer) => `(${values(outer)})`, innerKeysSql: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
 };
 
-function referencePath(entity: Entity, { target, column, link, through, matchingColumns, sql }: FieldMeta): KeyPath {
+function referenceSemiJoin(entity: Entity, { target, column, link, through, matchingColumns, sql }: EntityField): SemiJoin {
   const table = quotedTable(target!);
-  if (matchingColumns) return sharedColumnsPath(matchingColumns, table);
+  if (matchingColumns) return sharedColumnsSemiJoin(matchingColumns, table);
   if (link) {
     const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
     return {
-      outerKey: (outer) => `${outer}."${keyColumn}"`,
-      innerKeys: (inner) =>
+      outerKeySql: (outer) => `${outer}."${keyColumn}"`,
+      innerKeysSql: (inner) =>
         `SELECT l."${ownColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${otherColumn}"${linkDiscriminatorCondition(link, 'l')}`,
     };
   }
   if (through)
     return {
-      outerKey: (outer) => `${outer}."${through.referenceColumn}"`,
-      innerKeys: (inner) => `SELECT x."id" FROM "${through.table}" x JOIN ${table} ${inner} ON ${inner}."id" = x."${through.column}"`,
+      outerKeySql: (outer) => `${outer}."${through.referenceColumn}"`,
+      innerKeysSql: (inner) => `SELECT x."id" FROM "${through.table}" x JOIN ${table} ${inner} ON ${inner}."id" = x."${through.column}"`,
     };
-  if (column) return { outerKey: (outer) => `${outer}."${column}"`, innerKeys: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
+  if (column)
+    return { outerKeySql: (outer) => `${outer}."${column}"`, innerKeysSql: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
   // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
   const pairsSql = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
   return {
-    outerKey: (outer) => `${outer}."id"`,
-    innerKeys: (inner) => `WITH v AS MATERIALIZED (${pairsSql}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
+    outerKeySql: (outer) => `${outer}."id"`,
+    innerKeysSql: (inner) => `WITH v AS MATERIALIZED (${pairsSql}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
   };
 }
 
-function childPath(target: Thunk, { column, link, through, matchingColumns, name }: FieldMeta, key: (outer: string) => string): KeyPath {
+function childSemiJoin(
+  target: Thunk,
+  { column, link, through, matchingColumns, name }: EntityField,
+  key: (outer: string) => string,
+): SemiJoin {
   const table = quotedTable(target);
-  if (matchingColumns) return sharedColumnsPath(matchingColumns, table);
-  if (column) return { outerKey: key, innerKeys: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
+  if (matchingColumns) return sharedColumnsSemiJoin(matchingColumns, table);
+  if (column) return { outerKeySql: key, innerKeysSql: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
   if (through) {
     const { table: middleTable, referenceColumn, column: middleColumn } = through;
     return {
-      outerKey: key,
-      innerKeys: (inner) =>
+      outerKeySql: key,
+      innerKeysSql: (inner) =>
         `SELECT x."${middleColumn}" FROM "${middleTable}" x JOIN ${table} ${inner} ON ${inner}."${referenceColumn}" = x."id"`,
     };
   }
   if (!link) throw new Error(`rows cannot be found by ${name}`);
   const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
   return {
-    outerKey: key,
-    innerKeys: (inner) =>
+    outerKeySql: key,
+    innerKeysSql: (inner) =>
       `SELECT l."${otherColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${keyColumn}" = l."${ownColumn}"${linkDiscriminatorCondition(link, 'l')}`,
   };
 }
@@ -92,7 +97,7 @@ const referenceRelations = (entity: Entity): Relation[] =>
         target,
         many: field.relation.many,
         only: resourceOf(target())!.only ?? field.only,
-        ...referencePath(entity, field),
+        ...referenceSemiJoin(entity, field),
         visibleConditions: (context) => referenceableRowConditions(target(), context),
       },
     ];
@@ -103,6 +108,6 @@ const childRelations = (entity: Entity): Relation[] =>
     name,
     target,
     many: true,
-    ...childPath(target, fieldOf(target(), referenceField), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
+    ...childSemiJoin(target, fieldOf(target(), referenceField), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
     visibleConditions: (context) => visibleRowConditions(target(), context),
   }));

@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache';
 import { col, literal, type Model, type ModelStatic } from 'sequelize';
 import type { StatementParameters } from '../../database/rows';
 import { renderSelect } from '../../internals/sequelize';
-import { createParameterBinder, joinByAnd, type SqlCondition } from '../access/conditions';
-import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { createParameterBinder, conjunctionSql, type SqlCondition } from '../access/conditions';
+import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { resourceOf } from '../model/registry';
 import type { TextOrder } from '../model/policies';
@@ -44,29 +44,29 @@ const MAX_CACHED_COLUMN_SETS = 5_000;
 const MAX_CACHED_STATEMENTS = 5_000;
 const MAX_CACHED_CHARACTERS = 5_000_000;
 
-const columnsCache = new LRUCache<string, SelectedColumns>({ max: MAX_CACHED_COLUMN_SETS });
+const columnSetCache = new LRUCache<string, SelectedColumns>({ max: MAX_CACHED_COLUMN_SETS });
 const statementCache = new LRUCache<string, string>({
   max: MAX_CACHED_STATEMENTS,
   maxSize: MAX_CACHED_CHARACTERS,
   sizeCalculation: (text, shape) => text.length + shape.length,
 });
 
-let lastKey = 0;
+let lastCacheKey = 0;
 /** Returns a number that identifies an entity in cache keys. Names would not, because two entities may have the same name. */
-const entityKey = memoizePerEntity(() => (lastKey += 1));
+const entityCacheKey = memoizePerEntity(() => (lastCacheKey += 1));
 
-const fieldExpression = (field: FieldMeta, textOrder: TextOrder) =>
+const fieldExpression = (field: EntityField, textOrder: TextOrder) =>
   field.column ? col(`t.${field.column}`) : literal(fieldSqlExpression(field, 't', textOrder));
 
 /** Returns the cached column set for the given fields, to which the id is added. */
 export function columnSet(entity: Entity, names: Iterable<string>, textOrder: TextOrder): SelectedColumns {
   const fieldNames = new Set(['id', ...names]);
   const fields = fieldsOf(entity).filter(({ name }) => fieldNames.has(name));
-  const key = `${entityKey(entity)} ${textOrder} ${fields.map(({ name }) => name).join()}`;
-  let columns = columnsCache.get(key);
+  const key = `${entityCacheKey(entity)} ${textOrder} ${fields.map(({ name }) => name).join()}`;
+  let columns = columnSetCache.get(key);
   if (!columns) {
-    columns = { entity, cacheKey: (lastKey += 1), attributes: fields.map((field) => [fieldExpression(field, textOrder), field.name]) };
-    columnsCache.set(key, columns);
+    columns = { entity, cacheKey: (lastCacheKey += 1), attributes: fields.map((field) => [fieldExpression(field, textOrder), field.name]) };
+    columnSetCache.set(key, columns);
   }
   return columns;
 }
@@ -88,7 +88,7 @@ export function selectRowsStatement(
   conditions: readonly SqlCondition[],
 ): [text: string, values: StatementParameters] {
   const { bind, values } = createParameterBinder();
-  return [selectStatement({ columns, where: joinByAnd(conditions, 't', bind) }), values];
+  return [selectStatement({ columns, where: conjunctionSql(conditions, 't', bind) }), values];
 }
 
 /** Generates a SELECT statement without the cache. */

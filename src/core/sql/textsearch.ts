@@ -1,27 +1,27 @@
 /** Text search in SQL: LIKE patterns, case-insensitive comparison, trigram similarity (https://www.postgresql.org/docs/current/pgtrgm.html). */
 import { conjunction, disjunction, type SqlCondition } from '../access/conditions';
-import type { FieldMeta } from '../model/fields';
+import type { EntityField } from '../model/fields';
 import { fieldSqlExpression } from './expressions';
 
 export type MatchPosition = 'contains' | 'startsWith' | 'endsWith';
 
-const PATTERNS: Record<MatchPosition, (text: string) => string> = {
+const LIKE_PATTERN_BUILDERS: Record<MatchPosition, (text: string) => string> = {
   contains: (text) => `%${text}%`,
   startsWith: (text) => `${text}%`,
   endsWith: (text) => `%${text}`,
 };
 
 /** Returns a LIKE pattern. `%` and `_` in the text are escaped. */
-const likePattern = (part: MatchPosition, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
+const likePattern = (part: MatchPosition, text: string) => LIKE_PATTERN_BUILDERS[part](text.replace(/[\\%_]/g, '\\$&'));
 
 /** Whether the text has three letters or digits in a row. Shorter texts have no trigram, so the trigram index cannot find them. */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** Returns the SQL expression of the field's case-folded text, for case-insensitive comparison. */
-export const foldedExpression = (field: FieldMeta, alias: string): string =>
+export const foldedExpression = (field: EntityField, alias: string): string =>
   field.indexedForSearch ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
 
-function foldedLikeCondition(field: FieldMeta, part: MatchPosition, text: string): SqlCondition {
+function foldedLikeCondition(field: EntityField, part: MatchPosition, text: string): SqlCondition {
   const like: SqlCondition = (alias, bind) => `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
   if (part !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return like;
   // A text too short to contain a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
@@ -29,7 +29,7 @@ function foldedLikeCondition(field: FieldMeta, part: MatchPosition, text: string
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
-export function textMatchCondition(field: FieldMeta, part: MatchPosition, text: string, insensitive: boolean): SqlCondition {
+export function textMatchCondition(field: EntityField, part: MatchPosition, text: string, insensitive: boolean): SqlCondition {
   const insensitiveMatch = foldedLikeCondition(field, part, text);
   if (insensitive) return insensitiveMatch;
   const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
@@ -40,12 +40,12 @@ export function textMatchCondition(field: FieldMeta, part: MatchPosition, text: 
 }
 
 export const equalsAnyFoldedCondition =
-  (field: FieldMeta, texts: readonly string[]): SqlCondition =>
+  (field: EntityField, texts: readonly string[]): SqlCondition =>
   (alias, bind) =>
     `${foldedExpression(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
 
 export interface Search {
-  field: FieldMeta;
+  field: EntityField;
   text: string;
 }
 
@@ -60,10 +60,10 @@ const trimTerm = (text: string): string => text.trim() || text;
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
 /**
- * Returns the condition that the field contains a word similar to the given one, by the functions of migration 0055. Long texts are compared by
- * trigram similarity, if PostgreSQL has the extension pg_trgm.
+ * Returns the condition that the field contains a word similar to the given one. It calls SQL functions that migration 0055 creates. Long texts are
+ * compared by trigram similarity, if PostgreSQL has the extension pg_trgm.
  */
-function similarWordCondition(field: FieldMeta, word: string): SqlCondition {
+function similarWordCondition(field: EntityField, word: string): SqlCondition {
   if (field.indexedForSearch)
     return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
   const compare = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';

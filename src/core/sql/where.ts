@@ -2,7 +2,7 @@
 import { conjunction, disjunction, negation, whereClause, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError, truncateInput } from '../model/errors';
-import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
 import { isSearchableText, TextMode } from './filters';
 import { parseRowId } from '../model/ids';
@@ -34,23 +34,23 @@ export type FilterValue = any;
 type Where = Record<string, FilterValue>;
 
 const MATCHES_NO_ROW = disjunction([]);
-const WHOLE_NUMBER = /^-?\d+$/;
+const WHOLE_NUMBER_PATTERN = /^-?\d+$/;
 /** Matches no row, because ids start at 1. */
 const NO_ROW_ID = 0;
-const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
+const UUID_PATTERN = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
 /** Converts a value to a bind parameter; undefined if no row can have the value. */
-function toParameter(field: FieldMeta, value: unknown): unknown {
+function toParameter(field: EntityField, value: unknown): unknown {
   if (field.kind === 'relation' || field.name === 'id') return parseRowId(value);
-  if (field.kind === 'uuid') return UUID.test(String(value)) ? value : undefined;
+  if (field.kind === 'uuid') return UUID_PATTERN.test(String(value)) ? value : undefined;
   if (typeof value === 'string' && value.includes('\0')) return undefined;
   return value;
 }
 
-const toValidParameters = (field: FieldMeta, values: readonly unknown[]) =>
+const toValidParameters = (field: EntityField, values: readonly unknown[]) =>
   values.map((value) => toParameter(field, value)).filter((value) => value !== undefined);
 
-function fieldCondition(field: FieldMeta, comparison: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
+function fieldCondition(field: EntityField, comparison: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
   // REST stores an omitted choice as an empty string, which counts as null.
   if (field.enum && field.null && field.blank) return (alias, bind) => comparison(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
   if (!field.through) return (alias, bind) => comparison(fieldSqlExpression(field, alias), bind);
@@ -58,9 +58,9 @@ function fieldCondition(field: FieldMeta, comparison: (column: string, bind: (va
   return (alias, bind) => `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparison(`x."${column}"`, bind)})`;
 }
 
-const nullCondition = (field: FieldMeta): SqlCondition => fieldCondition(field, (column) => `${column} IS NULL`);
+const nullCondition = (field: EntityField): SqlCondition => fieldCondition(field, (column) => `${column} IS NULL`);
 
-function equalCondition(field: FieldMeta, value: unknown, insensitive: boolean): SqlCondition {
+function equalCondition(field: EntityField, value: unknown, insensitive: boolean): SqlCondition {
   if (value === null) return nullCondition(field);
   const [parameter] = toValidParameters(field, [value]);
   if (parameter === undefined) return MATCHES_NO_ROW;
@@ -69,7 +69,7 @@ function equalCondition(field: FieldMeta, value: unknown, insensitive: boolean):
     : fieldCondition(field, (column, bind) => `${column} = ${bind(parameter)}`);
 }
 
-function inCondition(field: FieldMeta, values: readonly unknown[], insensitive: boolean): SqlCondition {
+function inCondition(field: EntityField, values: readonly unknown[], insensitive: boolean): SqlCondition {
   const parameters = toValidParameters(field, values);
   if (!parameters.length) return MATCHES_NO_ROW;
   return insensitive
@@ -77,9 +77,9 @@ function inCondition(field: FieldMeta, values: readonly unknown[], insensitive: 
     : fieldCondition(field, (column, bind) => `${column} = ANY(${bind(parameters)})`);
 }
 
-const COMPARISONS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' };
+const SQL_COMPARISON_OPERATORS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: '>=' };
 
-function searchCondition(field: FieldMeta, text: string, path: string): SqlCondition {
+function searchCondition(field: EntityField, text: string, path: string): SqlCondition {
   if ([...text].length > MAX_SEARCH_CHARACTERS)
     throw invalidArgumentError(path, `Ensure this value has no more than ${MAX_SEARCH_CHARACTERS} characters.`);
   return text.includes('\0') ? MATCHES_NO_ROW : searchMatchCondition({ field, text });
@@ -87,7 +87,7 @@ function searchCondition(field: FieldMeta, text: string, path: string): SqlCondi
 
 /** Compiles one operator of a filter. `eq` and `ne` can compare with null; other operators ignore null. */
 export function operatorCondition(
-  field: FieldMeta,
+  field: EntityField,
   operator: string,
   value: FilterValue,
   insensitive: boolean,
@@ -110,18 +110,18 @@ export function operatorCondition(
     case 'endsWith':
       return value.includes('\0') ? MATCHES_NO_ROW : textMatchCondition(field, operator satisfies MatchPosition, value, insensitive);
     default:
-      return fieldCondition(field, (column, bind) => `${column} ${COMPARISONS[operator]} ${bind(value)}`);
+      return fieldCondition(field, (column, bind) => `${column} ${SQL_COMPARISON_OPERATORS[operator]} ${bind(value)}`);
   }
 }
 
-function linkedToAnyCondition(field: FieldMeta, ids: readonly unknown[]): SqlCondition {
+function linkedToAnyCondition(field: EntityField, ids: readonly unknown[]): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const kindCondition = linkDiscriminatorCondition(field.link!, 'l');
   return (alias, bind) =>
     `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition})`;
 }
 
-function eachFilterJoin(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
+function eachFilterJoin(field: EntityField, ids: readonly unknown[], name: string): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
   const kindCondition = linkDiscriminatorCondition(field.link!, name);
   return (alias, bind) =>
@@ -162,12 +162,12 @@ class WhereCompiler {
   }
 
   /** Replaces global ids (`nodeId`) in an id filter by numeric ids. In REST, ids are already numeric, and invalid ids are reported elsewhere. */
-  private resolveIds(entity: Entity, field: FieldMeta, filter: Where, path: string): Where {
+  private resolveIds(entity: Entity, field: EntityField, filter: Where, path: string): Where {
     const type = field.name === 'id' ? entity.name : field.target?.().name;
     if (type === undefined || !this.context.policies.acceptsNodeIds) return filter;
     const resolveId = (value: FilterValue, idPath: string): FilterValue => {
       if (Array.isArray(value)) return value.map((one, index) => resolveId(one, `${idPath}[${index}]`));
-      if (typeof value !== 'string' || WHOLE_NUMBER.test(value)) return value;
+      if (typeof value !== 'string' || WHOLE_NUMBER_PATTERN.test(value)) return value;
       rejectOtherNodeType(type, value, idPath);
       if (!parseNodeId(value)) throw invalidArgumentError(idPath, `"${truncateInput(value)}" is not a valid id of ${type}.`);
       return resolveRowId(type, value) ?? NO_ROW_ID;
@@ -175,13 +175,13 @@ class WhereCompiler {
     return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, resolveId(value, `${path}.${operator}`)]));
   }
 
-  private toStored(field: FieldMeta, operator: string, insensitive: boolean, value: FilterValue): FilterValue {
+  private toStored(field: EntityField, operator: string, insensitive: boolean, value: FilterValue): FilterValue {
     if (Array.isArray(value)) return value.map((one) => this.toStored(field, operator, insensitive, one));
     if (!field.toStored || typeof value !== 'string') return value;
     return field.toStored(value, operator, insensitive, this.context.request.baseUrl);
   }
 
-  private fieldConditions(field: FieldMeta, filter: Where, path: string): SqlCondition[] {
+  private fieldConditions(field: EntityField, filter: Where, path: string): SqlCondition[] {
     const insensitive = filter.mode === TextMode.INSENSITIVE;
     return Object.entries(filter).flatMap(([operator, input]) => {
       const value = this.toStored(field, operator, insensitive, input);
@@ -191,7 +191,7 @@ class WhereCompiler {
     });
   }
 
-  private idSetConditions(field: FieldMeta, filter: Where, path: string, nesting: number): SqlCondition[] {
+  private idSetConditions(field: EntityField, filter: Where, path: string, nesting: number): SqlCondition[] {
     const conditions: SqlCondition[] = [];
     if (filter.in != null) conditions.push(this.countCondition(linkedToAnyCondition(field, toValidParameters(field, filter.in))));
     if (filter.notIn != null)
@@ -224,7 +224,7 @@ class WhereCompiler {
     return this.countCondition((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
       const targetAlias = `${alias}r`;
-      return `${relation.outerKey(alias)} IN (${relation.innerKeys(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
+      return `${relation.outerKeySql(alias)} IN (${relation.innerKeysSql(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
     });
   }
 

@@ -9,8 +9,8 @@ import { validateDrafts } from './validation';
 const MISSING_ROW_ID = 0;
 
 /**
- * Returns the error to throw instead of `error`. If `error` consists of issues of ids only, the result also lists missing rows and invalid values.
- * Any other error is returned unchanged.
+ * Returns the error to throw instead of `error`. If all issues of `error` concern ids, the result also contains the issues of missing rows and
+ * invalid values. Any other error is returned unchanged.
  */
 export async function errorWithAllInputIssues(
   error: unknown,

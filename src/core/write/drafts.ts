@@ -2,7 +2,7 @@
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
-import { childrenOf, fieldOf, fieldsOf, type ChildMeta, type Entity, type FieldMeta } from '../model/fields';
+import { childrenOf, fieldOf, fieldsOf, type ChildRowsField, type Entity, type EntityField } from '../model/fields';
 import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';
 import type { InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
@@ -28,14 +28,14 @@ export interface RowDraft {
 }
 
 /** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference the parent row by its id. */
-export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
+export const creatableChildren = (entity: Entity): readonly ChildRowsField[] =>
   childrenOf(entity).filter(({ target, referenceField, key, readOnly }) => {
     const { owned, metadata } = resourceOf(target())!;
     return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), referenceField).readOnly;
   });
 
 /** Replaces global ids (`nodeId`) in a reference by numeric ids. Invalid ids remain unchanged, so that validation reports them. */
-function resolveNodeIds({ target }: FieldMeta, value: unknown): unknown {
+function resolveNodeIds({ target }: EntityField, value: unknown): unknown {
   if (!target || value == null) return value;
   const resolveId = (id: unknown) => String(resolveRowId(target().name, id) ?? id);
   return Array.isArray(value) ? value.map(resolveId) : resolveId(value);
@@ -48,7 +48,7 @@ const writableValues = (entity: Entity, input: FieldValues): FieldValues =>
     ),
   );
 
-const childInputs = (input: FieldValues, { name }: ChildMeta) => (input[name] ?? []) as FieldValues[];
+const childInputs = (input: FieldValues, { name }: ChildRowsField) => (input[name] ?? []) as FieldValues[];
 
 /** Returns the number of rows of an input, including child rows. */
 export const countRows = (entity: Entity, input: FieldValues): number =>

@@ -4,10 +4,10 @@
  * number of statements does not depend on the number of rows.
  */
 import type { Row } from '../../database/rows';
-import { ownerColumnValues } from '../access/access';
+import { ownerFieldValues } from '../access/access';
 import type { Context } from '../context';
 import { InvalidInput, throwIfInvalid } from '../model/errors';
-import { fieldsOf, nestedChildrenOf, type ChildMeta, type Entity } from '../model/fields';
+import { fieldsOf, partFieldsOf, type ChildRowsField, type Entity } from '../model/fields';
 import type { FieldValues } from '../model/hooks';
 import type { InputIssue } from '../model/validationissues';
 import { errorWithAllInputIssues } from './allinputissues';
@@ -16,7 +16,7 @@ import { createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, type Ro
 import { fieldsOfAffectedRules } from './rules';
 import { deleteRows, lockChildRows, type StoredRow, type WriteContext } from './statements';
 import { validateDrafts } from './validation';
-import { requireRowsExist, lockReferencedRows, parseRowIds } from './rowreferences';
+import { requireRowsExist, lockAndCheckRows, parseRowIds } from './rowreferences';
 import {
   runTransactionStartHooks,
   insertRowsOfEntity,
@@ -27,24 +27,24 @@ import {
 } from './write';
 
 /** Whether the input contains a list of parts, which are child rows that are saved together with their parent row. */
-export const hasNestedChildren = (entity: Entity, input: FieldValues): boolean =>
-  nestedChildrenOf(entity).some(({ name }) => input[name] != null);
+export const inputHasParts = (entity: Entity, input: FieldValues): boolean => partFieldsOf(entity).some(({ name }) => input[name] != null);
 
 interface StoredPart {
   readonly entity: Entity;
-  readonly child: ChildMeta;
+  readonly child: ChildRowsField;
   readonly row: Row;
   readonly parent: { readonly entity: Entity; readonly id: number };
 }
 
 /** Returns the names of writable fields that are id sets in link tables. */
-const linkFields = (entity: Entity): string[] => fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
+const linkFieldNames = (entity: Entity): string[] =>
+  fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
 
-const keyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
+const rowKeyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
 /** Saves a row with its parts and returns the row without them. */
 export async function saveRowWithParts(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
-  ownerColumnValues(entity, context);
+  ownerFieldValues(entity, context);
   rejectTooManyRows(countRows(entity, change.input), argument);
   const [id] = parseRowIds(entity, [change]) as [number];
   await withRetries(context, () => {
@@ -62,10 +62,10 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   root.id = id;
   const levels = groupDraftsByLevel(drafts);
   for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
-  const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFields(entity)];
+  const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFieldNames(entity)];
   let parts: readonly StoredPart[];
   try {
-    [root.currentValues] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, comparedNames);
+    [root.currentValues] = await lockAndCheckRows(entity, [change], [id], 'UPDATE', writing, comparedNames);
     parts = await lockPartsBelow(entity, [id], drafts, writing);
     matchStoredParts(drafts, parts);
   } catch (error) {
@@ -74,7 +74,7 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   await validateDrafts(drafts, context);
   const storedByDraft = new Map<RowDraft, StoredRow>();
   for (const level of levels) await writeLevel(level, storedByDraft, preparedRows, writing);
-  for (const [target, ids] of removedParts(drafts, parts)) await deleteRows(target, ids, writing);
+  for (const [target, ids] of removedPartIds(drafts, parts)) await deleteRows(target, ids, writing);
 }
 
 /**
@@ -88,14 +88,14 @@ async function lockPartsBelow(
   writing: WriteContext,
 ): Promise<StoredPart[]> {
   let parts: StoredPart[] = [];
-  for (const child of ids.length ? nestedChildrenOf(entity) : []) {
+  for (const child of ids.length ? partFieldsOf(entity) : []) {
     const target = child.target();
     const fieldsOfRules = fieldsOfAffectedRules(
       target,
       drafts.filter((draft) => draft.entity === target),
       writing.context,
     );
-    const rows = await lockChildRows(child, ids, writing, [...fieldsOfRules, ...linkFields(target)]);
+    const rows = await lockChildRows(child, ids, writing, [...fieldsOfRules, ...linkFieldNames(target)]);
     const nestedParts = await lockPartsBelow(
       target,
       rows.map((row) => row.id as number),
@@ -110,7 +110,7 @@ async function lockPartsBelow(
 
 /** Finds the stored rows to which drafts refer by id. Throws if an id belongs to a row outside of the tree that is being saved. */
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
-  const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
+  const rows = new Map(parts.map(({ entity, row }) => [rowKeyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {
     const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.parent && draft.fullInput!.id != null);
     const references = draftsWithId.map(({ path, fullInput }) => ({ id: fullInput!.id as string, idPath: [...path, 'id'] }));
@@ -119,7 +119,7 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
     requireRowsExist(entity, references, ids, storedIds);
     draftsWithId.forEach((draft, index) => {
       draft.id = ids[index]!;
-      draft.currentValues = rows.get(keyOf(entity, draft.id));
+      draft.currentValues = rows.get(rowKeyOf(entity, draft.id));
     });
   };
   const issues: InputIssue[] = [];
@@ -139,7 +139,7 @@ function omitUnchangedLinks(entity: Entity, input: FieldValues, currentValues: R
     const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
     return ids(input[name]).join() === ids(currentValues?.[name] ?? []).join();
   };
-  const unchangedLinks = linkFields(entity).filter((name) => input[name] !== undefined && isUnchanged(name));
+  const unchangedLinks = linkFieldNames(entity).filter((name) => input[name] !== undefined && isUnchanged(name));
   return Object.fromEntries(Object.entries(input).filter(([name]) => !unchangedLinks.includes(name)));
 }
 
@@ -162,13 +162,13 @@ async function writeLevel(
   if (changedRows.length) await updateRowsOfEntity(level[0]!.entity, changedRows, preparedRows, writing, true);
 }
 
-/** Returns the ids of the stored parts that are missing from a list in the input, by entity. Foreign keys delete their own parts. */
-function removedParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
-  const draftsByKey = new Map(drafts.map((draft) => [keyOf(draft.entity, draft.id), draft]));
+/** Returns the ids of the stored parts that are missing from a list in the input, by entity. Foreign keys delete the parts of these parts. */
+function removedPartIds(drafts: readonly RowDraft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
+  const draftsByKey = new Map(drafts.map((draft) => [rowKeyOf(draft.entity, draft.id), draft]));
   const removedIds = new Map<Entity, number[]>();
   for (const { entity, child, row, parent } of parts) {
-    const list = draftsByKey.get(keyOf(parent.entity, parent.id))?.fullInput?.[child.name];
-    if (list == null || draftsByKey.has(keyOf(entity, row.id))) continue;
+    const list = draftsByKey.get(rowKeyOf(parent.entity, parent.id))?.fullInput?.[child.name];
+    if (list == null || draftsByKey.has(rowKeyOf(entity, row.id))) continue;
     const ids = removedIds.get(entity);
     if (ids) ids.push(row.id as number);
     else removedIds.set(entity, [row.id as number]);

@@ -8,9 +8,9 @@ import { writeConflictError } from '../model/errors';
 const MAX_ATTEMPTS = 3;
 
 /** SQLSTATE codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): foreign-key, unique and exclusion violation. */
-const CONSTRAINT_VIOLATION_CODES = ['23503', '23505', '23P01'];
+const CONSTRAINT_VIOLATION_SQLSTATES = ['23503', '23505', '23P01'];
 /** SQLSTATE codes: deadlock, serialization failure. */
-const CONCURRENCY_FAILURE_CODES = ['40P01', '40001'];
+const CONCURRENCY_FAILURE_SQLSTATES = ['40P01', '40001'];
 
 /**
  * Runs `work` with retries. The first attempt may leave checks to the constraints of the database; retries must make these checks themselves, to find
@@ -24,7 +24,7 @@ export async function withRetries<T>({ atomicState }: Context, work: (isFirstAtt
       return await work(attempt === 1);
     } catch (error) {
       const code = (error as { original?: { code?: string } }).original?.code;
-      if (!code || ![...CONSTRAINT_VIOLATION_CODES, ...CONCURRENCY_FAILURE_CODES].includes(code)) throw error;
-      if (attempt >= (CONCURRENCY_FAILURE_CODES.includes(code) ? maxConcurrencyAttempts : MAX_ATTEMPTS)) throw writeConflictError();
+      if (!code || ![...CONSTRAINT_VIOLATION_SQLSTATES, ...CONCURRENCY_FAILURE_SQLSTATES].includes(code)) throw error;
+      if (attempt >= (CONCURRENCY_FAILURE_SQLSTATES.includes(code) ? maxConcurrencyAttempts : MAX_ATTEMPTS)) throw writeConflictError();
     }
 }

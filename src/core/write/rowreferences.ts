@@ -6,7 +6,7 @@ import type { Context } from '../context';
 import { forbiddenError, InvalidInput, rowNotFoundIssue, throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type InputPath } from '../model/validationissues';
-import { resolveRowId, nodeTypeMismatch } from '../model/node';
+import { resolveRowId, nodeTypeMismatchMessage } from '../model/node';
 import { VERSION_FIELD } from '../model/auditfields';
 import { columnSet, selectRowsStatement } from '../sql/select';
 import { lockRows, type LockStrength, type WriteContext } from './statements';
@@ -32,7 +32,7 @@ export function parseRowIds(entity: Entity, references: readonly RowReference[])
     const { id, idPath: path } = one;
     const rowId = resolveRowId(entity.name, id);
     if (rowId === undefined) {
-      const typeMessage = nodeTypeMismatch(entity.name, id);
+      const typeMessage = nodeTypeMismatchMessage(entity.name, id);
       issues.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
     } else if (seenIds.has(rowId)) issues.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
     seenIds.add(rowId);
@@ -56,8 +56,8 @@ export function requireRowsExist(
 }
 
 /**
- * Throws if the viewer may not change public rows: FORBIDDEN if they are visible, because NOT_FOUND would hide nothing; otherwise issues with
- * NOT_FOUND.
+ * Throws if the viewer may not change some of these rows of a public resource with contributions: issues with NOT_FOUND if some are not visible to
+ * the viewer, otherwise FORBIDDEN, because NOT_FOUND would hide nothing. Does not check rows of other resources.
  */
 export async function requireRowsWritable(
   entity: Entity,
@@ -92,7 +92,7 @@ function requireExpectedVersions(references: readonly RowReference[], ids: reado
 export const specifiesExpectedVersion = (references: readonly RowReference[]): boolean => references.some(({ version }) => version);
 
 /** Locks the rows and returns them with the given fields. Throws if any is missing or has an unexpected version. */
-export async function lockReferencedRows(
+export async function lockAndCheckRows(
   entity: Entity,
   references: readonly RowReference[],
   ids: readonly number[],

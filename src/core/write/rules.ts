@@ -36,7 +36,7 @@ export async function findRuleViolations(
     for (const rule of rulesOf(entity, context)) {
       const rows = drafts
         .filter((draft) => draft.entity === entity && rule.fields.some((name) => name in draft.input) && !isSkipped(draft, rule))
-        .map((draft) => ({ draft, values: valuesOf(draft, context) }))
+        .map((draft) => ({ draft, values: valuesAfterWrite(draft, context) }))
         .filter(({ values }) => rule.fields.every((name) => values[name] != null));
       if (rows.length === 0) continue;
       const isBroken = await rule.violatedBy(
@@ -52,7 +52,7 @@ export async function findRuleViolations(
 /** Placeholder for the id of a parent row that the same mutation creates. No stored row has this id. */
 const UNSAVED_ROW_ID = 0;
 
-const valuesOf = ({ entity, id, currentValues, input, parent }: RowDraft, context: Context): FieldValues =>
+const valuesAfterWrite = ({ entity, id, currentValues, input, parent }: RowDraft, context: Context): FieldValues =>
   id === undefined
     ? { ...withDefaults(entity, input, context), ...(parent && { [parent.referenceField]: parent.draft.id ?? UNSAVED_ROW_ID }) }
     : { ...currentValues, ...input };

@@ -9,13 +9,13 @@
 import { literal, Op, type Model, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
 import { insertionLockClassSql } from '../../database/advisorylocks';
 import type { Row } from '../../database/rows';
-import { contributorTableOf, ownerColumnValues, writableRowConditions } from '../access/access';
+import { contributorTableOf, ownerFieldValues, writableRowConditions } from '../access/access';
 import { OWNER_FIELD } from '../model/registry';
 import { linkModelName } from '../model/associations';
 import { createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
-import { fieldsOf, sqlType, type ChildMeta, type Entity, type FieldMeta } from '../model/fields';
-import { hooksOf, type WrittenRow } from '../model/hooks';
+import { fieldsOf, sqlType, type ChildRowsField, type Entity, type EntityField } from '../model/fields';
+import { hooksOf, type RowWithValues } from '../model/hooks';
 import { memoizePerEntity } from '../model/memoize';
 import { toCamelCase } from '../../contract/casing';
 import { fieldSqlExpression } from '../sql/expressions';
@@ -44,7 +44,7 @@ async function runStatement({ context, transaction }: WriteContext, text: string
 const modelOf = (entity: Entity): ModelStatic<Model> => entity as unknown as ModelStatic<Model>;
 
 /** Returns the options of Sequelize calls. They disable its validation and hooks: input is already validated, and resources have their own hooks. */
-const callOptions = ({ context, transaction }: WriteContext) => ({
+const sequelizeCallOptions = ({ context, transaction }: WriteContext) => ({
   transaction,
   validate: false,
   hooks: false,
@@ -52,7 +52,7 @@ const callOptions = ({ context, transaction }: WriteContext) => ({
   ...context.session.sequelizeOptions,
 });
 
-const storedColumns = memoizePerEntity((entity): ReadonlyMap<string, string> => {
+const columnsByFieldName = memoizePerEntity((entity): ReadonlyMap<string, string> => {
   const attributes = modelOf(entity).getAttributes() as Record<string, { field: string } | undefined>;
   return new Map(fieldsOf(entity).flatMap(({ name }): [string, string][] => (attributes[name] ? [[name, attributes[name].field]] : [])));
 });
@@ -64,13 +64,19 @@ const storedColumns = memoizePerEntity((entity): ReadonlyMap<string, string> => 
 const returnsWholeRow = (entity: Entity, values: FieldValues): boolean =>
   resourceOf(entity)!.owned && !hooksOf(entity).afterRowsWritten && !changesLinks(entity, [{ input: values }]);
 
-const returningColumns = (entity: Entity, wholeRow: boolean): string[] => (wholeRow ? [...storedColumns(entity).values()] : ['id']);
+const returningColumns = (entity: Entity, wholeRow: boolean): string[] => (wholeRow ? [...columnsByFieldName(entity).values()] : ['id']);
 
 /**
  * Returns the WHERE clause for the writable rows whose `field` has one of the values. Only the viewer's id and constants declared by resources are
  * inlined in the SQL.
  */
-function writableWhere(entity: Entity, values: readonly number[], alias: string, { context }: WriteContext, field = 'id'): WhereOptions {
+function writableRowsWhere(
+  entity: Entity,
+  values: readonly number[],
+  alias: string,
+  { context }: WriteContext,
+  field = 'id',
+): WhereOptions {
   const escapeValue = (value: unknown) => context.session.database.sequelize.escape(value as string | number);
   return {
     [field]: [...values],
@@ -79,14 +85,14 @@ function writableWhere(entity: Entity, values: readonly number[], alias: string,
 }
 
 /** Returns the stored fields that at least one of the rows sets. */
-const fieldsSetBy = (entity: Entity, rows: readonly FieldValues[]): FieldMeta[] =>
+const fieldsSetBy = (entity: Entity, rows: readonly FieldValues[]): EntityField[] =>
   fieldsOf(entity).filter((field) => field.stored && field.name !== 'id' && rows.some((values) => values[field.name] !== undefined));
 
 const quoteIdentifiers = (names: readonly (string | undefined)[]) => names.map((name) => `"${name}"`).join(', ');
 
 /** Inserts rows and returns them in input order. */
 export async function insertRows(entity: Entity, rows: readonly FieldValues[], writing: WriteContext): Promise<StoredRow[]> {
-  const ownedRows = rows.map((values) => ({ ...values, ...ownerColumnValues(entity, writing.context) }));
+  const ownedRows = rows.map((values) => ({ ...values, ...ownerFieldValues(entity, writing.context) }));
   const fields = fieldsSetBy(entity, ownedRows);
   const insertedRows =
     ownedRows.length === 1
@@ -101,25 +107,25 @@ export async function insertRows(entity: Entity, rows: readonly FieldValues[], w
   return insertedRows;
 }
 
-const namesOf = (fields: readonly FieldMeta[]): string[] => fields.map(({ name }) => name);
+const fieldNamesOf = (fields: readonly EntityField[]): string[] => fields.map(({ name }) => name);
 
-async function insertOne(entity: Entity, values: FieldValues, fields: readonly FieldMeta[], writing: WriteContext): Promise<StoredRow> {
+async function insertOne(entity: Entity, values: FieldValues, fields: readonly EntityField[], writing: WriteContext): Promise<StoredRow> {
   const wholeRow = returnsWholeRow(entity, values);
   const model = await modelOf(entity).create(values, {
-    fields: namesOf(fields),
+    fields: fieldNamesOf(fields),
     returning: returningColumns(entity, wholeRow),
-    ...callOptions(writing),
+    ...sequelizeCallOptions(writing),
   });
   const id = model.get('id') as number;
   if (!wholeRow) return { id };
   // Returns only stored fields, because the model also contains other input values.
-  return { id, row: Object.fromEntries([...storedColumns(entity).keys()].map((name) => [name, model.get(name)])) };
+  return { id, row: Object.fromEntries([...columnsByFieldName(entity).keys()].map((name) => [name, model.get(name)])) };
 }
 
 async function insertSeveral(
   entity: Entity,
   rows: readonly FieldValues[],
-  fields: readonly FieldMeta[],
+  fields: readonly EntityField[],
   writing: WriteContext,
 ): Promise<StoredRow[]> {
   const { bind, values } = createParameterBinder();
@@ -147,7 +153,7 @@ async function insertSeveral(
  */
 export async function updateRows(
   entity: Entity,
-  rows: readonly WrittenRow[],
+  rows: readonly RowWithValues[],
   writing: WriteContext,
   onlyChanged = false,
 ): Promise<StoredRow[]> {
@@ -194,23 +200,23 @@ export async function updateRows(
 
 async function updateOne(
   entity: Entity,
-  { id, values }: WrittenRow,
-  fields: readonly FieldMeta[],
+  { id, values }: RowWithValues,
+  fields: readonly EntityField[],
   writing: WriteContext,
 ): Promise<StoredRow[]> {
-  const where = writableWhere(entity, [id], resourceOf(entity)!.table, writing);
+  const where = writableRowsWhere(entity, [id], resourceOf(entity)!.table, writing);
   const wholeRow = returnsWholeRow(entity, values);
   const [, updatedRows] = await modelOf(entity).update(values, {
     where,
-    fields: namesOf(fields),
+    fields: fieldNamesOf(fields),
     returning: returningColumns(entity, wholeRow),
-    ...callOptions(writing),
+    ...sequelizeCallOptions(writing),
   });
   return (updatedRows as unknown as Row[]).map((row) => ({ id, ...(wholeRow && { row }) }));
 }
 
 export const deleteRows = (entity: Entity, ids: readonly number[], writing: WriteContext): Promise<number> =>
-  modelOf(entity).destroy({ where: writableWhere(entity, ids, resourceOf(entity)!.table, writing), ...callOptions(writing) });
+  modelOf(entity).destroy({ where: writableRowsWhere(entity, ids, resourceOf(entity)!.table, writing), ...sequelizeCallOptions(writing) });
 
 export type LockStrength = 'UPDATE' | 'NO_KEY_UPDATE';
 
@@ -221,17 +227,17 @@ export const lockRows = (
   strength: LockStrength,
   writing: WriteContext,
   fields: readonly string[] = [],
-): Promise<Row[]> => lockWhere(entity, 'id', ids, strength, writing, fields);
+): Promise<Row[]> => lockMatchingRows(entity, 'id', ids, strength, writing, fields);
 
 /** Locks the child rows of the rows with these ids. Returns them with the given fields and the reference to their parent row. */
 export const lockChildRows = (
-  { target, referenceField }: ChildMeta,
+  { target, referenceField }: ChildRowsField,
   ids: readonly number[],
   writing: WriteContext,
   fields: readonly string[],
-): Promise<Row[]> => lockWhere(target(), referenceField, ids, 'UPDATE', writing, [referenceField, ...fields]);
+): Promise<Row[]> => lockMatchingRows(target(), referenceField, ids, 'UPDATE', writing, [referenceField, ...fields]);
 
-async function lockWhere(
+async function lockMatchingRows(
   entity: Entity,
   field: string,
   values: readonly number[],
@@ -246,9 +252,9 @@ async function lockWhere(
     .map((field): string | [ReturnType<typeof literal>, string] =>
       field.stored ? field.name : [literal(fieldSqlExpression(field, `"${alias}"`, writing.context.policies.textOrder)), field.name],
     );
-  const where = writableWhere(entity, values, alias, writing, field);
+  const where = writableRowsWhere(entity, values, alias, writing, field);
   const lock = writing.transaction.LOCK[strength];
-  return (await model.findAll({ attributes, where, order: ['id'], lock, ...callOptions(writing) })) as unknown as Row[];
+  return (await model.findAll({ attributes, where, order: ['id'], lock, ...sequelizeCallOptions(writing) })) as unknown as Row[];
 }
 
 export const changesColumns = (entity: Entity, values: FieldValues): boolean => fieldsSetBy(entity, [values]).length > 0;
@@ -256,9 +262,9 @@ export const changesColumns = (entity: Entity, values: FieldValues): boolean => 
 export const changesLinks = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
-/** Writes the link tables of those fields with a set of ids for which the rows have values. With `replace`, existing links are deleted first. */
-export async function writeLinks(entity: Entity, rows: readonly WrittenRow[], replace: boolean, writing: WriteContext): Promise<void> {
-  const owner = ownerColumnValues(entity, writing.context)[OWNER_FIELD.field];
+/** Writes the links of each id set for which rows have values to its link table. With `replace`, existing links of these rows are deleted first. */
+export async function writeLinks(entity: Entity, rows: readonly RowWithValues[], replace: boolean, writing: WriteContext): Promise<void> {
+  const owner = ownerFieldValues(entity, writing.context)[OWNER_FIELD.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {
     if (!link || readOnly) continue;
     const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);
@@ -266,7 +272,7 @@ export async function writeLinks(entity: Entity, rows: readonly WrittenRow[], re
     const { table, ownColumn, otherColumn } = link;
     const linkModel = writing.context.session.database.sequelize.model(linkModelName(table));
     if (replace)
-      await linkModel.destroy({ where: { [toCamelCase(ownColumn)]: rowsWithLinks.map(({ id }) => id) }, ...callOptions(writing) });
+      await linkModel.destroy({ where: { [toCamelCase(ownColumn)]: rowsWithLinks.map(({ id }) => id) }, ...sequelizeCallOptions(writing) });
     const pairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
     const { bind, values } = createParameterBinder();
     const from = `unnest(${bind(pairs.map(({ id }) => id))}::int[], ${bind(pairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;

@@ -6,15 +6,15 @@ import { columnIn } from '../access/conditions';
 import type { Context } from '../context';
 import type { RowDraft } from './drafts';
 import { InvalidInput, rowNotFoundIssue } from '../model/errors';
-import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { acceptsNull, fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { parseRowId } from '../model/ids';
-import { nodeTypeMismatch } from '../model/node';
+import { nodeTypeMismatchMessage } from '../model/node';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
 import { columnSet, selectRowsStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
 import type { CrossFieldRule } from '../model/registry';
-import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
+import { findDuplicates, uniqueFields, duplicateMessage } from './uniqueness';
 
 /** Returns which of the ids the viewer may reference: the ids of own rows of an owned resource, or of visible rows of a public resource. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
@@ -32,11 +32,11 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
 type IssuesByField = Record<string, ValidationIssue[]>;
 
 /** Key of issues that concern the whole row instead of a field. */
-const WHOLE_ROW = '';
+const WHOLE_ROW_KEY = '';
 
 interface Reference {
   referringDraft: RowDraft;
-  field: FieldMeta;
+  field: EntityField;
   ids: unknown[];
 }
 
@@ -44,7 +44,7 @@ interface Reference {
  * Whether the check of a reference can be left to a foreign key. False for references to in-memory tables, which are checked without a query, and for
  * fields of rules, which may read the referenced row.
  */
-const isEnforcedByKey = ({ referringDraft: { entity }, field, ids }: Reference, context: Context): boolean =>
+const isEnforcedByForeignKey = ({ referringDraft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.stored &&
   !resourceOf(field.target!())!.inMemory &&
   ids.every((id) => parseRowId(id) !== undefined) &&
@@ -65,7 +65,7 @@ class Validation {
   private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
   /** Lookups in the database that always run. They have already started. */
-  private readonly lookups: Promise<void>[] = [];
+  private readonly runningLookups: Promise<void>[] = [];
   /** Lookups in the database of what foreign keys and unique constraints enforce anyway. They run only if there are other issues. */
   private readonly deferredLookups: (() => Promise<void>)[] = [];
 
@@ -79,11 +79,11 @@ class Validation {
     const { drafts, context, trustKeys, issues, deferredLookups } = this;
     for (const draft of drafts) this.checkValues(draft);
     for (const [target, references] of this.references)
-      this.scheduleLookup(trustKeys && references.every((reference) => isEnforcedByKey(reference, context)), () =>
+      this.scheduleLookup(trustKeys && references.every((reference) => isEnforcedByForeignKey(reference, context)), () =>
         this.checkReferences(target, references),
       );
     for (const entity of new Set(drafts.map((draft) => draft.entity))) this.checkUniqueness(entity);
-    await Promise.all(this.lookups);
+    await Promise.all(this.runningLookups);
 
     const hasIssues = (draft: RowDraft, { fields }: CrossFieldRule) => fields.some((name) => issues.get(draft)?.[name]);
     for (const { draft, field, message } of await findRuleViolations(drafts, context, hasIssues))
@@ -102,12 +102,12 @@ class Validation {
 
   private scheduleLookup(deferred: boolean, lookup: () => Promise<void>): void {
     if (deferred) this.deferredLookups.push(lookup);
-    else this.lookups.push(lookup());
+    else this.runningLookups.push(lookup());
   }
 
   /** Validates the values of a row and collects its references. */
   private checkValues(draft: RowDraft): void {
-    const { references, lookups } = this;
+    const { references, runningLookups } = this;
     for (const field of fieldsOf(draft.entity)) {
       if (field.readOnly || field.name === draft.parent?.referenceField) continue;
       const value = draft.input[field.name];
@@ -120,7 +120,7 @@ class Validation {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
         if (ids.length === 0) addIssues(validationIssue(IssueCode.EMPTY, NOT_EMPTY));
         const target = field.target!();
-        const typeMessages = ids.flatMap((id) => nodeTypeMismatch(target.name, id) ?? []);
+        const typeMessages = ids.flatMap((id) => nodeTypeMismatchMessage(target.name, id) ?? []);
         addIssues(...typeMessages.map(invalidValueIssue));
         if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { referringDraft: draft, field, ids }]);
       } else {
@@ -128,12 +128,12 @@ class Validation {
         addIssues(...valueIssues);
         if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));
         if (!valueIssues.length && field.checkSlowly)
-          lookups.push(field.checkSlowly(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
+          runningLookups.push(field.checkSlowly(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
       }
     }
   }
 
-  private plausibilityIssues({ plausibleMax = Infinity }: FieldMeta, value: unknown): ValidationIssue[] {
+  private plausibilityIssues({ plausibleMax = Infinity }: EntityField, value: unknown): ValidationIssue[] {
     return this.context.policies.enforcesRules && Number(value) > plausibleMax
       ? [validationIssue(IssueCode.TOO_LARGE, atMost(plausibleMax))]
       : [];
@@ -156,7 +156,7 @@ class Validation {
     const validDrafts = drafts.filter((draft) => draft.entity === entity && !names.some((name) => issues.get(draft)?.[name]));
     this.scheduleLookup(this.trustKeys, async () => {
       for (const [draft, id] of await findDuplicates(entity, validDrafts, context)) {
-        this.addIssues(draft, WHOLE_ROW, validationIssue(IssueCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
+        this.addIssues(draft, WHOLE_ROW_KEY, validationIssue(IssueCode.NOT_UNIQUE, duplicateMessage(entity, context.api)));
         if (id !== undefined && !draft.parent) this.conflictingIds.add(id);
       }
     });
@@ -175,9 +175,9 @@ export async function revalidateRules(drafts: readonly RowDraft[], context: Cont
 const sortIssues = (drafts: readonly RowDraft[], issues: ReadonlyMap<RowDraft, IssuesByField>): InputIssue[] =>
   drafts.flatMap((draft) => {
     const issuesByField = issues.get(draft) ?? {};
-    const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE_ROW];
+    const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE_ROW_KEY];
     return names.flatMap((name) => {
-      const path = name === WHOLE_ROW ? draft.path : [...draft.path, name];
+      const path = name === WHOLE_ROW_KEY ? draft.path : [...draft.path, name];
       return (issuesByField[name] ?? []).map((one) => ({ path, ...one }));
     });
   });

@@ -2,14 +2,14 @@
  * Creates, updates and deletes rows, alone, as trees or in bulk. Each write runs in one transaction, and its number of statements does not depend on
  * the number of rows.
  */
-import { ownerColumnValues, writableRowConditions } from '../access/access';
+import { ownerFieldValues, writableRowConditions } from '../access/access';
 import { columnIn } from '../access/conditions';
 import type { Context } from '../context';
 import { withRetries } from './retry';
 import { createUpdateDraft, createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
 import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { hooksOf, type PendingWrite, type WrittenRow } from '../model/hooks';
+import { hooksOf, type PendingWrite, type RowWithValues } from '../model/hooks';
 import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
 import { columnSet, selectRowsStatement } from '../sql/select';
@@ -28,7 +28,7 @@ import { resourceOf } from '../model/registry';
 import { refreshConcurrentlyChangedDrafts, fieldsOfAffectedRules } from './rules';
 import {
   requireRowsExist,
-  lockReferencedRows,
+  lockAndCheckRows,
   idsOf,
   specifiesExpectedVersion,
   notFoundIssue,
@@ -48,7 +48,7 @@ export interface InputRow {
 
 /** Creates rows together with their child rows and returns them without the child rows. */
 export async function createRows(entity: Entity, inputs: readonly InputRow[], argument: string, context: Context): Promise<StoredRow[]> {
-  ownerColumnValues(entity, context);
+  ownerFieldValues(entity, context);
   if (inputs.length === 0) return [];
   rejectTooManyRows(
     inputs.reduce((count, { input }) => count + countRows(entity, input), 0),
@@ -74,7 +74,7 @@ export const runTransactionStartHooks = async (
   { context, transaction }: WriteContext,
 ): Promise<void> => hooksOf(entity).onTransactionStart?.(rows, context, transaction);
 
-/** A row for which hooks have run, whose side effects may have to be undone. */
+/** A row that was passed to hooks, whose side effects outside of the database have to be undone if the transaction fails. */
 export interface PreparedRow {
   entity: Entity;
   values: FieldValues;
@@ -132,7 +132,7 @@ export async function insertRowsOfEntity(
   }
   const insertedRows = await insertRows(entity, rows, writing);
   level.forEach((draft, index) => storedByDraft.set(draft, insertedRows[index]!));
-  const writtenRows = rows.map((values, index): WrittenRow => ({ id: insertedRows[index]!.id, values }));
+  const writtenRows = rows.map((values, index): RowWithValues => ({ id: insertedRows[index]!.id, values }));
   await writeLinks(entity, writtenRows, false, writing);
   await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
@@ -140,7 +140,7 @@ export async function insertRowsOfEntity(
 /** Updates existing rows of one entity and returns the rows that were written; see `updateRows` for `onlyChanged`. */
 export async function updateRowsOfEntity(
   entity: Entity,
-  rows: readonly WrittenRow[],
+  rows: readonly RowWithValues[],
   preparedRows: PreparedRow[],
   writing: WriteContext,
   onlyChanged = false,
@@ -167,7 +167,7 @@ export async function executeUpdates(
   argument: string,
   context: Context,
 ): Promise<StoredRow[]> {
-  ownerColumnValues(entity, context);
+  ownerFieldValues(entity, context);
   rejectTooManyRows(changes.length, argument);
   if (changes.length === 0) return [];
   const drafts = changes.map(({ input, path }) => createUpdateDraft(entity, input, path));
@@ -209,10 +209,10 @@ async function updateDrafts(
     return runInTransaction(entity, preparedRows, context, async (writing) => {
       await runTransactionStartHooks(entity, drafts, writing);
       if (locksFirst) {
-        const rows = await lockReferencedRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
+        const rows = await lockAndCheckRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
         await revalidateRules(refreshConcurrentlyChangedDrafts(drafts, rows, fieldsOfRules), context);
       }
-      const rows = drafts.map(({ id, input }): WrittenRow => ({ id: id!, values: { ...input } }));
+      const rows = drafts.map(({ id, input }): RowWithValues => ({ id: id!, values: { ...input } }));
       const updatedRows = await updateRowsOfEntity(entity, rows, preparedRows, writing);
       requireRowsExist(entity, changes, ids, idsOf(updatedRows));
       return updatedRows;
@@ -264,7 +264,7 @@ export async function executeDeletions(
   argument: string,
   context: Context,
 ): Promise<number[]> {
-  ownerColumnValues(entity, context);
+  ownerFieldValues(entity, context);
   rejectTooManyRows(references.length, argument);
   const ids = parseRowIds(entity, references);
   if (ids.length === 0) return [];
@@ -277,8 +277,8 @@ export async function executeDeletions(
         ids.map((id) => ({ id })),
         writing,
       );
-      if (ids.length > 1 || specifiesExpectedVersion(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
-      // Rows that were locked above certainly exist. A single row was not locked, so it may be missing.
+      if (ids.length > 1 || specifiesExpectedVersion(references)) await lockAndCheckRows(entity, references, ids, 'UPDATE', writing);
+      // Rows that were locked above certainly exist. A single row without an expected version was not locked, so it may be missing.
       if ((await deleteRows(entity, ids, writing)) < ids.length) requireRowsExist(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );

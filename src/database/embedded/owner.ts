@@ -13,12 +13,12 @@ export const OWNER_ROLE = 'fitgraph_owner';
 /**
  * Role under which the statements of requests run. The superuser creates it here, because the owner of the database lacks the privilege CREATEROLE.
  */
-const VIEWER = viewerRoleOf(OWNER_ROLE);
+const VIEWER_ROLE = viewerRoleOf(OWNER_ROLE);
 
 const CREATE_ROLES_SQL = `DO $$ BEGIN
   IF to_regrole('${OWNER_ROLE}') IS NULL THEN CREATE ROLE ${OWNER_ROLE} LOGIN; END IF;
-  IF to_regrole('${VIEWER}') IS NULL THEN CREATE ROLE ${VIEWER} NOLOGIN; END IF;
-  IF NOT pg_has_role('${OWNER_ROLE}', '${VIEWER}', 'MEMBER') THEN GRANT ${VIEWER} TO ${OWNER_ROLE}; END IF;
+  IF to_regrole('${VIEWER_ROLE}') IS NULL THEN CREATE ROLE ${VIEWER_ROLE} NOLOGIN; END IF;
+  IF NOT pg_has_role('${OWNER_ROLE}', '${VIEWER_ROLE}', 'MEMBER') THEN GRANT ${VIEWER_ROLE} TO ${OWNER_ROLE}; END IF;
 END $$`;
 
 /**

@@ -11,18 +11,18 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import { SERVER_ENV, type Binaries } from './binaries';
-import { findServer, findPidOfKilledServer, SUPERUSER } from './cluster';
+import { findRunningServer, findPidOfKilledServer, SUPERUSER } from './cluster';
 import { SOCKET_PORT, type ClusterLocation } from './clusterlocation';
 
 /** Maximum duration of a start including crash recovery. */
 export const START_LIMIT_MS = 120_000;
 
 /** PostgreSQL's messages if another postmaster was started first, or if backends of a killed postmaster are still running. */
-const IN_USE_MESSAGES = /already exists|still in use|Is another postmaster/;
+const IN_USE_MESSAGE_PATTERN = /already exists|still in use|Is another postmaster/;
 
 const MAX_LOG_BYTES = 5_000_000;
 
-const SETTINGS = {
+const POSTGRES_SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   max_connections: '300',
@@ -43,16 +43,16 @@ const SETTINGS = {
  * whose process ids are unrelated: two of them could run on the same data. A kernel lock (flock) on the folder excludes them. PostgreSQL's processes
  * inherit it from the start script.
  */
-const LOCKED_STATUS = 75;
+const LOCKED_EXIT_STATUS = 75;
 
 /**
- * Shell script that starts the watchdog and then becomes the postmaster (`exec`). The inner parentheses make the watchdog a process that is no child
- * of the postmaster, which would log its exit. The watchdog sends SIGINT (fast shutdown) if the pipe ends without a line; a line in it means that the
- * server has already stopped.
+ * Shell script that starts the watchdog and then becomes the postmaster (`exec`). Because of the inner parentheses, the watchdog is not a child
+ * process of the postmaster, which would log the exit of such a child. The watchdog sends SIGINT (fast shutdown) if the pipe ends without a line; a
+ * line in it means that the server has already stopped.
  */
 const START_SCRIPT = `
 ( ( trap '' INT TERM HUP; read -r line <&3 || kill -INT $$ ) & )
-if command -v flock >/dev/null; then exec 4<"$1" && flock -n 4 || exit ${LOCKED_STATUS}; fi
+if command -v flock >/dev/null; then exec 4<"$1" && flock -n 4 || exit ${LOCKED_EXIT_STATUS}; fi
 shift
 exec "$@" 3<&-
 `;
@@ -90,7 +90,7 @@ export async function connectAsSuperuser(
 export const isNotListening = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
-/** Whether the server rejected the connection for a reason other than starting or stopping, so that retrying is useless. */
+/** Whether the server rejected the connection for another reason than that it is starting or stopping, so that retrying is useless. */
 export const isPermanentRejection = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
 /** Returns the last lines of a log file after the byte position `start`, for an error message. */
@@ -100,19 +100,19 @@ export function lastLogLines(file: string, start = 0): string {
   return text.trim().split('\n').slice(-8).join('\n');
 }
 
-const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+const fileSizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 function openLog(place: ClusterLocation): number {
-  if (sizeOf(place.log) > MAX_LOG_BYTES) fs.renameSync(place.log, `${place.log}.old`);
-  const log = fs.openSync(place.log, 'a', 0o600);
-  if (place.owner) fs.fchownSync(log, place.owner.uid, place.owner.gid);
+  if (fileSizeOf(place.logFile) > MAX_LOG_BYTES) fs.renameSync(place.logFile, `${place.logFile}.old`);
+  const log = fs.openSync(place.logFile, 'a', 0o600);
+  if (place.serverUser) fs.fchownSync(log, place.serverUser.uid, place.serverUser.gid);
   return log;
 }
 
 async function spawnServer(place: ClusterLocation, { bin }: Binaries, port: number): Promise<ChildProcess> {
-  // The setting is a comma-separated list. The path is quoted, because it may contain a comma.
+  // The setting unix_socket_directories is a comma-separated list. The path is quoted, because it may contain a comma.
   const sockets = `"${place.socketFolder.replaceAll('"', '""')}"`;
-  const settings = Object.entries({ ...SETTINGS, port, unix_socket_directories: sockets }).flatMap(([name, value]) => [
+  const settings = Object.entries({ ...POSTGRES_SETTINGS, port, unix_socket_directories: sockets }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
@@ -125,10 +125,11 @@ async function spawnServer(place: ClusterLocation, { bin }: Binaries, port: numb
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
     cwd: '/',
-    // PostgreSQL takes a process with the id in a leftover lock file for a running server, unless that id is in this variable (as pg_ctl sets it).
+    // If a process has the id that is in a leftover lock file, PostgreSQL takes it for a running server, unless PG_GRANDPARENT_PID is that id.
+    // (pg_ctl sets this variable, too.)
     env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findPidOfKilledServer(place)?.toString() },
-    uid: place.owner?.uid,
-    gid: place.owner?.gid,
+    uid: place.serverUser?.uid,
+    gid: place.serverUser?.gid,
   });
   fs.closeSync(log);
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
@@ -147,17 +148,19 @@ export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => ex
 /** Starts PostgreSQL and resolves when it accepts connections. Returns undefined if another postmaster, or a backend of a killed one, uses the data. */
 export async function startServer(place: ClusterLocation, binaries: Binaries, port = SOCKET_PORT): Promise<ChildProcess | undefined> {
   const deadline = Date.now() + START_LIMIT_MS;
-  const logSize = sizeOf(place.log);
+  const logSize = fileSizeOf(place.logFile);
   const child = await spawnServer(place, binaries, port);
   while (isRunning(child)) {
-    const server = findServer(place);
+    const server = findRunningServer(place);
     if (server?.pid === child.pid && server?.isReady) return child;
     if (Date.now() > deadline) await stopServer(child);
     await sleep(5);
   }
-  const logged = lastLogLines(place.log, logSize);
-  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE_MESSAGES.test(logged)) return undefined;
-  throw new Error(`PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.log}:\n${logged}`);
+  const logged = lastLogLines(place.logFile, logSize);
+  if (child.exitCode === LOCKED_EXIT_STATUS || findRunningServer(place) || IN_USE_MESSAGE_PATTERN.test(logged)) return undefined;
+  throw new Error(
+    `PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.logFile}:\n${logged}`,
+  );
 }
 
 /** Shuts PostgreSQL down and waits for its exit: a container is removed when its first process exits, so PostgreSQL must have stopped cleanly before. */

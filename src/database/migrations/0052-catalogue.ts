@@ -5,7 +5,7 @@
 import type { Migration } from '../migrate';
 
 /** Reference tables. Every instance caches their rows, so it is notified of their changes. */
-const REFERENCE = [
+const REFERENCE_TABLES = [
   ...['language', 'day_of_week', 'license', 'repetition_unit', 'weight_unit', 'equipment', 'exercise_category', 'muscle'],
   'household_unit',
 ];
@@ -236,7 +236,7 @@ BEGIN
   PERFORM pg_notify('fitgraph_reference', TG_TABLE_NAME);
   RETURN NULL;
 END $$;
-${REFERENCE.map(
+${REFERENCE_TABLES.map(
   (table) => `CREATE TRIGGER "${table}_changed" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "${table}"
   FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_reference_changed"();`,
 ).join('\n')}

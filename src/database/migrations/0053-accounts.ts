@@ -4,7 +4,7 @@
  */
 import type { Migration } from '../migrate';
 
-const AUDIT_COLUMNS = `"created_at" timestamptz(6) NOT NULL DEFAULT now(),
+const AUDIT_COLUMNS_SQL = `"created_at" timestamptz(6) NOT NULL DEFAULT now(),
   "updated_at" timestamptz(6) NOT NULL DEFAULT now(),
   "version" uuid NOT NULL DEFAULT gen_random_uuid()`;
 
@@ -22,7 +22,7 @@ CREATE TABLE "user_account" (
   "date_joined" timestamptz(6) NOT NULL DEFAULT now(),
   "last_login" timestamptz(6),
   "password" text COLLATE "C" NOT NULL,
-  ${AUDIT_COLUMNS}
+  ${AUDIT_COLUMNS_SQL}
 );
 -- Finds the highest number of hash iterations of all imported passwords. Every login takes that long, so that its time reveals nothing.
 CREATE INDEX "user_account_iterations" ON "user_account" ((substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer))
@@ -59,7 +59,7 @@ CREATE TABLE "user_profile" (
   "num_days_weight_reminder" integer NOT NULL DEFAULT 0,
   "added_by" integer,
   "can_add_user" boolean NOT NULL DEFAULT false,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id")
 );
 CREATE INDEX ON "user_profile" ("notification_language_id", "user_id");

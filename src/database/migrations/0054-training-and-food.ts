@@ -8,7 +8,7 @@
  */
 import type { Migration } from '../migrate';
 
-const AUDIT_COLUMNS = `"created_at" timestamptz(6) NOT NULL DEFAULT now(),
+const AUDIT_COLUMNS_SQL = `"created_at" timestamptz(6) NOT NULL DEFAULT now(),
   "updated_at" timestamptz(6) NOT NULL DEFAULT now(),
   "version" uuid NOT NULL DEFAULT gen_random_uuid()`;
 
@@ -19,7 +19,7 @@ CREATE TABLE "workout" (
   "creation_date" date NOT NULL,
   "comment" varchar(100) COLLATE "C" NOT NULL DEFAULT '',
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id")
 );
 CREATE INDEX ON "workout" ("user_id", "creation_date" DESC, "id");
@@ -30,7 +30,7 @@ CREATE TABLE "training_day" (
   "workout_id" integer NOT NULL,
   "description" varchar(100) COLLATE "C" NOT NULL,
   "user_id" integer NOT NULL,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "workout_id") REFERENCES "workout" ("user_id", "id") ON DELETE CASCADE
 );
@@ -52,7 +52,7 @@ CREATE TABLE "workout_set" (
   "sets" integer NOT NULL DEFAULT 4,
   "order" integer,
   "user_id" integer NOT NULL,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "training_day_id") REFERENCES "training_day" ("user_id", "id") ON DELETE CASCADE
 );
@@ -72,7 +72,7 @@ CREATE TABLE "setting" (
   "order" integer NOT NULL DEFAULT 1,
   "comment" varchar(100) COLLATE "C" NOT NULL DEFAULT '',
   "user_id" integer NOT NULL,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "set_id") REFERENCES "workout_set" ("user_id", "id") ON DELETE CASCADE,
   FOREIGN KEY ("exercise_id") REFERENCES "exercise" ("id") ON DELETE CASCADE,
@@ -97,7 +97,7 @@ CREATE TABLE "workout_session" (
   "impression" varchar(2) COLLATE "C" NOT NULL DEFAULT '2',
   "time_start" time(6),
   "time_end" time(6),
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   UNIQUE ("user_id", "date") DEFERRABLE INITIALLY IMMEDIATE,
   FOREIGN KEY ("user_id", "workout_id") REFERENCES "workout" ("user_id", "id") ON DELETE CASCADE
@@ -119,7 +119,7 @@ CREATE TABLE "workout_log" (
   "repetition_unit_id" integer NOT NULL DEFAULT 1,
   "weight_unit_id" integer NOT NULL DEFAULT 1,
   "user_id" integer NOT NULL,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("exercise_id") REFERENCES "exercise" ("id") ON DELETE CASCADE,
   FOREIGN KEY ("user_id", "workout_id") REFERENCES "workout" ("user_id", "id") ON DELETE CASCADE,
@@ -145,7 +145,7 @@ CREATE TABLE "schedule" (
   "is_active" boolean NOT NULL DEFAULT true,
   "is_loop" boolean NOT NULL DEFAULT false,
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   CONSTRAINT "schedule_one_is_active" EXCLUDE ("user_id" WITH =) WHERE ("is_active") DEFERRABLE INITIALLY DEFERRED
 );
@@ -161,7 +161,7 @@ CREATE TABLE "schedule_step" (
   "duration" integer NOT NULL DEFAULT 4,
   "order" integer NOT NULL DEFAULT 1,
   "user_id" integer NOT NULL,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "schedule_id") REFERENCES "schedule" ("user_id", "id") ON DELETE CASCADE,
   FOREIGN KEY ("user_id", "workout_id") REFERENCES "workout" ("user_id", "id") ON DELETE CASCADE
@@ -178,7 +178,7 @@ CREATE TABLE "nutrition_plan" (
   "has_goal_calories" boolean NOT NULL DEFAULT false,
   "language_id" integer NOT NULL REFERENCES "language" ("id") ON DELETE CASCADE,
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id")
 );
 CREATE INDEX ON "nutrition_plan" ("user_id", "creation_date" DESC, "id");
@@ -192,7 +192,7 @@ CREATE TABLE "meal" (
   "order" integer NOT NULL DEFAULT 1,
   "time" time(6),
   "user_id" integer NOT NULL,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "plan_id") REFERENCES "nutrition_plan" ("user_id", "id") ON DELETE CASCADE
 );
@@ -208,7 +208,7 @@ CREATE TABLE "meal_item" (
   "order" integer NOT NULL DEFAULT 1,
   "amount" numeric(6, 2) NOT NULL,
   "user_id" integer NOT NULL,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "meal_id") REFERENCES "meal" ("user_id", "id") ON DELETE CASCADE,
   FOREIGN KEY ("ingredient_id") REFERENCES "ingredient" ("id") ON DELETE CASCADE,
@@ -229,7 +229,7 @@ CREATE TABLE "diary_entry" (
   "comment" text COLLATE "C",
   "amount" numeric(6, 2) NOT NULL,
   "user_id" integer NOT NULL,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   FOREIGN KEY ("user_id", "plan_id") REFERENCES "nutrition_plan" ("user_id", "id") ON DELETE CASCADE,
   FOREIGN KEY ("ingredient_id") REFERENCES "ingredient" ("id") ON DELETE CASCADE,
@@ -246,7 +246,7 @@ CREATE TABLE "weight_entry" (
   "date" date NOT NULL,
   "weight" numeric(5, 2) NOT NULL,
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
-  ${AUDIT_COLUMNS},
+  ${AUDIT_COLUMNS_SQL},
   UNIQUE ("user_id", "id"),
   UNIQUE ("user_id", "date") DEFERRABLE INITIALLY IMMEDIATE
 );

@@ -9,17 +9,17 @@
 import type { Migration } from '../migrate';
 
 /** Regular expression of word separators in lower-case text: spaces, symbols and punctuation. */
-const WORD_SEPARATORS = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
+const WORD_SEPARATOR_PATTERN = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
 
 /** SQL: whether a search tolerates typing errors in a word: not in numbers and codes, nor in very short words, which resemble too many others. */
-const toleratesTypingErrors = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
+const toleratesTypingErrorsSql = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
 
 /** SQL: length of the shorter of two texts, divided by that of the longer one. */
-const LENGTH_RATIO = 'least(char_length($1), char_length($2))::float8 / greatest(char_length($1), char_length($2), 1)';
+const LENGTH_RATIO_SQL = 'least(char_length($1), char_length($2))::float8 / greatest(char_length($1), char_length($2), 1)';
 
 const SEARCHED_TABLES = ['exercise', 'ingredient'];
 
-const FOLDING_FUNCTIONS = `
+const FOLDING_FUNCTIONS_SQL = `
 DO $migration$
 DECLARE
   unicode_rules text;
@@ -44,12 +44,12 @@ BEGIN
   -- A hyphenated word such as "pull-up" is found by its parts and as one word, "pullup".
   EXECUTE format($function$
     CREATE FUNCTION "search_words"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN array_remove(regexp_split_to_array(%1$s || CASE WHEN strpos($1, '-') > 0 THEN ' ' || replace(%1$s, '-', '') ELSE '' END, '${WORD_SEPARATORS}'), '')
+    RETURN array_remove(regexp_split_to_array(%1$s || CASE WHEN strpos($1, '-') > 0 THEN ' ' || replace(%1$s, '-', '') ELSE '' END, '${WORD_SEPARATOR_PATTERN}'), '')
   $function$, plain);
 END $migration$;
 `;
 
-const KEY_FUNCTIONS = `
+const SEARCH_KEY_FUNCTIONS_SQL = `
 -- The keys of a word of a name: the word with doubled letters reduced to one (=), the same without each single letter (-), and for short words also the
 -- omitted letter and its position (^).
 CREATE FUNCTION "search_keys"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -59,7 +59,7 @@ BEGIN ATOMIC
     UNION ALL SELECT '-' || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i WHERE char_length($1) >= 5
     UNION ALL SELECT '^' || i || substr(word, i, 1) || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i
       WHERE char_length($1) BETWEEN 4 AND 5
-  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${toleratesTypingErrors('$1')};
+  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${toleratesTypingErrorsSql('$1')};
 END;
 
 -- The keys that are searched for a word of a search term. The shorter the word, the fewer errors are tolerated.
@@ -72,7 +72,7 @@ BEGIN ATOMIC
     UNION ALL SELECT '-' || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i WHERE char_length($1) >= 6
     UNION ALL SELECT '^' || i + step || substr(word, i, 1) || overlay(word PLACING '' FROM i FOR 1)
       FROM generate_series(1, char_length(word)) AS i, (VALUES (-1), (1)) AS v(step) WHERE char_length($1) BETWEEN 4 AND 5
-  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${toleratesTypingErrors('$1')};
+  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${toleratesTypingErrorsSql('$1')};
 END;
 
 -- Words of all present and former names. Words of former names do no harm, because they occur in no name. A word may occur twice, because concurrent
@@ -88,7 +88,7 @@ CREATE INDEX ON "search_word" USING gin ("keys") WITH (fastupdate = off);
 CREATE FUNCTION "search_note"(text[]) RETURNS void LANGUAGE sql
 BEGIN ATOMIC
   INSERT INTO "search_word" SELECT n.word, "search_keys"(n.word) FROM unnest($1) AS n(word)
-    WHERE ${toleratesTypingErrors('n.word')} AND NOT EXISTS (SELECT FROM "search_word" w WHERE w."word" = n.word);
+    WHERE ${toleratesTypingErrorsSql('n.word')} AND NOT EXISTS (SELECT FROM "search_word" w WHERE w."word" = n.word);
 END;
 
 CREATE FUNCTION "fitgraph_words_noted"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -107,7 +107,7 @@ END $$;
  * SQL: adds columns with the folded (lower-case) name and its words, their index and triggers. Computing these values at each search would be too
  * expensive.
  */
-const addSearchColumns = (table: string) => `
+const addSearchColumnsSql = (table: string) => `
 ALTER TABLE "${table}"
   ADD COLUMN "name_folded" text COLLATE "C" GENERATED ALWAYS AS ("search_fold"("name")) STORED,
   ADD COLUMN "name_words" text[] COLLATE "C" GENERATED ALWAYS AS ("search_words"("search_fold"("name"))) STORED;
@@ -118,7 +118,7 @@ CREATE TRIGGER "${table}_update_words_noted" AFTER UPDATE ON "${table}"
   REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_words_noted"();
 `;
 
-const INGREDIENTS = `
+const INGREDIENT_SEARCH_SQL = `
 -- For search terms of one or two letters, which contain no trigram: the index contains the names of a language in order, and all compared columns.
 CREATE INDEX "ingredient_search_order" ON "ingredient" ("status", "language_id", "name", "id") INCLUDE ("name_folded");
 
@@ -131,7 +131,7 @@ CREATE TRIGGER "ingredient_names_changed" AFTER INSERT OR UPDATE OR DELETE OR TR
   FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_names_changed"();
 `;
 
-const MATCHING_FUNCTIONS = `
+const MATCHING_FUNCTIONS_SQL = `
 DO $migration$
 DECLARE
   trigram_schema text;
@@ -182,7 +182,7 @@ BEGIN
     CREATE FUNCTION "search_rank"(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN $1 = $2 THEN 4000000 WHEN starts_with($1, $2) THEN 3000000 WHEN strpos(' ' || $1, ' ' || $2) > 0 THEN 2000000
       WHEN strpos($1, $2) > 0 THEN 1000000 ELSE 0 END
-      + (999999 * CASE WHEN strpos($1, $2) > 0 THEN ${LENGTH_RATIO} ELSE (0.8 * likeness + 0.2 * ${LENGTH_RATIO}) END)::integer
+      + (999999 * CASE WHEN strpos($1, $2) > 0 THEN ${LENGTH_RATIO_SQL} ELSE (0.8 * likeness + 0.2 * ${LENGTH_RATIO_SQL}) END)::integer
   $function$, 'likeness', likeness);
 END $migration$;
 
@@ -195,7 +195,15 @@ RETURN EXISTS (
 `;
 
 export const up: Migration = async (query) => {
-  await query([FOLDING_FUNCTIONS, KEY_FUNCTIONS, ...SEARCHED_TABLES.map(addSearchColumns), INGREDIENTS, MATCHING_FUNCTIONS].join(''));
+  await query(
+    [
+      FOLDING_FUNCTIONS_SQL,
+      SEARCH_KEY_FUNCTIONS_SQL,
+      ...SEARCHED_TABLES.map(addSearchColumnsSql),
+      INGREDIENT_SEARCH_SQL,
+      MATCHING_FUNCTIONS_SQL,
+    ].join(''),
+  );
 };
 
 /** Keeps the extension pg_trgm, because other applications may use it. */

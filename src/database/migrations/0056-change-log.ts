@@ -20,7 +20,7 @@ const TRANSITION_TABLES = {
   DELETE: 'OLD TABLE AS changed',
 };
 
-const triggers = (table: string, suffix: string, call: string) =>
+const rowTriggersSql = (table: string, suffix: string, call: string) =>
   Object.entries(TRANSITION_TABLES)
     .map(
       ([operation, rows]) => `
@@ -29,7 +29,7 @@ CREATE TRIGGER "${table}_${operation.toLowerCase()}_${suffix}" AFTER ${operation
     )
     .join('');
 
-const LOG = `
+const CHANGE_LOG_TABLES_SQL = `
 -- Changes of rows. "user_id" is the owner of the row, and NULL for public tables.
 CREATE TABLE "change" (
   "id" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -78,7 +78,7 @@ BEGIN
 END $$;
 `;
 
-const TIMELINES = `
+const NEW_LOG_FUNCTIONS_SQL = `
 -- A database that was restored from a file-level backup, or a promoted standby, lacks transactions that clients have seen, and assigns their ids again. Each
 -- start of PostgreSQL therefore begins a new log. It continues the previous one only up to the first transaction whose id this server may have assigned.
 -- A client with a later cursor has seen changes that no longer exist.
@@ -119,7 +119,7 @@ BEGIN
 END $$;
 `;
 
-const PUBLIC_ROW_CONDITION = `
+const PUBLIC_TABLE_FUNCTIONS_SQL = `
 CREATE FUNCTION "fitgraph_table_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO "table_change" ("table") VALUES (TG_TABLE_NAME) ON CONFLICT DO NOTHING;
@@ -136,7 +136,7 @@ BEGIN
 END $$;
 `;
 
-const EXERCISES = `
+const EXERCISE_FUNCTIONS_SQL = `
 -- Logs a change of all exercises of the bases and variation groups, because they contain fields of these. The bases and groups are locked, so that of two
 -- transactions that cannot see each other's rows, the later one waits and logs the changes of both.
 CREATE FUNCTION "fitgraph_exercises_touched"("bases" integer[], "groups" integer[], "told" integer[]) RETURNS void LANGUAGE plpgsql AS $$
@@ -211,20 +211,20 @@ BEGIN
 END $$;
 `;
 
-const tableChangeTriggers = (table: string) => `
+const tableChangeTriggersSql = (table: string) => `
 CREATE TRIGGER "${table}_logged" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "${table}"
   FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_table_changed"();
 CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`;
 
 export const up: Migration = async (query) => {
-  await query([LOG, TIMELINES, PUBLIC_ROW_CONDITION, EXERCISES].join(''));
+  await query([CHANGE_LOG_TABLES_SQL, NEW_LOG_FUNCTIONS_SQL, PUBLIC_TABLE_FUNCTIONS_SQL, EXERCISE_FUNCTIONS_SQL].join(''));
   await query(
     [
-      ...[...PUBLIC_TABLES, ...LINK_TABLES].map(tableChangeTriggers),
-      ...PUBLIC_TABLES.map((table) => triggers(table, 'row_logged', '"fitgraph_public_rows_changed"')),
-      ...LINK_TABLES.map((table) => triggers(table, 'link_logged', '"fitgraph_base_links_changed"')),
-      triggers('exercise_base', 'shown_logged', '"fitgraph_bases_shown"'),
-      triggers('exercise', 'shown_logged', '"fitgraph_exercises_shown"'),
+      ...[...PUBLIC_TABLES, ...LINK_TABLES].map(tableChangeTriggersSql),
+      ...PUBLIC_TABLES.map((table) => rowTriggersSql(table, 'row_logged', '"fitgraph_public_rows_changed"')),
+      ...LINK_TABLES.map((table) => rowTriggersSql(table, 'link_logged', '"fitgraph_base_links_changed"')),
+      rowTriggersSql('exercise_base', 'shown_logged', '"fitgraph_bases_shown"'),
+      rowTriggersSql('exercise', 'shown_logged', '"fitgraph_exercises_shown"'),
     ].join(''),
   );
 };

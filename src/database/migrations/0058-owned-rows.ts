@@ -32,12 +32,12 @@ const INTERNAL_TABLES = ['idempotency_key', 'idempotency_usage'];
 /**
  * SQL: id of the session user, or NULL, which gives access to no row. It is a subquery, because PostgreSQL evaluates a subquery once per statement.
  */
-const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
+const SESSION_USER_SQL = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 
-const rowVersionTrigger = (table: string) => `
+const rowVersionTriggerSql = (table: string) => `
 CREATE TRIGGER "${table}_stamped" BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fitgraph_stamped"();`;
 
-const changeLogTriggers = (table: string, call: string) =>
+const changeLogTriggersSql = (table: string, call: string) =>
   Object.entries({ INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' })
     .map(
       ([operation, rows]) => `
@@ -48,9 +48,9 @@ CREATE TRIGGER "${table}_${operation.toLowerCase()}_logged" AFTER ${operation} O
   `
 CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`;
 
-const rowLevelSecurity = (table: string, owner = 'user_id') => `
+const rowLevelSecuritySql = (table: string, owner = 'user_id') => `
 ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;
-CREATE POLICY "own_rows" ON "${table}" USING ("${owner}" = ${VIEWER}) WITH CHECK ("${owner}" = ${VIEWER});`;
+CREATE POLICY "own_rows" ON "${table}" USING ("${owner}" = ${SESSION_USER_SQL}) WITH CHECK ("${owner}" = ${SESSION_USER_SQL});`;
 
 const TABLES_WITH_ROW_SECURITY: [table: string, owner?: string][] = [
   ...OWNED_TABLES,
@@ -69,7 +69,7 @@ BEGIN
   NEW."version" := gen_random_uuid();
   RETURN NEW;
 END $$;
-${OWNED_TABLES.map(([table]) => rowVersionTrigger(table)).join('')}
+${OWNED_TABLES.map(([table]) => rowVersionTriggerSql(table)).join('')}
 
 CREATE FUNCTION "fitgraph_rows_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -78,7 +78,7 @@ BEGIN
   EXECUTE format('SELECT pg_notify(''fitgraph_change'', owner::text) FROM (SELECT DISTINCT %I AS owner FROM changed) owners', TG_ARGV[0]);
   RETURN NULL;
 END $$;
-${OWNED_TABLES.map(([table, owner]) => changeLogTriggers(table, `"fitgraph_rows_changed"('${owner}')`)).join('')}
+${OWNED_TABLES.map(([table, owner]) => changeLogTriggersSql(table, `"fitgraph_rows_changed"('${owner}')`)).join('')}
 
 -- Updates the row to which the link belongs, whose own triggers set its version and log the change. If that row is being deleted, no row matches.
 CREATE FUNCTION "fitgraph_links_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -86,15 +86,15 @@ BEGIN
   EXECUTE format('UPDATE %2$I SET "version" = "version" WHERE "id" IN (SELECT %1$I FROM changed)', TG_ARGV[0], TG_ARGV[1]);
   RETURN NULL;
 END $$;
-${changeLogTriggers(LINK_TABLE, `"fitgraph_links_changed"('training_day_id', 'training_day')`)}
+${changeLogTriggersSql(LINK_TABLE, `"fitgraph_links_changed"('training_day_id', 'training_day')`)}
 
 -- Row-level security restricts the role of requests to the rows of the viewer. It does not apply to the owner of the tables, and so not to commands, cascades
 -- of foreign keys, and the view below.
-${TABLES_WITH_ROW_SECURITY.map(([table, owner]) => rowLevelSecurity(table, owner)).join('')}
+${TABLES_WITH_ROW_SECURITY.map(([table, owner]) => rowLevelSecuritySql(table, owner)).join('')}
 
 -- The viewer reads only their own changes, but the triggers may log changes of any user.
 ALTER TABLE "change" ENABLE ROW LEVEL SECURITY;
-CREATE POLICY "own_changes" ON "change" FOR SELECT USING ("user_id" IS NULL OR "user_id" = ${VIEWER});
+CREATE POLICY "own_changes" ON "change" FOR SELECT USING ("user_id" IS NULL OR "user_id" = ${SESSION_USER_SQL});
 CREATE POLICY "noted" ON "change" FOR INSERT WITH CHECK (true);
 
 -- Accounts for the login, which reads them before there is a viewer.

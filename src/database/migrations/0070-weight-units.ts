@@ -7,14 +7,14 @@ import type { OnlineMigration } from '../migrationmodules';
 export const transactional = false;
 export const oldestVersion = '0.3.0';
 
-const IS_BACKFILL = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
+const IS_BACKFILL_SQL = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
 
 /**
- * SQL: makes a trigger function only return `result` while the setting `fitgraph.backfill` is on. For roles with row-level security, the setting has
- * no effect.
+ * SQL: makes a trigger function return `result` and do nothing else while the setting `fitgraph.backfill` is on. The setting has no effect for roles
+ * to which row-level security applies.
  */
-export const skipBackfill = (result: string): string => `
-  IF ${IS_BACKFILL} THEN
+export const skipBackfillSql = (result: string): string => `
+  IF ${IS_BACKFILL_SQL} THEN
     RETURN ${result};
   END IF;`;
 
@@ -42,7 +42,7 @@ END $$;
 `;
 
 export const up: OnlineMigration = async (change) => {
-  await change.run(rowTriggerFunctionsSql(skipBackfill));
+  await change.run(rowTriggerFunctionsSql(skipBackfillSql));
   await change.addColumn('weight_entry', 'unit', `varchar(2) NOT NULL DEFAULT 'kg'`);
   await change.run(`
 CREATE OR REPLACE FUNCTION "fitgraph_weight_unit"() RETURNS trigger LANGUAGE plpgsql AS $$

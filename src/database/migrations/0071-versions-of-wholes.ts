@@ -19,7 +19,7 @@ const TRANSITION_TABLES = {
   DELETE: 'OLD TABLE AS changed',
 };
 
-const wholeVersionTriggers = (table: string, column: string, whole: string) =>
+const wholeVersionTriggersSql = (table: string, column: string, whole: string) =>
   Object.entries(TRANSITION_TABLES)
     .map(
       ([operation, rows]) => `
@@ -39,7 +39,7 @@ BEGIN
   RETURN NULL;
 END $$;
 `);
-  for (const [table, column, whole] of CHILD_TABLES) await change.run(wholeVersionTriggers(table, column, whole));
+  for (const [table, column, whole] of CHILD_TABLES) await change.run(wholeVersionTriggersSql(table, column, whole));
 };
 
 export const down: OnlineMigration = async (change) => {

@@ -4,7 +4,7 @@ import type { OnlineMigration } from '../migrationmodules';
 export const transactional = false;
 export const oldestVersion = '0.3.0';
 
-const TABLES = ['setting', 'workout_log'];
+const TABLES_OF_SETS = ['setting', 'workout_log'];
 
 export const up: OnlineMigration = async (change) => {
   await change.run(`
@@ -14,7 +14,7 @@ BEGIN
   RETURN NEW;
 END $$;
 `);
-  for (const table of TABLES)
+  for (const table of TABLES_OF_SETS)
     await change.run(`
 CREATE OR REPLACE TRIGGER "${table}_preferred_weight_unit" BEFORE INSERT ON "${table}" FOR EACH ROW WHEN (NEW."weight_unit_id" IS NULL)
   EXECUTE FUNCTION "fitgraph_preferred_weight_unit"();
@@ -22,6 +22,6 @@ CREATE OR REPLACE TRIGGER "${table}_preferred_weight_unit" BEFORE INSERT ON "${t
 };
 
 export const down: OnlineMigration = async (change) => {
-  for (const table of TABLES) await change.run(`DROP TRIGGER IF EXISTS "${table}_preferred_weight_unit" ON "${table}"`);
+  for (const table of TABLES_OF_SETS) await change.run(`DROP TRIGGER IF EXISTS "${table}_preferred_weight_unit" ON "${table}"`);
   await change.run('DROP FUNCTION IF EXISTS "fitgraph_preferred_weight_unit"()');
 };

@@ -4,11 +4,11 @@
  * for migrations.
  */
 import type { Migration } from '../migrationmodules';
-import { rowTriggerFunctionsSql, skipBackfill } from './0070-weight-units';
+import { rowTriggerFunctionsSql, skipBackfillSql } from './0070-weight-units';
 
 export const oldestVersion = '0.3.0';
 
-const partFunction = (skipSql: (result: string) => string) => `
+const partChangedFunctionSql = (skipSql: (result: string) => string) => `
 CREATE OR REPLACE FUNCTION "fitgraph_part_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN${skipSql('NULL')}
   EXECUTE format('UPDATE %2$I SET "version" = "version" WHERE "id" IN (SELECT %1$I FROM changed'
@@ -18,9 +18,9 @@ END $$;
 `;
 
 export const up: Migration = async (query) => {
-  await query(rowTriggerFunctionsSql(skipBackfill) + partFunction(skipBackfill));
+  await query(rowTriggerFunctionsSql(skipBackfillSql) + partChangedFunctionSql(skipBackfillSql));
 };
 
 export const down: Migration = async (query) => {
-  await query(partFunction(() => ''));
+  await query(partChangedFunctionSql(() => ''));
 };

@@ -12,7 +12,7 @@ import {
   type GraphQLField,
   type GraphQLSchema,
 } from 'graphql';
-import { isExcluded, visitFields } from '../../core/model/selections';
+import { isExcludedByDirective, visitFields } from '../../core/model/selections';
 
 export interface SelectedField {
   /** Response key: the alias, or the name. */
@@ -37,7 +37,7 @@ export class FieldCollector {
     visitFields(sets, type, {
       findFragment: (name) => this.fragments.get(name),
       narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
-      isSkipped: (selection) => isExcluded(selection, this.variables),
+      isSkipped: (selection) => isExcludedByDirective(selection, this.variables),
       visitField: (node, parent) => {
         const name = node.name.value;
         const key = node.alias?.value ?? name;

@@ -160,7 +160,12 @@ function argumentValueOf(list: SelectedField, name: WindowArgument, variables: V
 }
 
 /** Returns `nodes` or `edges` of a connection, of which exactly one must be selected. */
-function rowsFieldOf(list: SelectedField, listPath: readonly string[], type: GraphQLCompositeType, selections: FieldCollector): SelectedField {
+function rowsFieldOf(
+  list: SelectedField,
+  listPath: readonly string[],
+  type: GraphQLCompositeType,
+  selections: FieldCollector,
+): SelectedField {
   const [rows, secondField] = selections.collectFields(list.nodes, type).filter(isListField);
   if (!rows) throw exportError(`Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`, listPath.join('.'));
   if (secondField)

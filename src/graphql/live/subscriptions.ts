@@ -73,7 +73,8 @@ export class Subscriptions {
     requestContext.operationName = operation?.name?.value;
     if (operation?.operation !== 'subscription')
       return [badRequestError(`Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`)];
-    if (hasConditionalSelection(document, operation)) return [badRequestError('The field of a subscription takes neither @skip nor @include.')];
+    if (hasConditionalSelection(document, operation))
+      return [badRequestError('The field of a subscription takes neither @skip nor @include.')];
     return {
       schema,
       document,

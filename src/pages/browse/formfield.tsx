@@ -176,7 +176,16 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
   const type = inputTypeOf(control, value);
   const limits = type === 'number' ? { min: control.min, max: control.max } : {};
   const inputValue = type === 'password' ? undefined : value;
-  const attributes = { type, id, name: key, value: inputValue, step: stepAttributeOf(control), ...limits, autocomplete: 'off', ...commonAttributes };
+  const attributes = {
+    type,
+    id,
+    name: key,
+    value: inputValue,
+    step: stepAttributeOf(control),
+    ...limits,
+    autocomplete: 'off',
+    ...commonAttributes,
+  };
   if (control.searchType) Object.assign(attributes, { 'data-suggest': control.searchType });
   return (
     <>

@@ -204,7 +204,10 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
   });
   return {
     text,
-    headers: { ...(hasSuggestions ? pageHeadersWithSuggestions : pageHeaders), ...(view.notice && noticeDeletionHeader(view.path, view.baseUrl)) },
+    headers: {
+      ...(hasSuggestions ? pageHeadersWithSuggestions : pageHeaders),
+      ...(view.notice && noticeDeletionHeader(view.path, view.baseUrl)),
+    },
   };
 }
 

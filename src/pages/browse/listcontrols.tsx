@@ -74,7 +74,9 @@ export function FilterForm({ view }: { view: HtmlView }) {
         <div class="row">
           <button>{isList ? 'Apply' : 'Run'}</button>
           {activeFilters.length > 0 && (
-            <a href={urlWithChangedQuery(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>Clear</a>
+            <a href={urlWithChangedQuery(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>
+              Clear
+            </a>
           )}
         </div>
       </form>

@@ -20,8 +20,10 @@ const NUTRIENTS = [
 const MACRONUTRIENT_KEYS = ['protein', 'carbohydrates', 'fat'];
 
 const isObject = (value: unknown): value is NutrientAmounts => value !== null && typeof value === 'object' && !Array.isArray(value);
-const isNutrientAmounts = (value: unknown): value is NutrientAmounts & { energy: unknown } => isObject(value) && 'energy' in value && 'protein' in value;
-const isMacronutrientAmounts = (value: unknown): value is NutrientAmounts => isObject(value) && MACRONUTRIENT_KEYS.every((key) => key in value) && !('energy' in value);
+const isNutrientAmounts = (value: unknown): value is NutrientAmounts & { energy: unknown } =>
+  isObject(value) && 'energy' in value && 'protein' in value;
+const isMacronutrientAmounts = (value: unknown): value is NutrientAmounts =>
+  isObject(value) && MACRONUTRIENT_KEYS.every((key) => key in value) && !('energy' in value);
 
 const amountOf = (value: unknown): number | undefined =>
   value === null || value === undefined || value === '' ? undefined : Number(value);
@@ -89,7 +91,13 @@ function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { 
 }
 
 /** Table of several rows. The energy of each has a bar, relative to the goal or, without one, to the largest value. */
-function ComparisonTable({ rows, caption, unit, goal, nameOf }: TableProps & { rows: readonly NutrientAmounts[]; nameOf(row: NutrientAmounts): string }) {
+function ComparisonTable({
+  rows,
+  caption,
+  unit,
+  goal,
+  nameOf,
+}: TableProps & { rows: readonly NutrientAmounts[]; nameOf(row: NutrientAmounts): string }) {
   const maxEnergy = goal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
   const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
   return (

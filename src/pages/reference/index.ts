@@ -69,7 +69,8 @@ function addDocumentRoutes(
     });
     response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serializeDocument(format, contextOf(request)));
   };
-  for (const format of FORMATS) router.get(`${OPENAPI_DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));
+  for (const format of FORMATS)
+    router.get(`${OPENAPI_DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));
   router.get(OPENAPI_DOCUMENT_PATH, (request, response) => {
     const formatParameter = [request.query.format].flat().at(-1);
     const requestedFormat = FORMATS.find((format) => format === formatParameter);

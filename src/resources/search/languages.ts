@@ -14,7 +14,7 @@ interface LanguageRow {
   shortName: string;
 }
 
-const allLanguages = ({ services: { catalogue } }: Context): LanguageRow[] => catalogue.all(Language);
+const allLanguages = ({ services: { catalogue } }: Context): LanguageRow[] => catalogue.rowsOf(Language);
 
 /**
  * Returns the language with this code or, without a code, the first known one in Accept-Language. Falls back to English; undefined if English does

@@ -1,6 +1,6 @@
 /** Search hits, and the SQL statements that find them. */
 import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
-import { publishedConditions } from '../../core/access/access';
+import { publishedRowConditions } from '../../core/access/access';
 import { columnIn, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
@@ -92,7 +92,7 @@ async function readExercises(
   context: Context,
 ): Promise<ExerciseHit[]> {
   const { bind, values } = createParameterBinder();
-  const where = whereClause([nameCondition, columnIn('language_id', languages), ...publishedConditions(Exercise)], 't', bind);
+  const where = whereClause([nameCondition, columnIn('language_id', languages), ...publishedRowConditions(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
@@ -124,7 +124,7 @@ async function readIngredients(nameCondition: SqlCondition, languages: readonly 
   const inLanguages =
     language !== undefined && otherLanguages.length === 0 ? columnEquals('language_id', language) : columnIn('language_id', languages);
   const { bind, values } = createParameterBinder();
-  const where = whereClause([nameCondition, inLanguages, ...publishedConditions(Ingredient)], 't', bind);
+  const where = whereClause([nameCondition, inLanguages, ...publishedRowConditions(Ingredient)], 't', bind);
   const order = defaultOrder(Ingredient, context);
   const rows = await context.session.query(
     `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE_SIZE}`,

@@ -64,7 +64,7 @@ export class CanonicalExercise extends LazyDerivedValue {
     super(whole);
     this.plannedSets = plannedSets;
     this.exerciseId = plannedSets[0]!.exerciseId;
-    this.countObjects(plannedSets.length);
+    this.addToObjectCount(plannedSets.length);
   }
 
   @Field(() => String, { description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.' })

@@ -120,7 +120,12 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
 }
 
 /** Rounds the operand of a comparison with integers without changing the result: for integers, `x > 2.5` is the same as `x > 2`. */
-const ROUNDING_BY_OPERATOR: Record<ComparisonOperator, (value: number) => number> = { gt: Math.floor, gte: Math.ceil, lt: Math.ceil, lte: Math.floor };
+const ROUNDING_BY_OPERATOR: Record<ComparisonOperator, (value: number) => number> = {
+  gt: Math.floor,
+  gte: Math.ceil,
+  lt: Math.ceil,
+  lte: Math.floor,
+};
 
 function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
   if (field.kind === 'integer' && text !== '') {

@@ -100,5 +100,12 @@ export const actionTitle = ({ title, name }: ActionMetadata): string =>
 
 /** Builds the body of an OPTIONS response. `actions` maps the write method that the client may use to the fields that it accepts. */
 export function endpointMetadata(name: string, description: string, actions?: OptionsMetadata, fields?: OptionsMetadata): OptionsMetadata {
-  return { name, description, renders: RESPONSE_MEDIA_TYPES, parses: BODY_MEDIA_TYPES, ...(actions && { actions }), ...(fields && { fields }) };
+  return {
+    name,
+    description,
+    renders: RESPONSE_MEDIA_TYPES,
+    parses: BODY_MEDIA_TYPES,
+    ...(actions && { actions }),
+    ...(fields && { fields }),
+  };
 }

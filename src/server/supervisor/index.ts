@@ -22,8 +22,9 @@ import type { BoundSocket } from '../../internals/node';
 import { choosePort, reservePort } from './port';
 
 /**
- * V8 flags of the workers; flags of this process follow and override them. The larger young generation speeds up lists of thousands of rows. The old
- * generation, about 55 MB, may grow only by this percentage before a full garbage collection, which keeps an export of a million rows below 300 MB.
+ * V8 flags of the workers. Flags with which the supervisor was started are appended and override them. The larger young generation speeds up lists
+ * of thousands of rows. The old generation, about 55 MB, may grow only by the given percentage before a full garbage collection, which keeps an
+ * export of a million rows below 300 MB.
  */
 export const MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
 
@@ -33,7 +34,7 @@ const MAX_CHECK_DELAY_MS = 1_000;
 /** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */
 const START_TIMEOUT_MS = 60_000;
 /** A worker is suspicious if it has sent no report for this fraction of WORKER_TIMEOUT. */
-const SUSPICIOUS_SHARE = 0.4;
+const SUSPICIOUS_TIMEOUT_SHARE = 0.4;
 /**
  * Timeouts of the shutdown, in which requests have 7 s to finish and a worker has 9 s to exit. Then the supervisor kills the workers; it exits within
  * 10 s, the usual limit of container runtimes.
@@ -55,7 +56,7 @@ interface WorkerProcess {
   /** Time of the latest report, by the supervisor's `performance.now()`. */
   lastReportAt: number;
   /** Whether the worker hung. It is then killed and replaced by another one. */
-  isReplaced: boolean;
+  isHung: boolean;
 }
 
 const now = () => performance.now();
@@ -67,7 +68,7 @@ export class Supervisor {
   private readonly log;
   private orphanReaper?: OrphanReaper;
   /** The embedded database; absent with DATABASE_URL. */
-  private embedded?: Promise<EmbeddedDatabase>;
+  private embeddedDatabase?: Promise<EmbeddedDatabase>;
   private metrics?: AggregatedMetrics;
   private port = 0;
   private socket?: BoundSocket;
@@ -105,7 +106,7 @@ export class Supervisor {
     const { databaseUrl, dataDir } = this.config;
     // Starts PostgreSQL now, while the first worker is loading its code.
     if (!databaseUrl)
-      this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(exitWithError);
+      this.embeddedDatabase = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(exitWithError);
     this.orderToServe(firstWorker);
   }
 
@@ -113,17 +114,17 @@ export class Supervisor {
     const { metrics } = this.config;
     if (!metrics) return;
     const { AggregatedMetrics } = await import('../../telemetry/aggregatedmetrics.ts');
-    this.metrics = new AggregatedMetrics(() => this.serving.map(({ worker }) => worker));
+    this.metrics = new AggregatedMetrics(() => this.servingWorkers.map(({ worker }) => worker));
     if (metrics.port === undefined) return;
     const server = await serveMetrics(metrics, this.metrics.scrape);
     this.log.info(server.address() as AddressInfo, 'metrics');
   }
 
-  private get serving(): WorkerProcess[] {
-    return [...this.workerProcesses.values()].filter(({ state, isReplaced }) => state === 'serving' && !isReplaced);
+  private get servingWorkers(): WorkerProcess[] {
+    return [...this.workerProcesses.values()].filter(({ state, isHung }) => state === 'serving' && !isHung);
   }
 
-  private get spare(): WorkerProcess | undefined {
+  private get spareWorker(): WorkerProcess | undefined {
     return [...this.workerProcesses.values()].find(({ state }) => state === 'spare');
   }
 
@@ -133,7 +134,7 @@ export class Supervisor {
     const worker = cluster.fork();
     worker.on('error', (error) => this.log.error({ err: error }, 'a worker could not be started or reached'));
     if (worker.process.pid === undefined) return undefined;
-    const workerProcess: WorkerProcess = { worker, state: 'spare', lastReportAt: now(), isReplaced: false };
+    const workerProcess: WorkerProcess = { worker, state: 'spare', lastReportAt: now(), isHung: false };
     this.workerProcesses.set(worker, workerProcess);
     this.updateOrphanReaper();
     return workerProcess;
@@ -143,21 +144,21 @@ export class Supervisor {
     workerProcess.state = 'starting';
     this.lastServeOrderAt = now();
     workerProcess.lastReportAt = now();
-    void this.orderOnceDatabaseRuns(workerProcess);
+    void this.sendOrderOnceDatabaseRuns(workerProcess);
   }
 
-  private async orderOnceDatabaseRuns(workerProcess: WorkerProcess): Promise<void> {
-    const embedded = await this.embedded;
-    await embedded?.ready();
+  private async sendOrderOnceDatabaseRuns(workerProcess: WorkerProcess): Promise<void> {
+    const embedded = await this.embeddedDatabase;
+    await embedded?.waitForRestart();
     const { port, hasEverServed } = this;
-    const order: SupervisorMessage = { kind: 'serve', port, announce: !hasEverServed, embedded: embedded?.connection };
+    const order: SupervisorMessage = { kind: 'serve', port, shouldPrintUrls: !hasEverServed, embeddedConnection: embedded?.connection };
     // Errors are ignored: they mean that the worker has exited, which the handler of the `exit` event handles.
     workerProcess.worker.send(order, this.socket as unknown as Server, () => undefined);
   }
 
   private startReplacement(): WorkerProcess | undefined {
     if (this.isStopping) return undefined;
-    const workerProcess = this.spare ?? this.fork();
+    const workerProcess = this.spareWorker ?? this.fork();
     if (workerProcess) this.orderToServe(workerProcess);
     else this.startReplacementLater();
     return workerProcess;
@@ -165,7 +166,7 @@ export class Supervisor {
 
   private receiveReport(worker: Worker, report: WorkerMessage): void {
     const workerProcess = this.workerProcesses.get(worker);
-    if (!workerProcess || workerProcess.isReplaced) return;
+    if (!workerProcess || workerProcess.isHung) return;
     workerProcess.lastReportAt = now();
     if (report !== 'ready') return;
     workerProcess.state = 'serving';
@@ -186,19 +187,19 @@ export class Supervisor {
     let hasSuspect = false;
     for (const workerProcess of this.workerProcesses.values()) {
       const limit = workerProcess.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
-      if (!limit || workerProcess.isReplaced || workerProcess.state === 'leaving') continue;
+      if (!limit || workerProcess.isHung || workerProcess.state === 'leaving') continue;
       const silence = time - workerProcess.lastReportAt;
       if (silence > limit) this.replaceHung(workerProcess, silence);
-      else if (workerProcess.state === 'serving' && silence > limit * SUSPICIOUS_SHARE) hasSuspect = true;
+      else if (workerProcess.state === 'serving' && silence > limit * SUSPICIOUS_TIMEOUT_SHARE) hasSuspect = true;
     }
-    const { spare } = this;
+    const { spareWorker } = this;
     const needsSpare = this.config.workers === 1 && this.hasEverServed && time - this.lastServeOrderAt > SPARE_DELAY_MS;
-    if (!hasSuspect && !needsSpare) spare?.worker.process.kill('SIGKILL');
-    else if (!spare && !this.isStopping) this.fork(['spare']);
+    if (!hasSuspect && !needsSpare) spareWorker?.worker.process.kill('SIGKILL');
+    else if (!spareWorker && !this.isStopping) this.fork(['spare']);
   }
 
   private replaceHung(workerProcess: WorkerProcess, silence: number): void {
-    workerProcess.isReplaced = true;
+    workerProcess.isHung = true;
     this.metrics?.countLostWorker('hung');
     this.log.error({ ...logFields(workerProcess), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
     if (workerProcess.state !== 'spare') this.startReplacement();
@@ -208,7 +209,7 @@ export class Supervisor {
   /** Marks a worker as shutting down. Also called for a crashed worker, which `handleExit` then replaces. */
   private handleDisconnect(worker: Worker): void {
     const workerProcess = this.workerProcesses.get(worker);
-    if (workerProcess?.state !== 'serving' || workerProcess.isReplaced) return;
+    if (workerProcess?.state !== 'serving' || workerProcess.isHung) return;
     workerProcess.state = 'leaving';
     setTimeout(() => worker.process.kill('SIGKILL'), WORKER_STOP_TIMEOUT_MS).unref();
   }
@@ -223,7 +224,7 @@ export class Supervisor {
       if (this.workerProcesses.size === 0) void this.exitGracefully();
       return;
     }
-    if (workerProcess.isReplaced || workerProcess.state === 'spare') return;
+    if (workerProcess.isHung || workerProcess.state === 'spare') return;
     if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
     const fields = { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined };
     if (status !== 0) this.metrics?.countLostWorker('crashed');
@@ -232,7 +233,7 @@ export class Supervisor {
       return void this.startReplacement();
     }
     this.log.error(fields, 'a worker exited during startup');
-    if (this.failedStarts + 1 >= MAX_FAILED_STARTS && this.serving.length === 0)
+    if (this.failedStarts + 1 >= MAX_FAILED_STARTS && this.servingWorkers.length === 0)
       return this.abort(1, `no worker could be started in ${this.failedStarts + 1} attempts`);
     this.startReplacementLater();
   }
@@ -243,7 +244,7 @@ export class Supervisor {
   }
 
   private updateOrphanReaper(): void {
-    this.orphanReaper!.setWorkers([...this.workerProcesses.keys()].map(({ process: { pid } }) => pid!));
+    this.orphanReaper!.setWorkerPids([...this.workerProcesses.keys()].map(({ process: { pid } }) => pid!));
   }
 
   private abort(status: number, message?: string): void {
@@ -270,7 +271,7 @@ export class Supervisor {
 
   private exitGracefully(): Promise<void> {
     return (this.gracefulExit ??= (async () => {
-      await (await this.embedded)?.release();
+      await (await this.embeddedDatabase)?.release();
       process.exit(this.exitStatus);
     })().catch(exitWithError));
   }

@@ -30,7 +30,7 @@ export class OrphanReaper {
   }
 
   /** Sets the process ids of the workers. */
-  setWorkers(workers: readonly number[]): void {
+  setWorkerPids(workers: readonly number[]): void {
     this.child.stdin!.write(`${workers.join(' ')}\n`);
   }
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { bindPort, type BoundSocket } from '../../internals/node';
 
-/** Returns `port`, or a free port for 0, because each worker would choose a different one. Rejects if the port is in use. */
+/** Returns `port`, or a free port if it is 0: with 0, each worker would listen on a different port. Rejects if the port is in use. */
 export async function choosePort(host: string, port = 0): Promise<number> {
   const server = createServer().listen(port, host);
   await once(server, 'listening');

@@ -31,7 +31,7 @@ export const SECRET_KEY_ENTRY = 'secret-key';
 export const MEDIA_PREFIX = 'media/';
 export const TABLES_PREFIX = 'tables/';
 /** Maximum size of entries that are read into memory as a whole. */
-const MAX_TEXT_BYTES = 10_000_000;
+const MAX_BUFFERED_ENTRY_BYTES = 10_000_000;
 
 /** Progress callback: stage, completed units, and their total if known. */
 export type ReportProgress = (stage: string, done: number, total?: number) => void;
@@ -60,10 +60,10 @@ export class ArchiveWriter {
   }
 
   add(name: string, content: Buffer): Promise<void> {
-    return this.stream(name, content.length, [content]);
+    return this.addStream(name, content.length, [content]);
   }
 
-  async stream(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
+  async addStream(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
     this.bytes += size;
     try {
       // The cast is needed because the entry is a stream of the library `streamx`, whose type is not Node's.
@@ -100,17 +100,17 @@ export class ArchiveWriter {
 }
 
 /** Callbacks for the entries of an archive, called in the order of the entries. Content that a callback does not read is skipped. */
-export interface ArchiveReader {
+export interface ArchiveCallbacks {
   onHeader?(header: BackupHeader): Promise<void> | void;
   onMediaFile?(path: string, content: AsyncIterable<Buffer>): Promise<void>;
-  onKey?(key: string): Promise<void> | void;
+  onSecretKey?(key: string): Promise<void> | void;
   onRows?(table: string, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
 /** Reads a whole archive; throws if it is damaged or incomplete. */
 export async function readArchive(
   file: string,
-  reader: ArchiveReader,
+  reader: ArchiveCallbacks,
   onBytes?: (readBytes: number) => void,
 ): Promise<{ header: BackupHeader; summary: BackupSummary }> {
   const untar = extract();
@@ -126,11 +126,11 @@ export async function readArchive(
       const content = entry as AsyncIterable<Buffer>;
       if (summary) throw invalidBackupError(file, 'unexpected data after its end');
       if (name === HEADER_ENTRY) {
-        header = parseHeader(file, await readAll(file, content, size));
+        header = parseHeader(file, await readEntry(file, content, size));
         await reader.onHeader?.(header);
       } else if (!header) throw invalidBackupError(file, `it does not start with ${HEADER_ENTRY}`);
-      else if (name === SUMMARY_ENTRY) summary = parseSummary(file, await readAll(file, content, size));
-      else if (name === SECRET_KEY_ENTRY) await reader.onKey?.((await readAll(file, content, size)).toString());
+      else if (name === SUMMARY_ENTRY) summary = parseSummary(file, await readEntry(file, content, size));
+      else if (name === SECRET_KEY_ENTRY) await reader.onSecretKey?.((await readEntry(file, content, size)).toString());
       else if (name.startsWith(MEDIA_PREFIX)) await reader.onMediaFile?.(name.slice(MEDIA_PREFIX.length), content);
       else if (name.startsWith(TABLES_PREFIX)) await reader.onRows?.(name.split('/')[1]!, content);
       else throw invalidBackupError(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
@@ -157,8 +157,8 @@ function readingError(file: string, error: unknown): unknown {
   return error;
 }
 
-async function readAll(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  if (size > MAX_TEXT_BYTES) throw invalidBackupError(file, `one of its entries is too large (${size} bytes)`);
+async function readEntry(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
+  if (size > MAX_BUFFERED_ENTRY_BYTES) throw invalidBackupError(file, `one of its entries is too large (${size} bytes)`);
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -174,7 +174,7 @@ export function countLines(content: Buffer): number {
 export interface VerifiedBackup {
   header: BackupHeader;
   summary: BackupSummary;
-  key: string;
+  secretKey: string;
 }
 
 /** Reads the whole archive and compares the numbers of rows and files with its summary. */
@@ -188,7 +188,7 @@ export async function verifyArchive(file: string, onBytes?: (readBytes: number) 
       onHeader: ({ tables }) => {
         for (const { name } of tables) rows.set(name, 0);
       },
-      onKey: (storedKey) => void (key = storedKey),
+      onSecretKey: (storedKey) => void (key = storedKey),
       onMediaFile: async () => void (files += 1),
       onRows: async (table, content) => {
         let count = rows.get(table);
@@ -204,5 +204,5 @@ export async function verifyArchive(file: string, onBytes?: (readBytes: number) 
   const mismatches = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
   if (mismatches.length) throw invalidBackupError(file, `rows of ${formatArchiveValue(mismatches)} are missing`);
   if (files !== summary.files) throw invalidBackupError(file, `it has ${files} files instead of ${formatArchiveValue(summary.files)}`);
-  return { header, summary, key };
+  return { header, summary, secretKey: key };
 }

@@ -11,10 +11,10 @@ import { isMediaPath } from '../../files/paths';
 import { StagedFiles } from '../../files/staging';
 import { formatArchiveValue } from './manifest';
 
-const FOLDER_PREFIX = '.restore-';
-const FOLDER_NAME = new RegExp(`^\\.restore-(${UUID_REGEX_SOURCE})$`);
+const RESTORE_FOLDER_PREFIX = '.restore-';
+const RESTORE_FOLDER_PATTERN = new RegExp(`^\\.restore-(${UUID_REGEX_SOURCE})$`);
 
-export const stagedFilesOf = (media: Media, id: string): StagedFiles => new StagedFiles(media, FOLDER_PREFIX + id);
+export const stagedFilesOf = (media: Media, id: string): StagedFiles => new StagedFiles(media, RESTORE_FOLDER_PREFIX + id);
 
 export async function stageFile(files: StagedFiles, path: string, content: AsyncIterable<Buffer>): Promise<void> {
   if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${formatArchiveValue(path)} is not a path in the media folder`);
@@ -23,7 +23,7 @@ export async function stageFile(files: StagedFiles, path: string, content: Async
 
 /** Cleans up after killed restores: publishes the files of those whose rows are committed, and deletes the others. Does nothing during a restore. */
 export async function finishInterruptedRestores(database: Database, media: Media): Promise<void> {
-  const ids = (await media.files.listFolders(FOLDER_PREFIX)).flatMap((name) => FOLDER_NAME.exec(name)?.[1] ?? []);
+  const ids = (await media.files.listFolders(RESTORE_FOLDER_PREFIX)).flatMap((name) => RESTORE_FOLDER_PATTERN.exec(name)?.[1] ?? []);
   if (!ids.length) return;
   await database.withoutTimeouts(async (client) => {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;

@@ -6,7 +6,7 @@ export const HEADER_ENTRY = 'backup.json';
 export const SUMMARY_ENTRY = 'summary.json';
 /** Maximum number of characters of archive content in an error message. */
 const MAX_QUOTED_LENGTH = 200;
-const UTC_MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
+const UTC_TIMESTAMP_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
 
 export interface TableDescription {
   name: string;
@@ -58,7 +58,7 @@ const areDistinct = (names: unknown): names is string[] =>
 const isHeader = ({ format, program, taken, migrations, tables }: Record<string, unknown>): boolean =>
   format !== FORMAT_VERSION ||
   (typeof program === 'string' &&
-    UTC_MOMENT.test(String(taken)) &&
+    UTC_TIMESTAMP_PATTERN.test(String(taken)) &&
     areDistinct(migrations) &&
     Array.isArray(tables) &&
     tables.every((table) => isObject(table) && areDistinct(table.columns)) &&

@@ -9,10 +9,10 @@ import { ClientError } from '../../core/model/errors';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
-import { appliedMigrations, applyMigrationsWithinTransaction, lockMigrations } from '../../database/migrate';
+import { readAppliedMigrationNames, applyMigrationsWithinTransaction, lockMigrations } from '../../database/migrate';
 import { migrationNames } from '../../database/migrationmodules';
 import { rebuildSchemaInTransaction } from '../../database/schemarepair';
-import { discardKey, activateStagedKey, stageKey } from '../../database/secretkey';
+import { discardStagedKey, activateStagedKey, stageKey } from '../../database/secretkey';
 import { assignRowSecurityPolicies } from '../../database/viewerrole';
 import { findMissingReplacedMigration, replaceSquashedNames } from '../../database/squashedmigrations';
 import { imageColumns } from '../../files/imagecolumns';
@@ -23,11 +23,11 @@ import { invalidBackupError, formatArchiveValue, toOneLine, type TableDescriptio
 import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
 import { CopyStream } from '../copy';
 import { stagedFilesOf, stageFile } from './files';
-import { EXCLUDED_LOGS, openDedicatedConnection, listSequences, listTables } from './tables';
+import { EXCLUDED_DATA_TABLES, openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Maximum number of attempts to lock all tables. A deadlock with concurrent writers is retried. */
 const MAX_LOCK_ATTEMPTS = 10;
-const DEADLOCK = '40P01';
+const DEADLOCK_CODE = '40P01';
 
 export interface RestoreOptions {
   file: string;
@@ -37,7 +37,7 @@ export interface RestoreOptions {
   /** Folder for the secret key of the backup; absent if SECRET_KEY is set. */
   dataDir?: string;
   /** Whether existing data is overwritten. Otherwise, a database that contains data is rejected. */
-  replace: boolean;
+  shouldReplace: boolean;
   progress?: ReportProgress;
 }
 
@@ -66,7 +66,7 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
 }
 
 export async function restoreBackup(restore: RestoreOptions): Promise<void> {
-  const { file, backup, database, media, dataDir, replace } = restore;
+  const { file, backup, database, media, dataDir, shouldReplace } = restore;
   const id = randomUUID();
   const stagedFiles = stagedFilesOf(media, id);
   const client = await openDedicatedConnection(database);
@@ -74,11 +74,11 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
-    if (!replace) await requireEmpty(client);
+    if (!shouldReplace) await requireEmptyDatabase(client);
     const rows = new RowLoader(client, restore, id);
     let files = 0;
     try {
-      if (dataDir) stageKey(dataDir, id, backup.key);
+      if (dataDir) stageKey(dataDir, id, backup.secretKey);
       await readArchive(file, {
         onMediaFile: async (path, content) => {
           await stageFile(stagedFiles, path, content);
@@ -90,7 +90,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
     } catch (error) {
       await rows.rollBack();
       await stagedFiles.discard();
-      if (dataDir) discardKey(dataDir, id);
+      if (dataDir) discardStagedKey(dataDir, id);
       throw explainError(file, error);
     }
     if (dataDir) activateStagedKey(dataDir, id);
@@ -107,7 +107,7 @@ function explainError(file: string, error: unknown): unknown {
   return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? invalidBackupError(file, toOneLine(`${message} (${where})`)) : error;
 }
 
-async function requireEmpty(client: Client): Promise<void> {
+async function requireEmptyDatabase(client: Client): Promise<void> {
   // The fingerprint of the secret key is ignored, because a server stores it already at its first start.
   for (const { name } of (await listTables(client)).filter((table) => table.name !== 'secret_key_fingerprint'))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
@@ -116,11 +116,11 @@ async function requireEmpty(client: Client): Promise<void> {
 
 class RowLoader {
   private hasBegun = false;
-  private copy?: CopyStream;
-  private table = '';
+  private currentCopy?: CopyStream;
+  private currentTable = '';
   private loadedRows = 0;
   private readonly totalRows: number;
-  private droppedKeys: RecreateStatements = [];
+  private recreateStatements: RecreateStatements = [];
 
   constructor(
     private readonly client: Client,
@@ -136,9 +136,9 @@ class RowLoader {
 
   async add(table: string, content: AsyncIterable<Buffer>): Promise<void> {
     if (!this.hasBegun) await this.begin();
-    if (table !== this.table) await this.startCopy(table);
+    if (table !== this.currentTable) await this.startCopy(table);
     for await (const chunk of content) {
-      await this.copy!.write(chunk);
+      await this.currentCopy!.write(chunk);
       this.restore.progress?.('Rows', (this.loadedRows += countLines(chunk)), this.totalRows);
     }
   }
@@ -148,13 +148,13 @@ class RowLoader {
     const shape = this.restore.backup.header.tables.find(({ name }) => name === table);
     // The table is unknown only if the file was replaced after `inspectBackup` verified it.
     if (!shape) throw invalidBackupError(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
-    this.table = table;
-    this.copy = new CopyStream(this.client, table, shape.columns);
+    this.currentTable = table;
+    this.currentCopy = new CopyStream(this.client, table, shape.columns);
   }
 
   private async endCopy(): Promise<void> {
-    await this.copy?.end();
-    this.copy = undefined;
+    await this.currentCopy?.end();
+    this.currentCopy = undefined;
   }
 
   /** Begins the transaction with exclusively locked, empty tables in the schema of the backup. */
@@ -167,19 +167,19 @@ class RowLoader {
     else await rebuildSchemaInTransaction(client, restore.backup.header.migrations);
     await this.requireKnownNames();
     await this.switchTriggers('DISABLE');
-    this.droppedKeys = await dropKeysAndIndexes(client, this.tables);
+    this.recreateStatements = await dropKeysAndIndexes(client, this.tables);
   }
 
   /** Whether the current schema is that of the backup. It is not if the backup is older or a table was dropped. */
   private async hasSchemaOfBackup(): Promise<boolean> {
     const { migrations, tables } = this.restore.backup.header;
-    const applied = await appliedMigrations(this.client);
+    const applied = await readAppliedMigrationNames(this.client);
     const shapes = (list: readonly TableDescription[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
     const currentShapes = new Set(shapes(await listTables(this.client)));
     return (
       applied.join() === migrations.join() &&
       shapes(tables).every((shape) => currentShapes.has(shape)) &&
-      (await this.existingLogs()).length === EXCLUDED_LOGS.length
+      (await this.findExcludedDataTables()).length === EXCLUDED_DATA_TABLES.length
     );
   }
 
@@ -200,9 +200,9 @@ class RowLoader {
         throw invalidBackupError(file, `its schema has no sequence for ${formatArchiveValue(`${table}.${column}`)}`);
   }
 
-  private async existingLogs(): Promise<string[]> {
+  private async findExcludedDataTables(): Promise<string[]> {
     const { rows } = await this.client.query('SELECT "name" FROM unnest($1::text[]) AS "name" WHERE to_regclass("name") IS NOT NULL', [
-      EXCLUDED_LOGS,
+      EXCLUDED_DATA_TABLES,
     ]);
     return rows.map(({ name }) => name as string);
   }
@@ -211,11 +211,11 @@ class RowLoader {
     for (let attempt = 1; ; attempt += 1) {
       await this.client.query('BEGIN');
       try {
-        const names = [...(await listTables(this.client)).map(({ name }) => name), ...(await this.existingLogs())];
+        const names = [...(await listTables(this.client)).map(({ name }) => name), ...(await this.findExcludedDataTables())];
         return void (await this.client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS EXCLUSIVE MODE`));
       } catch (error) {
         await this.client.query('ROLLBACK');
-        if ((error as { code?: string }).code !== DEADLOCK || attempt === MAX_LOCK_ATTEMPTS) throw error;
+        if ((error as { code?: string }).code !== DEADLOCK_CODE || attempt === MAX_LOCK_ATTEMPTS) throw error;
       }
     }
   }
@@ -248,7 +248,7 @@ class RowLoader {
     await this.endCopy();
     await client.query(`ANALYZE ${quoteIdentifiers(this.tables)}`);
     await client.query('SET CONSTRAINTS ALL IMMEDIATE');
-    await recreateKeysAndIndexes(client, this.droppedKeys);
+    await recreateKeysAndIndexes(client, this.recreateStatements);
     for (const { table, column, last, called } of summary.sequences)
       await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [table, column, last, called]);
     for (const name of this.tables) {
@@ -280,7 +280,7 @@ class RowLoader {
   }
 
   async rollBack(): Promise<void> {
-    await this.copy?.abort();
+    await this.currentCopy?.abort();
     await this.client.query('ROLLBACK').catch(() => undefined);
   }
 }

@@ -5,8 +5,8 @@ import { ObservedClient } from '../../database/observedclient';
 import type { SequenceState, TableDescription } from './manifest';
 
 /** Tables that are excluded: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
-export const EXCLUDED_LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
-const EXCLUDED_TABLES = ['migration', ...EXCLUDED_LOGS];
+export const EXCLUDED_DATA_TABLES = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
+const EXCLUDED_TABLES = ['migration', ...EXCLUDED_DATA_TABLES];
 
 export async function openDedicatedConnection(database: Database): Promise<Client> {
   const client: Client = new ObservedClient({
@@ -34,7 +34,10 @@ export async function listTables(client: Client): Promise<TableDescription[]> {
   return rows as TableDescription[];
 }
 
-/** Returns the states of the sequences of identity columns. Sequences are not transactional; read after the rows, they cover all ids. */
+/**
+ * Returns the states of the sequences of identity columns. Sequences are not transactional, so this must be called after the rows were read; then the
+ * states cover all their ids.
+ */
 export async function listSequences(client: Client, tables: readonly TableDescription[]): Promise<SequenceState[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "table", a.attname AS "column", pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS "sequence"

@@ -14,7 +14,7 @@ import { openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Number of bytes up to which rows are buffered before they are written as one archive entry. */
 const ENTRY_BYTES = 1024 * 1024;
-const FETCH_ROWS = 1_000;
+const PATHS_PER_FETCH = 1_000;
 
 export interface BackupOptions {
   file: string;
@@ -29,7 +29,7 @@ export interface BackupResult {
   header: BackupHeader;
   summary: BackupSummary;
   /** Paths referenced by rows whose files do not exist. */
-  missing: string[];
+  missingPaths: string[];
 }
 
 /** Writes and verifies the backup. The file appears only if both succeed. */
@@ -62,7 +62,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     const { draft, bytes } = await archive.end({ rows, sequences, files });
     const { summary } = await verifyArchive(draft, (readBytes) => progress?.('Verifying, bytes', readBytes, bytes));
     await archive.publish();
-    return { header, summary, missing };
+    return { header, summary, missingPaths: missing };
   } catch (error) {
     await archive.discard();
     throw error;
@@ -128,14 +128,14 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: Media, pr
     const total = Number((await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count);
     await client.query(`DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}" WHERE "${column}" <> '' ORDER BY 1`);
     for (;;) {
-      const { rows } = await client.query(`FETCH ${FETCH_ROWS} FROM paths`);
+      const { rows } = await client.query(`FETCH ${PATHS_PER_FETCH} FROM paths`);
       for (const { path } of rows) {
         const addedFiles = await addFile(archive, media, path);
         if (addedFiles === 0) missing.push(path);
         files += addedFiles;
         progress?.('Files', (done += 1), total);
       }
-      if (rows.length < FETCH_ROWS) break;
+      if (rows.length < PATHS_PER_FETCH) break;
     }
     await client.query('CLOSE paths');
   }
@@ -151,7 +151,7 @@ async function addFile(archive: ArchiveWriter, media: Media, image: string): Pro
       if (path === image) return 0;
       continue;
     }
-    await archive.stream(MEDIA_PREFIX + path, file.size, file.content);
+    await archive.addStream(MEDIA_PREFIX + path, file.size, file.content);
     addedFiles += 1;
   }
   return addedFiles;

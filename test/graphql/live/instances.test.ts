@@ -20,7 +20,7 @@ beforeAll(async () => {
   build();
   testDatabase = await createDatabase('catalogue');
   const database = open(testDatabase.connection);
-  const session = database.session();
+  const session = database.createSession();
   const id = await createUser({ username: 'ann', password: 'a good password' }, session);
   token = await getOrCreateApiKey(id, session, new TokenVault(SECRET_KEY));
   await database.close();

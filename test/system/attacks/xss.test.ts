@@ -203,7 +203,7 @@ test.each(MARKUP)('escapes %s as a username and as the target of a login', async
 
 test('rejects markup in new usernames and escapes it in stored ones', async () => {
   for (const username of MARKUP)
-    await expect(createUser({ username, password: PASSWORD }, fitgraph.database.session())).rejects.toThrow('A user name has');
+    await expect(createUser({ username, password: PASSWORD }, fitgraph.database.createSession())).rejects.toThrow('A user name has');
   const { id } = await fitgraph.user('mia');
   const visitor = new Visitor(fitgraph.url);
   await visitor.signIn('mia');

@@ -60,7 +60,7 @@ export class BrowserSetup {
     ]);
     const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
     const database = open(connection);
-    for (const username of ['ann', 'bob']) await createUser({ username, password: PASSWORD, isSuperuser: true }, database.session());
+    for (const username of ['ann', 'bob']) await createUser({ username, password: PASSWORD, isSuperuser: true }, database.createSession());
     await database.close();
     await release();
     return new BrowserSetup(server.url, server.demo, browser, async () => {

@@ -8,7 +8,7 @@ import { declareIndexes } from '../../setup/declaredindexes';
 import type { ResourceOptions } from '../../../src/core/model/registry';
 import { Owner } from '../../../src/core/model/relationfields';
 import { Resource } from '../../../src/core/model/resource';
-import { uniqueMessage } from '../../../src/core/write/uniqueness';
+import { duplicateMessage } from '../../../src/core/write/uniqueness';
 import { User } from '../../../src/resources/user';
 
 /** Declares a resource of this name with a date, a pulse rate and these options. */
@@ -78,14 +78,14 @@ test('accepts a declaration without contradictions', () => {
 describe('the message about a uniqueness violation', () => {
   test('names the owner over REST but not over GraphQL', () => {
     const declared = declare('PulseOfDay', { unique: ['userId', 'date'] });
-    expect(uniqueMessage(declared, 'rest')).toBe('The fields date, user must make a unique set.');
-    expect(uniqueMessage(declared, 'graphql')).toBe('The field date must be unique.');
+    expect(duplicateMessage(declared, 'rest')).toBe('The fields date, user must make a unique set.');
+    expect(duplicateMessage(declared, 'graphql')).toBe('The field date must be unique.');
   });
 
   test('omits fields that REST hides', () => {
     const one = declare('HiddenPulse', { unique: ['date', 'userId'] }, true);
-    expect(uniqueMessage(one, 'rest')).toBe('The field date must be unique.');
+    expect(duplicateMessage(one, 'rest')).toBe('The field date must be unique.');
     const several = declare('HiddenPulses', { unique: ['pulse', 'date', 'userId'] }, true);
-    expect(uniqueMessage(several, 'rest')).toBe('The fields date, pulse must make a unique set.');
+    expect(duplicateMessage(several, 'rest')).toBe('The fields date, pulse must make a unique set.');
   });
 });

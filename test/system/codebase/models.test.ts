@@ -3,7 +3,7 @@
  * indexes.
  */
 import { Client } from 'pg';
-import { fieldOf, fieldsOf, nestedChildrenOf } from '../../../src/core/model/fields';
+import { fieldOf, fieldsOf, partFieldsOf } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import { createDatabase } from '../../setup/databases';
 import { describeModels, TABLES } from '../../setup/modelled';
@@ -67,7 +67,7 @@ test('tables of parts have triggers that change the row version of the whole', a
     `SELECT pg_get_triggerdef(oid) AS "trigger" FROM pg_trigger WHERE tgfoid = 'fitgraph_part_changed'::regproc`,
   );
   const expected = allEntities().flatMap((entity) =>
-    nestedChildrenOf(entity).flatMap(({ target, referenceField }) => {
+    partFieldsOf(entity).flatMap(({ target, referenceField }) => {
       const { table } = resourceOf(target())!;
       const call = `fitgraph_part_changed('${fieldOf(target(), referenceField).column}', '${resourceOf(entity)!.table}')`;
       return ['INSERT', 'UPDATE', 'DELETE'].map((operation) => `AFTER ${operation} ON public.${table} ${call}`);

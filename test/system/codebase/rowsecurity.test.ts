@@ -33,7 +33,7 @@ jest.mock('../../../src/core/access/access', (): Access => {
     visibleRowConditions: withoutConditions(access.visibleRowConditions),
     referenceableRowConditions: withoutConditions(access.referenceableRowConditions),
     writableRowConditions: withoutConditions(access.writableRowConditions),
-    ownerIdForChangeFeed: (...args) => mockReadsChangesOf ?? access.ownerIdForChangeFeed(...args),
+    ownerIdForChangeLog: (...args) => mockReadsChangesOf ?? access.ownerIdForChangeLog(...args),
   };
 });
 

@@ -373,11 +373,11 @@ test('every GraphQL document of a REST endpoint is valid and compiles', () => {
   const documents: string[] = [];
   const endpoints = deriveEndpoints(restSchema, (document) => {
     documents.push(document);
-    return executor.prepare(document) as never;
+    return executor.prepareOwnOperation(document) as never;
   });
   // At least a list, a detail and a lookup per endpoint.
   expect(documents.length).toBeGreaterThanOrEqual(3 * endpoints.resources.size);
-  for (const document of documents) expect(PreparedOperation.of(restSchema, document).compiled).toBeInstanceOf(Function);
+  for (const document of documents) expect(PreparedOperation.getOrCreate(restSchema, document).compiled).toBeInstanceOf(Function);
 });
 
 test.each([
@@ -389,7 +389,7 @@ test.each([
 
 test('the API root lists the documented endpoints in their order', () => {
   const executor = new Executor(restSchema);
-  const { apiRootNames, resources: named } = deriveEndpoints(restSchema, (document) => executor.prepare(document) as never);
+  const { apiRootNames, resources: named } = deriveEndpoints(restSchema, (document) => executor.prepareOwnOperation(document) as never);
   const documented =
     'workout workoutsession schedulestep schedule day set setting workoutlog userprofile language daysofweek license setting-repetitionunit setting-weightunit exerciseinfo exercise equipment exercisecategory exerciseimage exercisecomment muscle ingredient weightunit ingredientweightunit nutritionplan meal mealitem weightentry';
   expect(apiRootNames.slice(0, 28)).toEqual(documented.split(' '));

@@ -1,6 +1,6 @@
 /** Models match the database: every stored field has a column, and every column has a field unless the database fills it. */
 import { contributorTableOf } from '../../../src/core/access/access';
-import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import { VERSION_FIELD } from '../../../src/core/model/auditfields';
 import '../../../src/graphql/schema';
@@ -27,7 +27,7 @@ async function columnsOf(table: string): Promise<Column[]> {
   return rows as Column[];
 }
 
-const TYPES: Partial<Record<FieldMeta['kind'], string>> = {
+const TYPES: Partial<Record<EntityField['kind'], string>> = {
   integer: 'int4',
   relation: 'int4',
   boolean: 'bool',
@@ -38,7 +38,7 @@ const TYPES: Partial<Record<FieldMeta['kind'], string>> = {
   uuid: 'uuid',
 };
 
-const textType = (field: FieldMeta) => (field.kind === 'choice' || field.maxLength ? 'varchar' : 'text');
+const textType = (field: EntityField) => (field.kind === 'choice' || field.maxLength ? 'varchar' : 'text');
 
 test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))(
   'the fields of %s match the columns of its table',

@@ -1,6 +1,6 @@
 /** The response to a write equals the stored row, for random values of every writable type, over both interfaces. */
 import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
-import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../../../src/core/model/fields';
 import { resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../../setup/belongings';
@@ -30,7 +30,7 @@ const ZONES = ['Z', '+01:00', '-03:30', '+05:45'];
 const TEXTS = ['ab', 'Übung · 試合', 'a  "b" \\ \'c\'', 'line\nline', '{"a": 1}', '12.50', '2021-03-10', 'null', '😀😀'];
 
 /** Returns a random value that is valid for the field; undefined to keep the value of the sample. */
-function valueOf(field: FieldMeta): unknown {
+function valueOf(field: EntityField): unknown {
   const { kind, min = 1, max, maxLength = 40, minLength = 0 } = field;
   if (field.null && random.below(4) === 0) return null;
   switch (kind) {
@@ -69,8 +69,8 @@ interface WriteInput {
 function writeInput(
   entity: Entity,
   sample: Values,
-  key: (field: FieldMeta) => string,
-  shown: (field: FieldMeta, value: unknown) => unknown,
+  key: (field: EntityField) => string,
+  shown: (field: EntityField, value: unknown) => unknown,
 ): WriteInput {
   const drawn = fieldsOf(entity).flatMap((field): [string, unknown][] => {
     if (!(key(field) in sample) || field.relation || resourceOf(entity)!.unique?.includes(field.name)) return [];

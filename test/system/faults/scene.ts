@@ -50,7 +50,7 @@ export class Scene {
     build();
     const ownDatabase = await createDatabase('catalogue');
     const database = open(ownDatabase.connection);
-    const session = database.session();
+    const session = database.createSession();
     const id = await createUser({ username: 'ann', password: 'a good password' }, session);
     const token = await getOrCreateApiKey(id, session, new TokenVault(SECRET_KEY));
     const proxy = await Proxy.before(ownDatabase.connection);

@@ -95,7 +95,8 @@ export function createDistinctNameLookup(
   { distinguishingTextOf }: RowNameRule,
 ): (row: Row) => string {
   const distinctionsByName = new Map<string, Set<string>>();
-  for (const row of rows) distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(distinguishingTextOf(row)));
+  for (const row of rows)
+    distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(distinguishingTextOf(row)));
   return (row) => {
     const name = nameOf(row);
     const distinction = !name || distinctionsByName.get(name)!.size > 1 ? distinguishingTextOf(row) : '';
@@ -126,8 +127,8 @@ function createRowSearch(
   const nameRule = nameRuleOf(type, resource);
   const { paths, selection: nameSelection } = nameRule;
   if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
-  const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [parseFieldPath(resource.distinguishingPath)])].filter((path) =>
-    isTextPath(type, path),
+  const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [parseFieldPath(resource.distinguishingPath)])].filter(
+    (path) => isTextPath(type, path),
   );
   let run: RunOperation | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;

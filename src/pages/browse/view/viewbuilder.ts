@@ -114,7 +114,11 @@ export class ViewBuilder {
     const filterValue = (key: string) => request.query.getAll(key).at(-1);
     return {
       ...rowView,
-      filters: await this.formBuilder.addSearchResults(filterControlsOf(viewMetadata.filters, fields, relationChoicesOf), filterValue, request),
+      filters: await this.formBuilder.addSearchResults(
+        filterControlsOf(viewMetadata.filters, fields, relationChoicesOf),
+        filterValue,
+        request,
+      ),
       sortableKeys: fields.filter(({ hidden, sortable }) => !hidden && sortable).map(({ rest: key }) => key),
       pageWindow: parsePageWindow(request.query, request.maxLimit),
     };
@@ -165,7 +169,9 @@ export class ViewBuilder {
       const { results } = answer.body as { results: { id: number }[] };
       const where = (request.lastOperation?.variables.where ?? {}) as object;
       const requestedDays = Number(request.query.get(PERIOD_PARAMETER));
-      const days = request.query.has(PERIOD_PARAMETER) ? (PERIOD_CHOICES_DAYS.find((period) => period === requestedDays) ?? PERIOD_CHOICES_DAYS[0]) : PERIOD_CHOICES_DAYS[0];
+      const days = request.query.has(PERIOD_PARAMETER)
+        ? (PERIOD_CHOICES_DAYS.find((period) => period === requestedDays) ?? PERIOD_CHOICES_DAYS[0])
+        : PERIOD_CHOICES_DAYS[0];
       const ids = results.map(({ id }) => String(id));
       const [table, timeSeries] = await Promise.all([
         this.rowReader.readTable(endpoint, ids, context),

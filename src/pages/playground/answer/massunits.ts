@@ -93,7 +93,9 @@ export function convertMasses(
   if (massUnits.size === 0) return table;
   const unitOf = (name: string) => massUnits.get(list ? `${list.outermostPath}.${name}` : name);
   const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));
-  const factors = units.map((unit) => (unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS_PER_UNIT[unit] / KILOGRAMS_PER_UNIT[chosenUnit] : undefined));
+  const factors = units.map((unit) =>
+    unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS_PER_UNIT[unit] / KILOGRAMS_PER_UNIT[chosenUnit] : undefined,
+  );
   const columns = table.columns.map((column, index) => {
     const unit = units[index];
     return unit ? { ...column, unit: chosenUnit ?? unit, ...(factors[index] && { isConverted: true }) } : column;

@@ -185,7 +185,11 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   // On load, GraphiQL puts the request of the URL into the active tab.
   useLayoutEffect(() => {
     if (urlRequest)
-      viewStateStore.update(viewStateStore.activeTabId, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
+      viewStateStore.update(viewStateStore.activeTabId, {
+        view: urlRequest.view ?? 'tree',
+        chart: urlRequest.chart,
+        unit: urlRequest.unit,
+      });
   }, [urlRequest]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;
