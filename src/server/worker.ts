@@ -56,6 +56,6 @@ function startWorker(): void {
 }
 
 startWorker();
-// While the process waits until it is told to serve, it builds the schemas and introspection results, which need neither a port nor the database.
+// While the process waits for the message to start serving, it builds the schemas and introspection results, which need neither a port nor the database.
 buildRestSchema();
 warmUpIntrospection(buildGraphQLSchema());

@@ -42,7 +42,7 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
 const textOf = async (changes?: Partial<HtmlView>) => (await renderBrowsePage(view(changes))).text;
 
 describe('highlighted JSON', () => {
-  const links = { keys: { id: { endpoint: 'fruit', keys: {} }, kinds: { endpoint: 'kind', keys: {} } } };
+  const links = { keys: { id: { endpointName: 'fruit', keys: {} }, kinds: { endpointName: 'kind', keys: {} } } };
 
   it('links ids to their rows', () => {
     const html = highlightJson({ id: 3, kinds: [1, 2], other: 4 }, links, '/api/v2');
