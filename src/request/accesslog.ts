@@ -64,7 +64,7 @@ export function logAndMeasureRequest(
       response,
       context: resolverContext,
       restRoute: route,
-      operationName: operationName,
+      operationName,
       durationMs: ms,
     });
   });

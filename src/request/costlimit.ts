@@ -253,9 +253,9 @@ export class CostLimiter {
 
   start(): void {
     if (!this.rates) return;
-    const shareSpentCost = () =>
-      this.share().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
-    this.shareTimer = setInterval(() => void shareSpentCost(), SHARE_INTERVAL_MS).unref();
+    const shareOrWarn = () =>
+      this.shareSpentCost().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
+    this.shareTimer = setInterval(() => void shareOrWarn(), SHARE_INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -291,9 +291,9 @@ export class CostLimiter {
   }
 
   /** Exchanges the spent cost with the other instances. If that fails, it is shared at the next attempt. */
-  async share(): Promise<void> {
+  async shareSpentCost(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
-      ([, { unsharedCost: unreportedCost, capacity }]) => Math.abs(unreportedCost) > capacity * MIN_SHARED_FRACTION,
+      ([, { unsharedCost, capacity }]) => Math.abs(unsharedCost) > capacity * MIN_SHARED_FRACTION,
     );
     if (!changedBuckets.length) return;
     const spent = changedBuckets.map(([, bucket]) => bucket.unsharedCost);

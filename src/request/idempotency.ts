@@ -204,9 +204,9 @@ export class IdempotencyKeyStore {
    * Releases the claim as soon as the database is available. Does nothing if too many claims are waiting for this; other requests can take over the
    * claim when it is old.
    */
-  private readonly releaseLater = (claimKey: unknown[]): void => {
+  private readonly releaseLater = (claim: unknown[]): void => {
     if (this.unreleasedClaims.size >= MAX_UNRELEASED_CLAIMS) return;
-    this.unreleasedClaims.add(claimKey);
+    this.unreleasedClaims.add(claim);
     this.retryTimer ??= setInterval(() => void this.releaseUnreleasedClaims(), RELEASE_RETRY_INTERVAL_MS).unref();
   };
 
@@ -226,7 +226,7 @@ export class IdempotencyKeyStore {
    * IDEMPOTENCY_KEY_REUSED if another request has used it, IDEMPOTENCY_KEY_IN_USE while the first request is running, RESPONSE_LOST if its response is not
    * stored, and TOO_MANY_REQUESTS if the user has too many keys.
    */
-  async claim(userId: number, header: string, request: unknown, session: DatabaseSession): Promise<ClaimResult> {
+  async claimKey(userId: number, header: string, request: unknown, session: DatabaseSession): Promise<ClaimResult> {
     // The draft standard requires a quoted string (RFC 9651), but most clients omit the quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
     if (!IDEMPOTENCY_KEY_PATTERN.test(key))

@@ -30,7 +30,7 @@ export class IdempotentExecution {
     // The request continues even if the client disconnects, because the client will repeat it to get the result.
     session.ignoreDisconnect();
     return this.services.idempotency
-      .claim(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], session)
+      .claimKey(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], session)
       .catch((error: unknown) => this.rethrow(error));
   }
 

@@ -128,7 +128,7 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
 function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, contexts }: AppDependencies): void {
   const { config, log } = services;
   app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.get), eventStreams.handle);
-  app.use(exportRoutes({ executor, trustedDocuments: trustedDocuments, config, contextOf: contexts.get, log }));
+  app.use(exportRoutes({ executor, trustedDocuments, config, contextOf: contexts.get, log }));
   app.use('/graphql', uploadMiddleware(config, contexts.get), trustedDocumentsMiddleware(trustedDocuments), apolloRoute(apollo, contexts));
 }
 

@@ -48,10 +48,10 @@ function startWorker(): void {
     // Changes the title that `ps` shows: until now, it ended with the argument `spare` if the process was a spare worker.
     process.title = 'fitgraph worker';
     const { port, shouldPrintUrls, embeddedConnection } = order;
-    serve(
-      { ...config, port },
-      { shouldPrintUrls: shouldPrintUrls, embeddedConnection: embeddedConnection, socket, onReady: () => sendReport('ready') },
-    ).then((running) => (server = running), exitWithError);
+    serve({ ...config, port }, { shouldPrintUrls, embeddedConnection, socket, onReady: () => sendReport('ready') }).then(
+      (running) => (server = running),
+      exitWithError,
+    );
   });
 }
 

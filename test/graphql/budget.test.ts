@@ -151,10 +151,10 @@ test('shares spent budget between instances', async () => {
   await ann.query(EXPENSIVE);
   const left = (await rateLimitOf(ann)).remaining;
   expect(left).toBeLessThan(fresh - 300);
-  await one.services.costLimiter.share();
+  await one.services.costLimiter.shareSpentCost();
   // An instance takes part in an exchange only after spending a noticeable part of the budget itself.
   await annOnTwo.query('{ a: exercises { totalCount nodes { id } } b: __type(name: "License") { fields { name } } }');
-  await two.services.costLimiter.share();
+  await two.services.costLimiter.shareSpentCost();
   expect(Math.abs((await rateLimitOf(annOnTwo)).remaining - left)).toBeLessThan(150);
 });
 
@@ -162,11 +162,11 @@ test('refunds at most the reservation on its instance when the estimate exceeds 
   const { one, two, ann, there: annOnTwo } = await pair();
   const fresh = (await rateLimitOf(ann)).remaining;
   await ann.query(EXPENSIVE);
-  await one.services.costLimiter.share();
+  await one.services.costLimiter.shareSpentCost();
   // The estimate of the search is several times the whole budget.
   expect((await annOnTwo.get('/exercise/search/?term=sq')).status).toBe(200);
   await annOnTwo.query('{ __type(name: "License") { fields { name } } }');
-  await two.services.costLimiter.share();
+  await two.services.costLimiter.shareSpentCost();
   expect(fresh - (await rateLimitOf(annOnTwo)).remaining).toBeGreaterThan(300);
 });
 
@@ -244,7 +244,7 @@ test('charges operations that run while instances exchange their budget levels',
   const locker = await fitgraph.database.pool.connect();
   try {
     await locker.query('BEGIN; LOCK TABLE "budget" IN ACCESS EXCLUSIVE MODE');
-    const sharing = fitgraph.services.costLimiter.share();
+    const sharing = fitgraph.services.costLimiter.shareSpentCost();
     await lockIsAwaited(fitgraph);
     const before = (await rateLimitOf(ann)).remaining;
     await ann.query(EXPENSIVE);

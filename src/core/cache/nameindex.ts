@@ -198,14 +198,18 @@ function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex 
 }
 
 function searchIndex(
-  { ids, filterValues, names, joinedNames: text, nextNameOffsets }: NameIndex,
+  { ids, filterValues, names, joinedNames, nextNameOffsets }: NameIndex,
   part: string,
   wantedValues: ReadonlySet<number>,
   max: number,
 ): NameMatch[] {
   const matches: NameMatch[] = [];
   let row = 0;
-  for (let position = text.indexOf(part); position >= 0 && matches.length < max; position = text.indexOf(part, nextNameOffsets[row])) {
+  for (
+    let position = joinedNames.indexOf(part);
+    position >= 0 && matches.length < max;
+    position = joinedNames.indexOf(part, nextNameOffsets[row])
+  ) {
     while (position >= nextNameOffsets[row]!) row += 1;
     if (wantedValues.has(filterValues[row]!)) matches.push({ id: ids[row]!, name: names[row]! });
   }

@@ -158,7 +158,7 @@ export class ChangeLog {
       onNotification: (payload) => {
         if (!isUserIdPayload(payload)) database.replica?.recordChange();
         if (payload === '') this.wakeAllWatchers();
-        else this.wake(payload);
+        else this.wakeWatchersOf(payload);
       },
       onMissedNotifications: async () => {
         database.replica?.recordChange();
@@ -218,20 +218,20 @@ export class ChangeLog {
   }
 
   /** Calls `wake` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterCaller, wakeWatchersOf: () => void): () => void {
+  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterCaller, wake: () => void): () => void {
     if (!this.watcherLimiter.tryAcquire(caller)) throw tooManySubscriptionsError(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatcherLimiter.tryAcquire(null)) {
       this.watcherLimiter.release(caller);
       throw tooManySubscriptionsError(MAX_ANONYMOUS_WATCHERS);
     }
     const topics = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
-    for (const topic of topics) this.callbacksByTopic.set(topic, (this.callbacksByTopic.get(topic) ?? new Set()).add(wakeWatchersOf));
+    for (const topic of topics) this.callbacksByTopic.set(topic, (this.callbacksByTopic.get(topic) ?? new Set()).add(wake));
     return () => {
       this.watcherLimiter.release(caller);
       if (ownerId === null) this.anonymousWatcherLimiter.release(null);
       for (const topic of topics) {
         const callbacks = this.callbacksByTopic.get(topic)!;
-        callbacks.delete(wakeWatchersOf);
+        callbacks.delete(wake);
         if (!callbacks.size) this.callbacksByTopic.delete(topic);
       }
     };
@@ -241,12 +241,12 @@ export class ChangeLog {
     return this.watcherLimiter.state.busy;
   }
 
-  private wake(topic: string): void {
+  private wakeWatchersOf(topic: string): void {
     for (const wake of this.callbacksByTopic.get(topic) ?? []) wake();
   }
 
   private wakeAllWatchers(): void {
-    for (const topic of this.callbacksByTopic.keys()) this.wake(topic);
+    for (const topic of this.callbacksByTopic.keys()) this.wakeWatchersOf(topic);
   }
 
   /** Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log remain valid, except in a copy of the database. */

@@ -81,7 +81,7 @@ class GroupKeyBuilder {
 
   private addKey(key: GroupKey, inputPath: string): void {
     if (this.keys.some(({ name }) => name === key.name)) throw invalidArgumentError(inputPath, 'This key is a duplicate.');
-    if (key.generateSeriesSql && this.keys.some(({ generateSeriesSql: seriesSql }) => seriesSql))
+    if (key.generateSeriesSql && this.keys.some(({ generateSeriesSql }) => generateSeriesSql))
       throw invalidArgumentError(inputPath, 'Another key already requests empty groups.');
     this.keys.push(key);
   }
@@ -225,6 +225,6 @@ export function translateGroupBy(
   if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);
   groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
-  const { keys, rowWeightsSql: rowWeights } = builder;
-  return { keys, ...(rowWeights.length && { rowWeightSql: rowWeights.join(' * ') }) };
+  const { keys, rowWeightsSql } = builder;
+  return { keys, ...(rowWeightsSql.length && { rowWeightSql: rowWeightsSql.join(' * ') }) };
 }

@@ -115,7 +115,7 @@ export class GroupQuery {
     const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
     const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
     let groups = 'g';
-    const seriesKeyIndex = keys.findIndex(({ generateSeriesSql: seriesSql }) => seriesSql);
+    const seriesKeyIndex = keys.findIndex(({ generateSeriesSql }) => generateSeriesSql);
     if (seriesKeyIndex >= 0) {
       parts.push(...this.emptyGroupCtes(keys, seriesKeyIndex, bind));
       groups = 'e';
@@ -135,7 +135,7 @@ export class GroupQuery {
    * apart, the CTEs add no groups and set the column `over` to true.
    */
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: ParameterBinder): string[] {
-    const { generateSeriesSql: seriesSql, stepCountSql } = keys[index]!;
+    const { generateSeriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
     const otherColumns = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
     const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
@@ -144,7 +144,7 @@ export class GroupQuery {
     return [
       `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
       `s AS (SELECT "low", CASE WHEN ${stepCountSql!('"low"', '"high"', bind)} <= ${MAX_SERIES_STEPS} THEN "high" END AS "high", coalesce(${stepCountSql!('"low"', '"high"', bind)} > ${MAX_SERIES_STEPS}, FALSE) AS "over" FROM b)`,
-      `v AS (SELECT ${seriesSql!('"low"', '"high"', bind)} AS "value" FROM s)`,
+      `v AS (SELECT ${generateSeriesSql!('"low"', '"high"', bind)} AS "value" FROM s)`,
       `n AS (SELECT ${values.join(', ')} FROM ${otherKeysSql}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
       `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...emptyValues].join(', ')} FROM n)`,
     ];

@@ -46,7 +46,7 @@ export function resultListsOf(data: unknown): ResultList[] {
   const listsByPath = new Map<string, ResultList>();
   const walk = (value: unknown, path: string, root: string | undefined): void => {
     if (isObjectList(value)) {
-      const list = listsByPath.get(path) ?? { path: path, outermostPath: root ?? path, rowCount: 0 };
+      const list = listsByPath.get(path) ?? { path, outermostPath: root ?? path, rowCount: 0 };
       list.rowCount += value.length;
       listsByPath.set(path, list);
       for (const row of value) if (isFieldValues(row)) walkFields(row, path, list.outermostPath);
