@@ -5,7 +5,7 @@ import { MAX_INTEGER } from '../contract/bounds';
 import type { Row } from '../database/rows';
 import { createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, isCyclicUnit, MONDAY, BUCKET_STEPS, type DayUnit } from '../core/grouping/timebuckets';
+import { bucketSql, isCyclicUnit, MONDAY, BUCKET_LENGTHS, type DayUnit } from '../core/grouping/timebuckets';
 import { todayIn } from '../core/model/clock';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
@@ -99,7 +99,7 @@ function dateRangeConditionOf(
   const steps = (by === 'DAY' ? DEFAULT_DAYS : DEFAULT_UNITS) - 1;
   return (bind) => {
     const high = `${bind(end)}::date`;
-    const defaultStart = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${BUCKET_STEPS[unit]}')::date`;
+    const defaultStart = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${BUCKET_LENGTHS[unit]}')::date`;
     const implicitStart = () => (last == null ? defaultStart() : `date '-infinity'`);
     const low = from == null ? implicitStart() : `${bind(from)}::date`;
     return (first, latest = first) => `${latest} >= ${low} AND ${first} <= ${high}`;

@@ -77,7 +77,7 @@ export interface RateBudget {
   /** Charges the time in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
   chargeMilliseconds(ms: number): void;
   /** State of the budget; undefined until something has been charged or reserved. */
-  readonly state: BudgetState | undefined;
+  readonly budgetState: BudgetState | undefined;
 }
 
 export interface BudgetState {
@@ -92,7 +92,7 @@ export interface BudgetState {
 export interface RequestInfo {
   /** X-Request-Id of the response and the log. */
   readonly id: string;
-  /** Start time by `performance.now()`. */
+  /** Start time of the request, as returned by `performance.now()`. */
   readonly startedAt: number;
   /** Scheme and host of links in the response. */
   readonly baseUrl: string;

@@ -18,7 +18,7 @@ const TICK_MS = 250;
 /** Number of timer ticks without received data after which a running statement is checked. */
 const TICKS_UNTIL_CHECK = 5;
 /** Number of timer ticks within which PostgreSQL must respond to a health check. */
-const MAX_HEALTH_CHECK_TICKS = 6;
+const HEALTH_CHECK_TIMEOUT_TICKS = 6;
 /** Number of timer ticks after which a statement is checked again, if the last check found its backend working. */
 const TICKS_UNTIL_RECHECK = 8;
 /** Number of timer ticks after the timeout of a statement (`statement_timeout`) until its connection is closed. */
@@ -64,7 +64,7 @@ export class CircuitBreaker {
   private readonly timer: NodeJS.Timeout;
   private isChecking = false;
   /** Number of timer ticks that PostgreSQL still has to respond to the health check in progress. */
-  private checkTicksLeft = 0;
+  private ticksUntilCheckTimeout = 0;
   private abortCheck?: () => void;
 
   constructor(
@@ -93,7 +93,7 @@ export class CircuitBreaker {
   }
 
   private tick(): void {
-    if ((this.checkTicksLeft -= 1) <= 0) this.abortCheck?.();
+    if ((this.ticksUntilCheckTimeout -= 1) <= 0) this.abortCheck?.();
     const suspectConnections: WatchedConnection[] = [];
     for (const connection of this.watchedConnections.values()) {
       const { statement } = connection.client;
@@ -134,7 +134,7 @@ export class CircuitBreaker {
 
   private async check(suspectConnections: readonly WatchedConnection[]): Promise<void> {
     this.isChecking = true;
-    this.checkTicksLeft = MAX_HEALTH_CHECK_TICKS;
+    this.ticksUntilCheckTimeout = HEALTH_CHECK_TIMEOUT_TICKS;
     let deadConnections: WatchedConnection[] = [];
     try {
       const idlePids = await this.findIdleBackends(suspectConnections.map(announcedPidOf));

@@ -29,7 +29,7 @@ const TRANSACTION_POOLING_MESSAGE =
 const NO_PREPARED_STATEMENTS_MESSAGE =
   'DATABASE_URL points to a pooler with transaction pooling that does not support prepared statements. ' +
   'Use pgbouncer 1.21 or newer with max_prepared_statements = 200 or more, or set pool_mode = session.';
-const INDIRECT_LISTEN_URL_MESSAGE =
+const LISTEN_URL_OF_POOLER_MESSAGE =
   'DATABASE_LISTEN_URL points to a pooler with transaction pooling: it must connect directly to PostgreSQL.';
 const DIFFERENT_DATABASES_MESSAGE = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
 
@@ -57,7 +57,7 @@ export async function detectPoolerMode(connect: Connect, connectDirectly?: Conne
   }
   if (!connectDirectly) return pooling;
   const direct = await connectDirectly();
-  if ((await observePoolerMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL_MESSAGE);
+  if ((await observePoolerMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(LISTEN_URL_OF_POOLER_MESSAGE);
   if (!(await isSameDatabase(direct, client))) throw new ConfigError(DIFFERENT_DATABASES_MESSAGE);
   return pooling;
 }

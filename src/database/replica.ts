@@ -31,7 +31,7 @@ const CHANGE_LOG_ID_SQL = '(SELECT "id"::text FROM "change_log")';
 const PRIMARY_POSITION_SQL = `SELECT ${CHANGE_LOG_ID_SQL} AS "log", pg_current_wal_lsn()::text AS "position"`;
 const STANDBY_POSITION_SQL = `SELECT ${CHANGE_LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "isStandby", pg_backend_pid() AS "pid"`;
 
-/** Write-ahead log (WAL) position of the primary at the time `at` (of `performance.now()`). */
+/** Position of the primary in the write-ahead log (WAL) at the time `at`, as returned by `performance.now()`. */
 interface PrimaryPosition {
   at: number;
   position: bigint;

@@ -136,7 +136,7 @@ export class DatabaseSession implements StatementContext {
     this.bytesLeft = this.byteLimit = bytes;
   }
 
-  countBytes(bytes: number): void {
+  countReadBytes(bytes: number): void {
     this.bytesLeft -= bytes;
     if (this.bytesLeft < 0) throw new ReadLimitExceeded(this.byteLimit);
   }

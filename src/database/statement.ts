@@ -39,14 +39,14 @@ export interface StatementContext {
   /** Total run time of the request's statements, without the time spent waiting for a slot or a connection. */
   statementMs: number;
   /** Counts bytes read for the request. Throws ReadLimitExceeded above its limit. */
-  countBytes(bytes: number): void;
+  countReadBytes(bytes: number): void;
 }
 
 interface Query {
   text: string;
   values: StatementParameters;
   /** Called for each row. An error that it throws becomes the error of the query, and further rows are discarded. */
-  countBytes(bytes: number): void;
+  onRowBytes(bytes: number): void;
   /** Name of the prepared statement; absent if it is not prepared. */
   name?: string;
   state?: StatementState;
@@ -54,12 +54,12 @@ interface Query {
 }
 
 async function sendQuery(client: ClientBase, query: Query, request: StatementContext): Promise<Row[]> {
-  const { text, values, countBytes, name = '', state = { textLength: text.length }, precedingStatement } = query;
+  const { text, values, onRowBytes, name = '', state = { textLength: text.length }, precedingStatement } = query;
   const startedAt = performance.now();
   try {
     return await new Promise((resolve, reject) => {
       const callback = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-      client.query(new NamedQuery(name, text, values, state, client, callback, precedingStatement, countBytes));
+      client.query(new NamedQuery(name, text, values, state, client, callback, precedingStatement, onRowBytes));
     });
   } finally {
     request.statementMs += performance.now() - startedAt;
@@ -73,7 +73,7 @@ export const queryInTransaction = (
   values: StatementParameters,
   request: StatementContext,
 ): Promise<Row[]> =>
-  sendQuery(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }, request).catch((error) => {
+  sendQuery(client, { text, values, onRowBytes: (bytes) => request.countReadBytes(bytes) }, request).catch((error) => {
     throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new DatabaseUnavailable(error);
   });
 
@@ -160,7 +160,7 @@ export class Statement {
       const state = name === undefined ? undefined : preparedStatements.stateOf(client, name, text);
       return await sendQuery(
         client,
-        { text, values, countBytes: this.countBytes, name, state, precedingStatement: preceding },
+        { text, values, onRowBytes: this.countBytes, name, state, precedingStatement: preceding },
         this.request,
       );
     } catch (error) {
@@ -179,7 +179,7 @@ export class Statement {
   private readonly countBytes = (bytes: number): void => {
     if (this.stopReason) throw this.stopReason;
     try {
-      this.request.countBytes(bytes);
+      this.request.countReadBytes(bytes);
     } catch (error) {
       this.stop(error as Error);
       throw error;

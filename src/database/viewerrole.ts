@@ -128,7 +128,7 @@ const POLICIES_OF_WRONG_ROLE_SQL = `SELECT p."polname" AS "policy", c."relname" 
 
 /**
  * Restricts the policies to the viewer role. While that role does not exist, it restricts them to the owner of the tables, to whom row-level security does
- * not apply, so that nobody sees rows through them. Call this after the tables were created or have changed their owner.
+ * not apply, so that nobody sees rows through them. Call this after tables have been created or their owner has changed.
  */
 export async function assignRowSecurityPolicies(client: ClientBase): Promise<void> {
   const ownership = await findOwnership(client);

@@ -29,7 +29,7 @@ process.on('message', (task: LimitedImageTask) => {
     clearInterval(cpuTimer);
     sendReply(reply);
   };
-  // Checks the CPU time once more, because on a busy machine the task may be completed before the timer fires.
+  // Checks the CPU time once more: on a busy machine, the task may end before the timer that enforces the limit fires.
   const replyWithinLimit = (reply: WorkerReply) => finish(isSlow() ? { slow: true } : reply);
   runTask(task).then(
     (result) => replyWithinLimit({ result }),

@@ -1,4 +1,4 @@
-/** Resource registry: collects the models and resolvers of all modules, links them once, and builds GraphQL schemas of them. */
+/** Resource registry: collects the models and resolvers of all modules, links them once, and builds GraphQL schemas from them. */
 import { isInputObjectType, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';

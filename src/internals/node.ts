@@ -60,7 +60,7 @@ export function bindPort(address: string, port: number, family: number): BoundSo
 export abstract class UpgradeFilteringRequest extends IncomingMessage {
   declare private isUpgradeRequested: boolean | null;
 
-  /** Whether to emit `upgrade` or `connect`. Called when all headers are known. */
+  /** Whether Node emits the event `upgrade` or `connect` for the request instead of `request`. Called when all headers are known. */
   protected abstract acceptsUpgrade(): boolean;
 
   get upgrade(): boolean | null {

@@ -147,7 +147,7 @@ export class NamedQuery implements Submittable {
   }
 
   /**
-   * Sends the preceding statement. pg takes its ParseComplete for that of the query, and so records the query as prepared too early. `handleError` deletes
+   * Sends the statement that precedes the query in the same packet. pg takes its ParseComplete for that of the query, and so records the query as prepared too early. `handleError` deletes
    * that record.
    */
   private sendPrecedingStatement(wire: WireConnection, { text, values }: PrecedingStatement): void {

@@ -62,7 +62,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
       await context.account.securityEvents(),
     ];
     const page = renderKeyPage({
-      visitor: context.authentication.visitor(),
+      visitor: context.authentication.pageVisitor(),
       baseUrl: context.info.baseUrl,
       key,
       tokens,
@@ -106,6 +106,6 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     if (!context) return;
     const key = await context.account.apiKey();
     if (!key) return response.set(PAGE_HEADERS).redirect(303, API_KEY_PAGE_PATH);
-    sendPage(response, 200, renderReplaceKeyPage(context.authentication.visitor(), key));
+    sendPage(response, 200, renderReplaceKeyPage(context.authentication.pageVisitor(), key));
   });
 }

@@ -15,5 +15,5 @@ export const notFoundHandler =
     await authentication.authenticate().catch(() => false);
     const link = { href: '/', label: 'Go to the home page' };
     response.set(PAGE_HEADERS).type('html');
-    response.send(renderErrorPage({ title: 'Page not found', message: 'This page does not exist.', link }, authentication.visitor()));
+    response.send(renderErrorPage({ title: 'Page not found', message: 'This page does not exist.', link }, authentication.pageVisitor()));
   };

@@ -83,13 +83,13 @@ class SignInPages {
     sendPage(
       response,
       200,
-      renderLandingPage(context.authentication.visitor(), await this.loadExamples(context.resolverContext, context.info.baseUrl)),
+      renderLandingPage(context.authentication.pageVisitor(), await this.loadExamples(context.resolverContext, context.info.baseUrl)),
     );
   }
 
   private async sendRegisterPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
-    sendPage(response, 200, renderRegisterPage(this.contextOf(request).authentication.visitor()));
+    sendPage(response, 200, renderRegisterPage(this.contextOf(request).authentication.pageVisitor()));
   }
 
   private async sendLoginPage(request: Request, response: Response): Promise<void> {
@@ -133,7 +133,7 @@ class SignInPages {
   }
 
   private sendRejection(error: GraphQLError, request: Request, response: Response): void {
-    sendPage(response, statusOf(error), rejectionPage(request, error.message, this.contextOf(request).authentication.visitor()));
+    sendPage(response, statusOf(error), rejectionPage(request, error.message, this.contextOf(request).authentication.pageVisitor()));
   }
 }
 

@@ -106,7 +106,7 @@ export class Authentication {
   }
 
   /** Returns the user name for the header of a page, and the CSRF token for its forms. */
-  visitor(): { username?: string; csrfToken?: string } {
+  pageVisitor(): { username?: string; csrfToken?: string } {
     if (!this.browserSession) return { username: this.viewer?.username };
     return { username: this.browserSession.username, csrfToken: this.services.sessions.csrfToken(this.browserSession.id) };
   }

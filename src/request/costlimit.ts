@@ -207,7 +207,7 @@ class RequestBudget implements RateBudget {
     throw error;
   };
 
-  get state(): BudgetState | undefined {
+  get budgetState(): BudgetState | undefined {
     if (!this.bucket) return undefined;
     const { capacity, rate } = this.bucket;
     const level = this.bucket.currentLevel();
@@ -222,7 +222,7 @@ class RequestBudget implements RateBudget {
 
 /** Returns the RateLimit headers (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). */
 export function rateLimitHeaders(budget: RateBudget | undefined): Record<string, string> {
-  const state = budget?.state;
+  const state = budget?.budgetState;
   if (!state) return {};
   const { cost, limit, remaining, resetSeconds: seconds } = state;
   // `c`, the cost of this request, is a custom parameter, which the draft permits.

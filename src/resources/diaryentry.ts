@@ -16,10 +16,10 @@ import { portionNutritionalValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { NutritionPlan } from './nutritionplan';
-import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT } from './unitofingredient';
+import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT_RULE } from './unitofingredient';
 import { User } from './user';
 
-const MEAL_BELONGS_TO_PLAN: CrossFieldRule = {
+const MEAL_BELONGS_TO_PLAN_RULE: CrossFieldRule = {
   fields: ['planId', 'mealId'],
   message: 'The meal is not one of the plan.',
   async violatedBy(rows, context) {
@@ -45,7 +45,7 @@ const MEAL_BELONGS_TO_PLAN: CrossFieldRule = {
   ordering: ['eatenAt'],
   groupPaths: {},
   labelPaths: ['ingredient.name'],
-  rules: [UNIT_BELONGS_TO_INGREDIENT, MEAL_BELONGS_TO_PLAN],
+  rules: [UNIT_BELONGS_TO_INGREDIENT_RULE, MEAL_BELONGS_TO_PLAN_RULE],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],
 })
 export class DiaryEntry extends Model<DiaryEntry> {

@@ -12,7 +12,7 @@ import { Ingredient } from './ingredient';
 import { portionNutritionalValues, type Portion } from './portionvalues';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
-import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT } from './unitofingredient';
+import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT_RULE } from './unitofingredient';
 import { User } from './user';
 
 @Resource({
@@ -24,7 +24,7 @@ import { User } from './user';
   scopeGroup: 'nutrition',
   ordering: ['id'],
   labelPaths: ['ingredient.name'],
-  rules: [UNIT_BELONGS_TO_INGREDIENT],
+  rules: [UNIT_BELONGS_TO_INGREDIENT_RULE],
   filters: ['amount', 'ingredientId', 'mealId', 'position', 'ingredientUnitId'],
 })
 export class MealItem extends Model<MealItem> {

@@ -132,7 +132,7 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
 }
 
 /** Returns the condition for the entries of one day in the time zone of the database session, which is that of the server. */
-const dateCondition = (date: string): NamedCondition => ({
+const eatenOnDayCondition = (date: string): NamedCondition => ({
   name: date,
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
@@ -194,7 +194,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   ) {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
     if (date === undefined) throw invalidFieldsError({ date: ['Enter a valid date.'] });
-    const entries = [...(await valuesByDate(plan, context, dateCondition(date))).values()].flat();
+    const entries = [...(await valuesByDate(plan, context, eatenOnDayCondition(date))).values()].flat();
     return entries.length > 0 ? toDiaryDay(date, entries) : EMPTY_DAY_VALUES;
   }
 }

@@ -9,7 +9,7 @@ export const INGREDIENT_UNIT_OPTIONS = {
   null: true,
 } as const;
 
-export const UNIT_BELONGS_TO_INGREDIENT: CrossFieldRule = {
+export const UNIT_BELONGS_TO_INGREDIENT_RULE: CrossFieldRule = {
   fields: ['ingredientId', 'ingredientUnitId'],
   message: 'The weight unit is not one of the ingredient.',
   async violatedBy(rows, { session }) {

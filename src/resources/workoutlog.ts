@@ -18,9 +18,9 @@ import { WorkoutSession } from './workoutsession';
 const MAX_PLAUSIBLE_REPETITIONS = 86_400;
 
 /** Columns whose equality links a log and its session; a user has at most one session a day. */
-const SESSION_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
+const SESSION_KEY_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
 const sameSessionSql = (log: string, session: string) =>
-  SESSION_COLUMNS.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');
+  SESSION_KEY_COLUMNS.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');
 
 @Resource({
   rest: 'workoutlog',
@@ -73,7 +73,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
     null: true,
     only: 'graphql',
     sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameSessionSql(alias, 's')})`,
-    matchingColumns: SESSION_COLUMNS,
+    matchingColumns: SESSION_KEY_COLUMNS,
   })
   declare sessionId: number | null;
   @Owner(() => User, { hidden: true }) declare userId: number;

@@ -40,7 +40,10 @@ export interface Endpoint {
   create?: RestOperation;
   update?: RestOperation;
   remove?: RestOperation;
-  /** Reads a row's version. Present with optimistic locking: `update` and `remove` then take `ifVersion`, and single rows include their version. */
+  /**
+   * Reads a row's version. Present only if the resource uses optimistic locking: `update` and `remove` then take `ifVersion`, and responses with a
+   * single row include its version.
+   */
   version?: RestOperation;
   /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
   existingIds: RestOperation;
@@ -51,7 +54,7 @@ export interface Endpoint {
 export interface Endpoints {
   resources: ReadonlyMap<string, Endpoint>;
   /** Endpoints that belong to no row, such as searches, by path. */
-  standalone: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
+  standaloneEndpoints: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
   login: RestOperation;
   /** Resource names in the order of the API root. */
   apiRootNames: readonly string[];
@@ -119,7 +122,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
   return {
     resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
-    standalone: new Map(standalone),
+    standaloneEndpoints: new Map(standalone),
     login: prepareOperation(LOGIN),
     apiRootNames: listedViews.map(({ rest }) => rest),
   };

@@ -6,7 +6,7 @@ import type { Route } from './routes';
 /** Description of the API, created at startup: its endpoints, and a function that returns the OPTIONS response of a route. */
 export interface ApiDescription {
   endpoints: Endpoints;
-  describe(route: Route, request: RestRequest): Promise<RestResponse>;
+  describeEndpoint(route: Route, request: RestRequest): Promise<RestResponse>;
 }
 
 export interface RenderInput {

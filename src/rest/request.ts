@@ -19,7 +19,7 @@ export interface RestContext {
     /** Id of the signed-in user; set by `authenticate`. */
     readonly sender?: number;
     /** Returns what HTML pages need to know about the client: the name of the signed-in user and the CSRF token of the browser session, if any. */
-    visitor(): { username?: string; csrfToken?: string };
+    pageVisitor(): { username?: string; csrfToken?: string };
     /** Returns an error if the access token is valid but lacks the scope for this resource group. */
     missingScope(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
   };

@@ -66,8 +66,8 @@ class Router {
     const { schema, prepare, timeZone } = options;
     const endpoints = (this.endpoints = deriveEndpoints(schema, prepare));
     this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
-    const describe: ApiDescription['describe'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
-    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describe });
+    const describe: ApiDescription['describeEndpoint'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
+    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint: describe });
   }
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -33,7 +33,7 @@ const normalizeRowId = (text: string): string => {
 };
 
 /** Finds the route of a path. Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
-export function findRoute({ resources, standalone }: Endpoints, path: string): Route | 'redirect' | undefined {
+export function findRoute({ resources, standaloneEndpoints }: Endpoints, path: string): Route | 'redirect' | undefined {
   if (path === API_BASE_PATH) return 'redirect';
   if (!path.startsWith(`${API_BASE_PATH}/`)) return undefined;
   const relativePath = path.slice(API_BASE_PATH.length + 1);
@@ -41,7 +41,7 @@ export function findRoute({ resources, standalone }: Endpoints, path: string): R
   if (root) return { kind: 'root', formatSuffix: root[1], allowedMethods: SAFE_METHODS };
 
   const pathWithoutSlash = relativePath.endsWith('/') ? relativePath.slice(0, -1) : relativePath;
-  const computedEndpoint = standalone.get(pathWithoutSlash);
+  const computedEndpoint = standaloneEndpoints.get(pathWithoutSlash);
   if (computedEndpoint || pathWithoutSlash === LOGIN_PATH) {
     if (pathWithoutSlash === relativePath) return 'redirect';
     return computedEndpoint

@@ -92,7 +92,8 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
 
 /**
  * Closes connections that have no traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded, because they have their own timeout. A connection
- * that waits for a response has REQUEST_TIMEOUT_FACTOR times as long; a bug (an error in a promise that is not awaited) may prevent the response.
+ * that waits for a response has REQUEST_TIMEOUT_FACTOR times as long. It needs a limit, too: after a bug (an error in a promise that is not awaited)
+ * the response may never come.
  */
 export function closeStalledConnections(server: Server, { clientTimeout }: TimeoutConfig): void {
   const lastRequests = new WeakMap<Socket, { response: ServerResponse; receivedAt: number }>();

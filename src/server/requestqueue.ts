@@ -7,7 +7,7 @@
 /** Time per event-loop turn for starting requests. */
 const START_TIME_PER_TURN_MS = 5;
 /** Maximum number of consecutive turns that only accept connections, before queued requests are started again. */
-const MAX_ACCEPT_TURNS = 64;
+const MAX_CONSECUTIVE_ACCEPT_TURNS = 64;
 
 /** Maximum queued requests per client. Further ones are not queued and count as infinitely late, so that they are rejected. */
 const MAX_QUEUED_PER_CLIENT = 200;
@@ -64,7 +64,7 @@ export class FairRequestQueue {
 
   private readonly runTurn = (): void => {
     this.isTurnScheduled = false;
-    if (this.hasNewConnection && this.consecutiveAcceptTurns < MAX_ACCEPT_TURNS) {
+    if (this.hasNewConnection && this.consecutiveAcceptTurns < MAX_CONSECUTIVE_ACCEPT_TURNS) {
       this.hasNewConnection = false;
       this.consecutiveAcceptTurns += 1;
       return this.scheduleTurn();

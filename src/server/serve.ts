@@ -32,12 +32,12 @@ export interface ServeOptions {
   /** Connection to the embedded database, if the supervisor runs it. */
   embeddedConnection?: EmbeddedConnection;
   /** Bound socket of the port, if the supervisor holds it. */
-  socket?: BoundSocket;
+  boundSocket?: BoundSocket;
 }
 
 export async function serve(
   config: Config,
-  { shouldPrintUrls = true, onReady, embeddedConnection, socket }: ServeOptions = {},
+  { shouldPrintUrls = true, onReady, embeddedConnection, boundSocket }: ServeOptions = {},
 ): Promise<RunningServer> {
   const { clientOrigin, tls } = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
@@ -56,7 +56,7 @@ export async function serve(
     .on('connection', running.app.onConnection);
   warmUpIntrospection(buildGraphQLSchema());
   try {
-    await listen(server, config, socket);
+    await listen(server, config, boundSocket);
   } catch (error) {
     await running.close();
     throw error;

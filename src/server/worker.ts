@@ -48,7 +48,7 @@ function startWorker(): void {
     // Changes the title that `ps` shows: until now, it ended with the argument `spare` if the process was a spare worker.
     process.title = 'fitgraph worker';
     const { port, shouldPrintUrls, embeddedConnection } = order;
-    serve({ ...config, port }, { shouldPrintUrls, embeddedConnection, socket, onReady: () => sendReport('ready') }).then(
+    serve({ ...config, port }, { shouldPrintUrls, embeddedConnection, boundSocket: socket, onReady: () => sendReport('ready') }).then(
       (running) => (server = running),
       exitWithError,
     );

@@ -127,7 +127,7 @@ export class Metrics {
     this.requests.inc({ method, status, route });
     this.databaseUse.statements += session.statementCount;
     this.databaseUse.milliseconds += session.statementMs;
-    const budgetState = budget?.state;
+    const budgetState = budget?.budgetState;
     if (budgetState) this.costs.observe({ api }, budgetState.cost);
     if (isEventStream(response)) return;
     this.requestDurations.observe({ route }, durationMs / MS_PER_SECOND);

@@ -181,9 +181,9 @@ test('refunds the reservation of each operation when two operations of a request
   const fitgraph = await startServer(SMALL);
   const spending = spendingOf(fitgraph, await fitgraph.user('ann'));
   const reservations = [await spending.reserve(estimated(400)), await spending.reserve(estimated(100))];
-  expect(spending.state!.remaining).toBeLessThan(501);
+  expect(spending.budgetState!.remaining).toBeLessThan(501);
   for (const reservation of reservations) reservation.settle();
-  expect(spending.state!.remaining).toBeGreaterThan(900);
+  expect(spending.budgetState!.remaining).toBeGreaterThan(900);
 });
 
 test('refunds no more than was reserved when a request has already been charged', async () => {
@@ -192,7 +192,7 @@ test('refunds no more than was reserved when a request has already been charged'
   spending.chargeResponseBytes(1024 * 500);
   // The estimate exceeds the whole budget, so only what is left of it is reserved.
   (await spending.reserve(estimated(5_000))).settle();
-  expect(spending.state!.remaining).toBeLessThan(600);
+  expect(spending.budgetState!.remaining).toBeLessThan(600);
 });
 
 test('makes operations wait for reservations of other requests, but not for those of their own request', async () => {

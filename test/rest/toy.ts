@@ -173,7 +173,7 @@ export class Orchard {
       info: { baseUrl: 'https://fruit.example.com', languages: [] },
       authentication: {
         authenticate: async () => request.headers.authorization === 'Token known',
-        visitor: () => ({}),
+        pageVisitor: () => ({}),
         missingScope: () => undefined,
       },
       idempotency: { runOnce: (_body, handle) => handle() },

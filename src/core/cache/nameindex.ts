@@ -131,7 +131,7 @@ class TableNameIndex {
     return undefined;
   }
 
-  /** Schedules a read that starts after the current one and a pause. Does nothing if a scheduled read has not started yet. */
+  /** Schedules another read, which starts after a pause once the current read has ended. Does nothing if a scheduled read has not started yet. */
   scheduleRead(): void {
     const { signal } = this.stopController;
     this.scheduledRead ??= this.lastReadPromise = this.lastReadPromise

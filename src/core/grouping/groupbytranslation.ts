@@ -22,7 +22,7 @@ import {
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupingValueSql } from './joins';
 import { binMemberName, timeBucketsProperty, idMemberName } from './types';
-import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_STEPS, timeBucket, type BucketUnit } from './timebuckets';
+import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_LENGTHS, timeBucket, type BucketUnit } from './timebuckets';
 
 const MAX_KEYS = 6;
 
@@ -190,7 +190,7 @@ const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7
 
 /** Returns SQL of a time key: its sort expression and, if empty groups are requested, the series of its values. */
 function timeKeySql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
-  const step = BUCKET_STEPS[unit];
+  const step = BUCKET_LENGTHS[unit];
   const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : orderByValueSql;
   if (!empty) return { orderSql };
   if (isCyclicUnit(unit)) {

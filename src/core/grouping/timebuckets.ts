@@ -113,7 +113,7 @@ export function bucketSql(unit: BucketUnit, firstDay: number, day: string, hour:
 }
 
 /** Length of a bucket as a PostgreSQL interval; for cyclic units, such as weekdays, the smallest and the largest bucket number. */
-export const BUCKET_STEPS: Record<BucketUnit, string> = {
+export const BUCKET_LENGTHS: Record<BucketUnit, string> = {
   HOUR: '1 hour',
   HOUR_OF_DAY: '0 to 23',
   DAY: '1 day',

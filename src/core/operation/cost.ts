@@ -114,7 +114,7 @@ class CostEstimator {
     return { ...cost, total, nonRefundableCost: writes ? total : this.introspectionCost };
   }
 
-  /** Returns the cost of one object of a type. `scope` is set for introspection objects only. */
+  /** Returns the cost of one object of a type. `scope`: for an introspection object, the types that it may describe. */
   private selectionCost(
     sets: readonly SelectionSetNode[],
     type: GraphQLCompositeType,

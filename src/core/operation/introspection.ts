@@ -37,7 +37,7 @@ export function containsIntrospection(document: DocumentNode): boolean {
   return hasMetaField;
 }
 
-/** Returns the scope of the objects below an introspection field, given the scope of its parent. */
+/** Returns which types the objects below an introspection field may describe, given those that the parent object may describe. */
 export function introspectionScopeOfChildren(
   schema: GraphQLSchema,
   field: string,

@@ -28,7 +28,7 @@ export class RateLimitResolver {
       'The budget of the viewer, or of the address of an anonymous client; null if the server sets none. When it is spent, requests are rejected with RATE_LIMITED.',
   })
   rateLimit(@Ctx() { budget }: Context): RateLimit | null {
-    const state = budget?.state;
+    const state = budget?.budgetState;
     if (!state) return null;
     const { resetSeconds: seconds, ...rest } = state;
     return { ...rest, resetAt: new Date(Date.now() + seconds * MS_PER_SECOND).toISOString() };

@@ -137,7 +137,7 @@ export class ResponseSizeCounter implements EventLoopPacing {
   };
 
   /** Returns a promise that resolves when all waiting objects have been completed; undefined if none is waiting now. */
-  readonly whenObjectsComplete = (): Promise<void> | undefined => {
+  readonly waitForPendingObjects = (): Promise<void> | undefined => {
     if (!this.pendingCount) return undefined;
     if (!this.allObjectsCompletion) {
       let resolve!: () => void;

@@ -9,7 +9,7 @@ export type LoaderKey = number | string;
 /** Spreads the work of an operation over several turns of the event loop. */
 export interface EventLoopPacing {
   /** Returns a promise that resolves when no object of the response is pending; undefined if none is. */
-  whenObjectsComplete(this: void): Promise<void> | undefined;
+  waitForPendingObjects(this: void): Promise<void> | undefined;
   /** Calls the given function, which resumes one field of the response, in this turn of the event loop or in a later one. */
   resume(this: void, field: () => void): void;
 }
@@ -64,7 +64,7 @@ export class BatchLoader<T> {
    */
   private readonly scheduleBatch = (dispatch: () => void): void => {
     const dispatchWhenReady = () => {
-      const pending = this.pacing()?.whenObjectsComplete();
+      const pending = this.pacing()?.waitForPendingObjects();
       if (pending) void pending.then(() => this.scheduleBatch(dispatch));
       else dispatch();
     };

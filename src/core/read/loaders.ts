@@ -209,7 +209,7 @@ export function loadChildFields<M, F extends keyof RowOf<M> & string>(
 }
 
 /** Reads the row nearest to each day. An index finds the rows just before and after the day, so the number of rows does not matter. */
-async function readNearestRows(
+async function readRowsNearestToDates(
   entity: Entity,
   dateField: string,
   columns: SelectedColumns,
@@ -247,7 +247,7 @@ export function loadRowNearestInTime<M, F extends keyof RowOf<M> & string>(
   const key = `${entity.name} near ${dateField}(${fields.join()})`;
   return context.loaders
     .getOrCreate<Row | null>(key, (days) =>
-      readNearestRows(entity, dateField, columnSet(entity, [dateField, ...fields], context.policies.textOrder), days, context),
+      readRowsNearestToDates(entity, dateField, columnSet(entity, [dateField, ...fields], context.policies.textOrder), days, context),
     )
     .load(day) as Promise<RowFields<M, F> | null>;
 }

@@ -23,10 +23,10 @@ registerEnumType(TextMode, {
 type TypeThunk = () => object;
 type Operators = Record<string, [type: TypeThunk, description: string]>;
 
-const createClass = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
+const createEmptyClass = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
 
 function createInputType(name: string, description: string, operators: Operators): ClassType {
-  const Input = createClass(name);
+  const Input = createEmptyClass(name);
   for (const [operator, [type, meaning]] of Object.entries(operators))
     Field(type, { nullable: true, description: meaning })(Input.prototype, operator);
   InputType(name, { description })(Input);
@@ -147,7 +147,7 @@ const addCondition = (Where: ClassType, key: string, type: TypeThunk, descriptio
 /** Returns the input type `XWhere` of an entity X. Call it only after all resources are loaded, because it includes conditions on relations. */
 export const whereInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Where`;
-  const Where = createClass(name);
+  const Where = createEmptyClass(name);
   for (const field of fieldsOf(entity)) {
     const type = filterInput(field);
     if (!type) continue;

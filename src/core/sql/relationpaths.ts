@@ -1,4 +1,4 @@
-/** Relations in SQL, for conditions on related rows that the viewer can see. */
+/** Translates paths of relations to SQL, for conditions on related rows. Only rows that the viewer can see are considered. */
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';

@@ -71,12 +71,12 @@ export function columnSet(entity: Entity, names: Iterable<string>, textOrder: Te
   return columns;
 }
 
-const KEY_SEPARATOR = '\0';
+const CACHE_KEY_SEPARATOR = '\0';
 
 export function selectStatement(shape: SelectShape): string {
   const { columns, extraExpressions = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
-  const extraKey = extraExpressions.flat().join(KEY_SEPARATOR);
-  const key = [columns.cacheKey, extraKey, joins, where, orderByClause(order), limit, offset].join(KEY_SEPARATOR);
+  const extraKey = extraExpressions.flat().join(CACHE_KEY_SEPARATOR);
+  const key = [columns.cacheKey, extraKey, joins, where, orderByClause(order), limit, offset].join(CACHE_KEY_SEPARATOR);
   let text = statementCache.get(key);
   if (text === undefined) statementCache.set(key, (text = generateUncachedSelect(shape)));
   return text;

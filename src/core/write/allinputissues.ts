@@ -5,7 +5,7 @@ import { IssueCode, type InputIssue } from '../model/validationissues';
 import type { RowDraft } from './drafts';
 import { validateDrafts } from './validation';
 
-/** Placeholder for the id of a row that does not exist. */
+/** Placeholder id of a row to be updated whose given id is missing or invalid. No stored row has it. */
 const MISSING_ROW_ID = 0;
 
 /**

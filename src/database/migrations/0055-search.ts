@@ -11,7 +11,7 @@ import type { Migration } from '../migrate';
 /** Regular expression of word separators in lower-case text: spaces, symbols and punctuation. */
 const WORD_SEPARATOR_PATTERN = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
 
-/** SQL: whether a search tolerates typing errors in a word: not in numbers and codes, nor in very short words, which resemble too many others. */
+/** SQL: whether a search tolerates typos in a word. It does not in numbers, codes and very short words, which resemble too many others. */
 const toleratesTypingErrorsSql = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
 
 /** SQL: length of the shorter of two texts, divided by that of the longer one. */

@@ -54,7 +54,7 @@ export function playgroundRoutes(
       return res.set('Cache-Control', PRIVATE_CACHE_CONTROL).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
     // The manifest is read at each request, so that a new build needs no restart.
     const manifest = await readManifest(folder);
-    const visitor = authentication.visitor();
+    const visitor = authentication.pageVisitor();
     res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE_CACHE_CONTROL).type('html');
     if (manifest) res.send(renderPlaygroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
     else res.status(503).send(renderNotBuiltPage(visitor, persistedOnly));

@@ -96,7 +96,7 @@ function addPageRoutes(router: Router, contextOf: (request: IncomingMessage) => 
     const context = contextOf(request);
     // Invalid credentials are ignored, because the page is public.
     await context.authentication.authenticate().catch(() => false);
-    const html = renderApiDocsPage({ document: OPENAPI_DOCUMENT_PATH, assets }, context.authentication.visitor());
+    const html = renderApiDocsPage({ document: OPENAPI_DOCUMENT_PATH, assets }, context.authentication.pageVisitor());
     response.set(PAGE_HEADERS).type('html').send(html);
   });
   router.use(assets, (_request, response, next) => {

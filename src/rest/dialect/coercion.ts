@@ -63,7 +63,7 @@ function coerceString(value: unknown): CoercionResult {
 
 const isNumberTextTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
 
-/** Accepts integers, also with a fraction that consists of zeros, as in `5.0`. */
+/** Accepts integers, including those with a fraction of zeros, such as `5.0`. */
 function coerceInteger(value: unknown): CoercionResult {
   if (typeof value === 'string' && isNumberTextTooLong(value)) return invalidResult('String value too large.');
   const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';

@@ -52,7 +52,9 @@ export class PathItemsBuilder {
     return {
       '/': this.rootItem(),
       [`/${LOGIN_PATH}/`]: this.loginItem(),
-      ...Object.fromEntries([...this.endpoints.standalone].map(([path, endpoint]) => [`/${path}/`, this.standaloneItem(path, endpoint)])),
+      ...Object.fromEntries(
+        [...this.endpoints.standaloneEndpoints].map(([path, endpoint]) => [`/${path}/`, this.standaloneItem(path, endpoint)]),
+      ),
       ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resourceItems(endpoint))),
     };
   }

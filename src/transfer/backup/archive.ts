@@ -75,7 +75,7 @@ export class ArchiveWriter {
     }
   }
 
-  /** Writes the summary and flushes the draft to disk. */
+  /** Writes the summary, the last entry, and flushes the file of the unfinished archive to disk. */
   async end(summary: Omit<BackupSummary, 'bytes'>): Promise<{ draft: string; bytes: number }> {
     const { bytes } = this;
     await this.add(SUMMARY_ENTRY, Buffer.from(JSON.stringify({ ...summary, bytes })));

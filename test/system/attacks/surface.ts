@@ -2,14 +2,14 @@
 import { deriveEndpoints, type Endpoint } from '../../../src/rest/endpoints';
 import { buildRestSchema } from '../../../src/graphql/schema';
 
-const { resources, standalone } = deriveEndpoints(
+const { resources, standaloneEndpoints } = deriveEndpoints(
   buildRestSchema(),
   () => () => Promise.reject(new Error('endpoints are not executable here')),
 );
 
 export const endpoints: readonly Endpoint[] = [...resources.values()];
 /** Search paths: those with a `term` parameter. */
-export const searches: readonly string[] = [...standalone].flatMap(([path, { field }]) =>
+export const searches: readonly string[] = [...standaloneEndpoints].flatMap(([path, { field }]) =>
   field.args.some(({ name }) => name === 'term') ? [path] : [],
 );
 

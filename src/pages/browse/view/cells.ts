@@ -35,7 +35,7 @@ const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.
 
 /** Returns the singular label of a resource, such as `Weight entry`. */
 export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounOfTypeName(name));
-/** Returns the label of several rows, such as `Weight entries`. */
+/** Returns the plural label of a resource, such as `Weight entries`. */
 export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.many);
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>

@@ -20,7 +20,7 @@ const LOGIN_CONTROLS: readonly FormControl[] = [
   { key: 'password', label: 'Password', kind: 'password', required: true },
 ];
 
-const READ_METHODS = ['GET', 'HEAD'];
+const SAFE_HTTP_METHODS = ['GET', 'HEAD'];
 
 /** The row that an edit form changes, as JSON of the REST API. */
 interface CurrentRow {
@@ -91,7 +91,7 @@ export class FormBuilder {
   private async readCurrentRow(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
     if (answer.status < 300 && request.method !== 'OPTIONS')
       return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
-    if (READ_METHODS.includes(request.method)) return undefined;
+    if (SAFE_HTTP_METHODS.includes(request.method)) return undefined;
     const { data } = await endpoint.detail(request.context.resolverContext, { id });
     const { versionField } = endpoint.resource;
     return data?.row ? { row: data.row, ...(versionField && { version: data.row[versionField] }) } : undefined;

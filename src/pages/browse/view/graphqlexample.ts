@@ -90,7 +90,7 @@ function toJsonValue(type: GraphQLInputType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   if (isListType(nullable))
     return Array.isArray(value) ? value.map((item) => toJsonValue(nullable.ofType, item)) : toJsonValue(nullable.ofType, value);
-  // REST passes the stored values of enums (as strings in conditions); GraphQL clients send the names.
+  // REST passes enums by their stored values, which are strings in conditions. GraphQL clients send the names of the values instead.
   if (isEnumType(nullable)) return nullable.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
   if (!isInputObjectType(nullable)) return typeof value === 'object' ? null : value;
   const fields = nullable.getFields();

@@ -2,7 +2,7 @@
 import type { FieldMetadata } from '../../../contract/metadata';
 import { labelFor as humanize, upperFirst } from '../../../core/model/inflection';
 
-/** Label that several date fields have. It is replaced by the name of the field, which is more specific. */
+/** Label that several date fields share. A label derived from the name of the field replaces it, because that is more specific. */
 const AMBIGUOUS_LABEL = 'Date';
 
 /** Labels by field name, for fields that share a label. */

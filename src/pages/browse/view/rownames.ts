@@ -4,7 +4,7 @@ import type { Choice, FieldMetadata, FieldKind, ResourceMetadata } from '../../.
 import { fieldMetadataOf, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
 
 const MAX_LABEL_LENGTH = 60;
-const MAX_MATCHES = 20;
+const MAX_MATCHING_ROWS = 20;
 const MAX_ROWS_IN_NAME = 3;
 /** Suffix of a list in a field path. The name then joins the texts of several rows of the list; without the suffix, it uses only the first row. */
 const JOINED_LIST_SUFFIX = '[]';
@@ -149,7 +149,7 @@ function createRowSearch(
     ...(textPaths.length && {
       async findByName(context, text) {
         const conditions = textPaths.map((path) => searchCondition(type, path, text));
-        return (await firstRows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_MATCHES)) ?? [];
+        return (await firstRows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_MATCHING_ROWS)) ?? [];
       },
     }),
   };

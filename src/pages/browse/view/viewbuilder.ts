@@ -54,7 +54,7 @@ export class ViewBuilder {
     const view = baseView(result);
     if (!route) return view;
     const pageRoute = this.pageRoutes.routeOfPage(route, result);
-    const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as OptionsMetadata | undefined;
+    const options = (await this.sources.describeEndpoint(pageRoute, request).catch(() => undefined))?.body as OptionsMetadata | undefined;
     Object.assign(view, {
       kind: pageRoute.kind,
       name: endpointTitle(String(options?.name ?? '')),
@@ -220,7 +220,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
     lockedMethods: [],
     signedIn,
-    visitor: context.authentication.visitor(),
+    visitor: context.authentication.pageVisitor(),
   };
 }
 

@@ -79,7 +79,7 @@ function massUnitOf(
   unit: DisplayMassUnit | undefined,
 ): DisplayMassUnit | undefined {
   if (hasUnitArgument || description?.includes(UNIT_ARGUMENT_NOTE)) return unit;
-  // An integer field is not a mass: if its description mentions kilograms, it counts distinct masses.
+  // Integer fields are never masses. One whose description mentions kilograms counts distinct masses.
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
 

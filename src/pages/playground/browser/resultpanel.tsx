@@ -140,8 +140,8 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
   const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
   const massUnits = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
   const table = useMemo(
-    () => receivedTable && convertMasses(receivedTable, massUnits, list, viewState.unit),
-    [receivedTable, massUnits, list, viewState.unit],
+    () => receivedTable && convertMasses(receivedTable, massUnits, list, viewState.massUnit),
+    [receivedTable, massUnits, list, viewState.massUnit],
   );
   if (!table) return <ErrorList result={result} />;
   return (
@@ -149,7 +149,7 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
       {result.errors && <ErrorList result={result} />}
       <div className="tools">
         <ListSelect lists={lists} list={list} onChoose={(name) => viewStateStore.update(tab, { list: name, chart: undefined })} />
-        <UnitSelect table={table} selectedUnit={viewState.unit} onChoose={(unit) => viewStateStore.update(tab, { unit })} />
+        <UnitSelect table={table} selectedUnit={viewState.massUnit} onChoose={(unit) => viewStateStore.update(tab, { massUnit: unit })} />
         <Downloads table={table} viewState={viewState} result={result} />
       </div>
       {viewState.view === 'table' ? (
@@ -182,13 +182,13 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   useLayoutEffect(() => {
     viewStateStore.activeTabId = id;
   }, [id]);
-  // On load, GraphiQL puts the request of the URL into the active tab.
+  // On load, GraphiQL puts the request that the URL of the page contains into the active tab.
   useLayoutEffect(() => {
     if (urlRequest)
       viewStateStore.update(viewStateStore.activeTabId, {
         view: urlRequest.view ?? 'tree',
         chart: urlRequest.chart,
-        unit: urlRequest.unit,
+        massUnit: urlRequest.unit,
       });
   }, [urlRequest]);
   useEffect(() => {

@@ -43,6 +43,6 @@ export function useRunQuery(
   return useCallback((query, variables, viewState) => setPendingRequest({ query, variables, viewState }), []);
 }
 
-export const viewStateOf = ({ chart }: Question): Partial<ViewState> => ({ view: 'chart', chart, list: undefined, unit: undefined });
+export const viewStateOf = ({ chart }: Question): Partial<ViewState> => ({ view: 'chart', chart, list: undefined, massUnit: undefined });
 
 export const initialVariablesJsonOf = (question: Question): string => variablesJsonOf(variablesOf(question, isoDateToday()));

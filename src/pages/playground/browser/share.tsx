@@ -40,7 +40,7 @@ export function ShareControls({ viewState }: { viewState: ViewState }) {
   const variablesText = () => variableEditor?.getValue() ?? '';
   const shareLink = () =>
     location.origin +
-    shareUrlOf({ query: queryText(), variables: variablesText(), view: viewState.view, chart: viewState.chart, unit: viewState.unit });
+    shareUrlOf({ query: queryText(), variables: variablesText(), view: viewState.view, chart: viewState.chart, unit: viewState.massUnit });
   const snippet = (name: string) =>
     SNIPPET_BUILDERS[name]?.(`${location.origin}/graphql`, { query: queryText(), variables: parseVariables(variablesText()) }) ?? '';
   return (

@@ -12,7 +12,7 @@ export interface ViewState {
   chart?: ChartSettings;
   arrangement: TableArrangement;
   /** Unit in which masses are shown; undefined for the units of the response. */
-  unit?: DisplayMassUnit;
+  massUnit?: DisplayMassUnit;
   run?: RunReport;
 }
 
