@@ -1,18 +1,17 @@
 /**
- * Rate limit by query cost: a leaky bucket (https://en.wikipedia.org/wiki/Leaky_bucket) per signed-in user and per network of anonymous clients, in the
- * units of `core/operation/cost.ts`. An operation reserves its estimated cost before it runs; afterwards the actual cost is charged. Each instance decides
- * by the buckets in its memory. Instances periodically exchange the spent cost through the database, in one statement for all buckets and outside of
- * requests.
+ * Rate limit by query cost: a leaky bucket per signed-in user and per network of anonymous clients, in the units of `core/operation/cost.ts`. An
+ * operation reserves its estimated cost before it runs; afterwards the actual cost is charged. Each instance decides by the buckets in its memory.
+ * Instances periodically exchange the spent cost through the database, in one statement for all buckets and outside of requests.
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { Context, RateBudget, BudgetState, CostReservation } from '../core/context';
 import { BYTES_PER_COST_UNIT } from '../core/operation/argumentcost';
 import type { OperationCost } from '../core/operation/cost';
-import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { DatabaseSession } from '../database/session';
 import { CpuContention } from '../platform/cpucontention';
+import { CAPACITY_SECONDS, LeakyBucket } from './leakybucket';
 
 /** Cost units per second that leak out of a bucket, by kind of client. */
 export interface CostRates {
@@ -20,8 +19,6 @@ export interface CostRates {
   readonly anonymous: number;
 }
 
-/** Capacity of a bucket, in seconds: a bucket holds the cost that leaks out of it in this time. */
-const CAPACITY_SECONDS = 100;
 const MAX_BUCKETS = 50_000;
 const SHARE_INTERVAL_MS = 5_000;
 /** Fraction of the capacity that the unshared cost of a bucket must exceed to be shared with other instances. */
@@ -43,106 +40,10 @@ const COST_PER_OBJECT = 1;
 const COST_PER_SLOW_MS = 10;
 /** Milliseconds of database time that are free of charge for each statement. */
 const FREE_MS_PER_STATEMENT = 100;
-/** Maximum number of reservations per bucket that wait for others to be settled, and their maximum waiting time. */
-const MAX_WAITING_RESERVATIONS = 100;
+/** Maximum time for which a reservation waits for others to be settled. */
 const MAX_WAIT_MS = 5_000;
 /** CPU time of parsing and validation is charged as this multiple of its duration, at the rate of the bucket, because it blocks all other requests. */
 const CPU_TIME_FACTOR = 5;
-
-/** Leaky bucket of a user or network. */
-class LeakyBucket {
-  /** Cost spent and reserved, less what had leaked until `updatedAt`. */
-  private level = 0;
-  private updatedAt = performance.now();
-  /** Cost spent by this instance that it has not yet shared with the others. */
-  unsharedCost = 0;
-  /** Cost reserved by operations that are not settled. It is included in the level. */
-  private reservedCost = 0;
-  private readonly waitingReservations = new Set<() => void>();
-
-  constructor(readonly rate: number) {}
-
-  get capacity(): number {
-    return this.rate * CAPACITY_SECONDS;
-  }
-
-  /** Updates and returns the level of the bucket: the cost spent and reserved, less what has leaked since the last update. */
-  currentLevel(): number {
-    const now = performance.now();
-    this.level = Math.max(0, this.level - ((now - this.updatedAt) / 1000) * this.rate);
-    this.updatedAt = now;
-    return this.level;
-  }
-
-  /**
-   * Reserves the estimated cost and returns the reserved amount. It is at most the capacity less what the request has already been `charged`: estimates
-   * are often far too high, and otherwise an expensive operation would always be rejected. If only reservations of other requests are in the way, waits
-   * up to `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownPending`: cost reserved by this request.
-   */
-  async reserve(cost: number, charged: number, ownPending: number, maxWaitMs: number): Promise<number> {
-    const reserved = Math.min(cost, Math.max(0, this.capacity - charged));
-    const deadline = performance.now() + maxWaitMs;
-    for (;;) {
-      const excess = this.currentLevel() + reserved - this.capacity;
-      if (excess <= 0) break;
-      const waitMs = deadline - performance.now();
-      if (excess > this.reservedCost - ownPending || this.waitingReservations.size >= MAX_WAITING_RESERVATIONS || waitMs <= 0)
-        throw this.rateLimitError(excess);
-      await this.waitForSettlement(waitMs);
-    }
-    this.spend(reserved);
-    this.reservedCost += reserved;
-    return reserved;
-  }
-
-  private waitForSettlement(maxMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const resume = () => {
-        clearTimeout(timer);
-        this.waitingReservations.delete(resume);
-        resolve();
-      };
-      const timer = setTimeout(resume, maxMs).unref();
-      this.waitingReservations.add(resume);
-    });
-  }
-
-  /** Replaces a reservation with the cost used, and resumes waiting reservations. */
-  settle(reserved: number, used: number): void {
-    this.reservedCost -= reserved;
-    this.refund(Math.max(0, reserved - used));
-    for (const resume of [...this.waitingReservations]) resume();
-  }
-
-  /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */
-  requireCapacity(): void {
-    const excess = this.currentLevel() - this.reservedCost - this.capacity;
-    if (excess > 0) throw this.rateLimitError(excess);
-  }
-
-  private rateLimitError(excess: number): ClientError {
-    const retryAfter = Math.max(1, Math.ceil(excess / this.rate));
-    return new ClientError('RATE_LIMITED', `More was asked for than may be at a time. Expected available in ${retryAfter} seconds.`, {
-      retryAfter,
-    });
-  }
-
-  spend(cost: number): void {
-    this.level += cost;
-    this.unsharedCost += cost;
-  }
-
-  private refund(cost: number): void {
-    this.level = Math.max(0, this.level - cost);
-    this.unsharedCost -= cost;
-  }
-
-  /** Sets the level to the one that all instances share, plus what this instance has spent during the exchange. */
-  adoptSharedLevel(level: number): void {
-    this.updatedAt = performance.now();
-    this.level = Math.max(0, level + this.unsharedCost);
-  }
-}
 
 /** Budget as used by one request. Its bucket is determined at the first charge, because the viewer is not known before. */
 class RequestBudget implements RateBudget {
