@@ -7,10 +7,7 @@ import { BODY_WEIGHT_UNIT_ID, bodyWeightFactorSql, profileUnitFactorSql, weightU
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 
-/**
- * Text for the schema: how masses are computed. Only the description of `trainingVolume` contains it; other descriptions refer to that with
- * MASS_CALCULATION_CROSS_REFERENCE.
- */
+/** How masses are computed, as a text for the schema. Other descriptions refer to it with MASS_CALCULATION_CROSS_REFERENCE. */
 export const MASS_CALCULATION_DESCRIPTION =
   'Weights in kg and lb are converted first. In the unit Body Weight, the mass is the body weight of the nearest weight entry (the earlier of two equally near ones) plus the logged number in the preferred unit of the user. Other units are not masses.';
 

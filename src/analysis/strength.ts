@@ -13,10 +13,7 @@ import { MASS_CALCULATION_CROSS_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, rou
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_FIELD_EXTENSIONS } from './queries';
 
-/**
- * DOTS formula by gender: the coefficients of its polynomial in the body weight (kg), from the fourth power to the constant, and the largest body
- * weight that it covers.
- */
+/** DOTS formula by gender: polynomial coefficients for the body weight in kg, from the fourth power down, and the largest weight that it covers. */
 const DOTS_COEFFICIENTS = [
   {
     gender: GENDER_CHOICES.type.MALE!,

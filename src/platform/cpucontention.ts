@@ -21,9 +21,7 @@ function parseThreadTimes(text: string): ThreadTimes {
 }
 
 export class CpuContention {
-  /**
-   * How many times its CPU time work took in the latest interval; in the first interval, since the start of the process. Between 1 and MAX_SLOWDOWN.
-   */
+  /** Duration of work in the latest interval, at first since the start of the process, as a multiple of its CPU time: 1 to MAX_SLOWDOWN. */
   slowdown = 1;
   private previous: ThreadTimes = { runningNs: 0, waitingNs: 0 };
   private readonly timer: NodeJS.Timeout;

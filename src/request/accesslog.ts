@@ -59,13 +59,6 @@ export function logAndMeasureRequest(
         'fitgraph.request.id': id,
       },
     });
-    metrics?.recordResponse({
-      request,
-      response,
-      context: resolverContext,
-      restRoute: route,
-      operationName,
-      durationMs: ms,
-    });
+    metrics?.recordResponse({ request, response, context: resolverContext, restRoute: route, operationName, durationMs: ms });
   });
 }

@@ -99,9 +99,7 @@ export class ClientOrigin {
     return (headers[REQUEST_ID_HEADER] = isValid ? proxyId : randomUUID());
   }
 
-  /**
-   * Returns the key by which limits distinguish clients: the IPv4 address or, because an IPv6 client usually has a whole /64 network, that network.
-   */
+  /** Returns the key by which limits distinguish clients: the IPv4 address, or the /64 network, which one IPv6 client usually has. */
   clientNetwork(request: RequestHead, address = this.clientAddress(request)): string {
     return networkOf(address);
   }

@@ -11,10 +11,7 @@ import type { ErrorResponses } from './errorresponses';
 /** Classes of the requests and responses of a server (options of `http.createServer`). */
 export type HttpMessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
-/**
- * Number of listeners of one event above which Node warns of a leak. Node's default of ten is too low: a request adds four listeners for `close`, and
- * `stream.pipeline` adds seven.
- */
+/** Listeners of one event above which Node warns of a leak. A request adds four for `close`, `stream.pipeline` seven; Node's default is ten. */
 const MAX_RESPONSE_LISTENERS = 20;
 
 export class ErrorContainment {

@@ -1,7 +1,4 @@
-/**
- * The connection on which this process receives notifications of PostgreSQL (https://www.postgresql.org/docs/current/sql-notify.html). If it is lost,
- * the listener connects again.
- */
+/** Connection for notifications of PostgreSQL (https://www.postgresql.org/docs/current/sql-notify.html), opened again whenever it is lost. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';

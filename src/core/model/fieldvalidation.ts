@@ -1,7 +1,4 @@
-/**
- * Field validation: checks a value against the limits of its field. The messages are those of Django REST framework, because clients may compare
- * their text.
- */
+/** Checks a value against the limits of its field. The messages are those of Django REST framework, because clients may compare their text. */
 import { NOT_A_NUMBER, NOT_BLANK, NO_NULL_CHARACTERS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldMetadata } from '../../contract/metadata';

@@ -50,10 +50,7 @@ export class CostCache {
     return estimateOperationCost(this.schema, this.document, this.operation, variables);
   }
 
-  /**
-   * Returns the part of the cache key for one variable: those of its properties that affect the cost (page size, list length, cost of its conditions,
-   * and whether it is present).
-   */
+  /** Returns the part of the cache key for one variable: page size, list length, cost of its conditions, and whether it is present. */
   private costKeyPart(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
     if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;

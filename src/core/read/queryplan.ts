@@ -78,10 +78,7 @@ export class PlanCache<T> {
   }
 }
 
-/**
- * Returns a separate cache per API, because HTML pages execute the documents of REST in a context of the API `graphql`, and plans differ between
- * APIs.
- */
+/** Returns one cache per API: HTML pages run documents of REST in a context of the API `graphql`, and plans differ between APIs. */
 export const createPlanCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
 
 /** Returns the fields selected below `nodes` by name, each with the nodes that select it. Visits each fragment once, however often it is spread. */

@@ -64,12 +64,7 @@ function createCluster(place: ClusterLocation, { bin }: Binaries): boolean {
   const initdb = spawnSync(
     path.join(bin, 'initdb'),
     ['-D', draft, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...INITDB_LOCALE_OPTIONS],
-    {
-      encoding: 'utf8',
-      cwd: '/',
-      env: SERVER_ENV,
-      ...place.serverUser,
-    },
+    { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...place.serverUser },
   );
   try {
     if (initdb.status !== 0)

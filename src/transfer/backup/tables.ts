@@ -34,10 +34,7 @@ export async function listTables(client: Client): Promise<TableDescription[]> {
   return rows as TableDescription[];
 }
 
-/**
- * Returns the states of the sequences of identity columns. Sequences are not transactional, so this must be called after the rows were read; then the
- * states cover all their ids.
- */
+/** Returns the states of identity sequences. They are not transactional: call this after reading the rows, so that they cover all ids. */
 export async function listSequences(client: Client, tables: readonly TableDescription[]): Promise<SequenceState[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "table", a.attname AS "column", pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS "sequence"
