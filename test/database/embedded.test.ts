@@ -1,5 +1,5 @@
 /** The embedded database and its processes: concurrent openers, releases, kills, crashes and other users. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -372,6 +372,8 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
     // Without symbolic links, like a package whose install script npm has not run.
     filter: (file) => !fs.lstatSync(file).isSymbolicLink(),
   });
+  // As npm creates them with the umask 077.
+  execFileSync('chmod', ['-R', 'go=', modules]);
   const app = await startTestChild({ modules });
   const opened = await app.open(data());
   const home = fs.existsSync(path.join(data(), 'location')) ? fs.readFileSync(path.join(data(), 'location'), 'utf8').trim() : '';

@@ -58,6 +58,16 @@ function createLibraryLinks(root: string): void {
   }
 }
 
+/** Makes a folder readable, and its programs executable, for all users. The umask of the user who installed the package may have prevented that. */
+function makeReadable(folder: string): void {
+  fs.chmodSync(folder, 0o755);
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory()) makeReadable(file);
+    else if (entry.isFile()) fs.chmodSync(file, fs.statSync(file).mode & fs.constants.S_IXUSR ? 0o755 : 0o644);
+  }
+}
+
 /**
  * Copies the binaries next to the cluster, unless a copy of this version exists, and returns the path of the copy. The copy is renamed when complete,
  * so that an interrupted copy is never used. Copies of other versions are deleted.
@@ -73,9 +83,8 @@ function copyPackage(root: string, place: ClusterLocation): string {
   }
   const draft = `${copy}.${randomBytes(4).toString('hex')}`;
   fs.cpSync(path.join(root, 'native'), path.join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
-  fs.chmodSync(draft, 0o755);
-  fs.chmodSync(path.join(draft, 'native'), 0o755);
   createLibraryLinks(draft);
+  makeReadable(draft);
   try {
     fs.renameSync(draft, copy);
   } catch (error) {
