@@ -26,6 +26,7 @@ type Environment = Record<string, string>;
  */
 const environment = (own: Environment): Environment => ({
   PATH: process.env.PATH!,
+  ...(process.env.NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }),
   TMPDIR: os.tmpdir(),
   PORT: '0',
   MAX_LAG: 'off',
