@@ -47,6 +47,10 @@ const steps = [
 const requestedSteps = process.argv.slice(2);
 
 if (outdated().length > 0) {
+  if (!existsSync('node_modules/esbuild')) {
+    console.error('The build needs the development dependencies, which npm omits with NODE_ENV=production. Run `npm ci --include=dev`.');
+    process.exit(1);
+  }
   mkdirSync('dist', { recursive: true });
   const unlock = await lock('dist/.lock');
   // Checks again, because another build may have done the work in the meantime.
@@ -85,7 +89,7 @@ async function build({ name, inputs, run }) {
 }
 
 function digest(files) {
-  const hash = createHash('sha256').update(process.version);
+  const hash = createHash('sha256');
   for (const file of [...files, 'package-lock.json', 'scripts/build.mjs']) {
     hash.update(`\0${file}\0`).update(existsSync(file) ? readFileSync(file) : '');
   }

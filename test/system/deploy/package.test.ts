@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { builtinModules } from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { readConfig } from '../../../src/platform/config';
@@ -41,6 +42,20 @@ test('the package contains guides and deployment files, but no sources or tests'
   const folders = [...new Set(files.map(({ path: file }) => file.split('/')[0]))];
   expect(folders).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'deploy', 'docs', 'package.json', 'schema.graphql']));
   expect(folders.filter((folder) => ['bench', 'node_modules', 'scripts', 'src', 'test'].includes(folder!))).toEqual([]);
+});
+
+test('a build without the development dependencies says which command installs them', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-build-'));
+  try {
+    fs.cpSync(path.join(root, 'scripts'), path.join(folder, 'scripts'), { recursive: true });
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The build needs the development dependencies.*`npm ci --include=dev`\.\n$/),
+    ]);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
 });
 
 test('compose.yaml sets only documented settings to valid values', () => {
