@@ -109,7 +109,8 @@ test('kills an image process that hangs and accepts the next image', async () =>
   expect(result.ms).toBeLessThan(answerLimitMs + 3 * TIMEOUT_MS);
   expect(aliveMs).toBeLessThan(LIVENESS_LIMIT_MS);
   expect((await upload(content, 'after.png')).status).toBe(201);
-  expect(imageProcesses()).not.toContain(hung);
+  // A killed process needs CPU time to exit, and this one has a low priority.
+  await until('the process has ended', () => !imageProcesses().includes(hung!));
 });
 
 test('accepts an image after the image processes have been killed', async () => {
