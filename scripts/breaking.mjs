@@ -57,7 +57,8 @@ function newlyRequired(before, after) {
 }
 
 const [before, after] = release ? [release.text, readFileSync('schema.graphql', 'utf8')].map((text) => buildSchema(text)) : [];
-const changes = release ? await diff(before, after) : [];
+/** Changes other than those of descriptions. */
+const changes = release ? (await diff(before, after)).filter(({ type }) => !type.includes('DESCRIPTION')) : [];
 const breaking = [
   ...changes.filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking).map(({ message }) => message),
   ...(release ? newlyRequired(before, after) : []),

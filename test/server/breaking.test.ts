@@ -79,6 +79,11 @@ describe('check:breaking with a release tag', () => {
     expect(runCheck()).toEqual({ status: 0, said: 'schema: 1 changes since v1.0.0, 0 of them breaking\n' });
   });
 
+  it('does not count changed descriptions', () => {
+    write('schema.graphql', '"The root." type Query { name: String, "In bytes." size: Int }');
+    expect(runCheck()).toEqual({ status: 0, said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n' });
+  });
+
   it('fails for a removed field unless schema.breaking.json lists it with a reason', () => {
     write('schema.graphql', 'type Query { name: String }');
     expect(runCheck()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of v1.0.0: ${REMOVED}`) });
