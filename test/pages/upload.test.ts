@@ -20,6 +20,16 @@ async function upload(size: number, after: Record<string, string> = {}, csrfToke
   return visitor.send('POST', LIST, form);
 }
 
+it('lets browsers offer files of all formats that the server accepts', async () => {
+  await fitgraph.user('ann');
+  const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+  await visitor.signIn('ann');
+  const { text } = await visitor.get(LIST);
+  const [, accept] = /<input type="file" id="wpost-image"[^>]* accept="([^"]*)"/.exec(text)!;
+  const formats = ['avif', 'gif', 'jpeg', 'png', 'tiff', 'webp'];
+  expect(accept!.split(',').sort()).toEqual(formats.map((format) => `image/${format}`));
+});
+
 it('shows an error at the field of a file over the limit, and keeps the other values', async () => {
   const { status, text } = await upload(200 * KILOBYTE, { is_main: 'true' });
   expect(status).toBe(400);

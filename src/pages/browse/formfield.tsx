@@ -1,5 +1,6 @@
 /** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
 import type { JSX } from 'preact';
+import { IMAGE_FORMATS } from '../../files/formats';
 import { validationMessage, rangeText } from './validationmessages';
 import type { FormControl, StoredValue } from './view/viewmodel';
 import { formatControlValue } from './view/storedvalues';
@@ -30,6 +31,10 @@ const MAX_SINGLE_LINE_CHARACTERS = 120;
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 const TIME_PATTERN = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
 const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
+
+const ACCEPTED_IMAGE_TYPES = Object.values(IMAGE_FORMATS)
+  .map(({ mediaType }) => mediaType)
+  .join(',');
 
 type ValueCheck = (value: string) => boolean;
 const isNumber: ValueCheck = (value) => NUMBER_PATTERN.test(value);
@@ -166,7 +171,7 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
       </>
     );
   if (choices && !control.commaSeparated) return <Select {...props} />;
-  if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...commonAttributes} />;
+  if (kind === 'image') return <input type="file" id={id} name={key} accept={ACCEPTED_IMAGE_TYPES} {...commonAttributes} />;
   if (kind === 'string' && !isFilter && !singleLine && (maxLength === undefined || maxLength > MAX_SINGLE_LINE_CHARACTERS))
     return (
       <textarea id={id} name={key} {...commonAttributes}>
