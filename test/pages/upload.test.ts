@@ -1,6 +1,7 @@
 /** Uploads by form: files that are too large, and forms with other errors. */
 import fs from 'node:fs';
 import sharp from 'sharp';
+import { formatOfExtension } from '../../src/files/formats';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Visitor, type Page } from './visitor';
 
@@ -82,4 +83,21 @@ it('keeps values but requires the file again after an error in another field', a
   expect(saved.status).toBe(303);
   const { text } = await visitor.get(saved.headers.get('location')!);
   expect(text).toMatch(/\/media\/exercise-images\/\d+\/my_bench[^"]*\.png/);
+});
+
+it.each(['jfif', 'jpe', 'tif', 'avif'])('shows the thumbnail of an image that was uploaded as .%s', async (extension) => {
+  await fitgraph.user('ann');
+  const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+  await visitor.signIn('ann');
+  const image = sharp({ create: { width: 40, height: 30, channels: 3, background: '#0b6e4f' } });
+  const format = formatOfExtension(extension)!;
+  const form = new FormData();
+  form.append('csrfToken', await visitor.csrfToken());
+  form.append('exercise', '3');
+  form.append('image', new Blob([new Uint8Array(await image.toFormat(format).toBuffer())]), `plank.${extension}`);
+  const saved = await visitor.send('POST', LIST, form);
+  expect(saved.status).toBe(303);
+  const { text } = await visitor.get(saved.headers.get('location')!);
+  const [, thumbnail] = /<img src="(\/media\/[^"]*plank[^"]*)"/.exec(text)!;
+  expect((await fetch(fitgraph.url + thumbnail!)).headers.get('content-type')).toBe('image/jpeg');
 });

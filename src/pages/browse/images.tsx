@@ -1,4 +1,5 @@
 /** Images that a response refers to, as thumbnails. */
+import { IMAGE_EXTENSIONS } from '../../files/formats';
 import { mediaUrl, thumbnailPath } from '../../files/paths';
 import type { HtmlView } from './view/viewmodel';
 
@@ -13,7 +14,8 @@ interface Picture {
 
 const MAX_PICTURES = 40;
 const THUMBNAIL_SIZE = 160;
-const IMAGE_EXTENSION_PATTERN = /\.(png|jpe?g|gif|webp|avif|svg)$/i;
+/** Matches the file names of uploaded images, and of the drawings of muscles (SVG). */
+const IMAGE_EXTENSION_PATTERN = new RegExp(`\\.(${[...IMAGE_EXTENSIONS, 'svg'].join('|')})$`, 'i');
 
 const isObject = (value: unknown): value is Record<string, unknown> => value !== null && typeof value === 'object';
 
