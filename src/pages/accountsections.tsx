@@ -43,7 +43,10 @@ const TIMESTAMP_LENGTH_TO_MINUTE = 'YYYY-MM-DDThh:mm'.length;
 const formatTimestampToMinute = (timestamp: string) => timestamp.slice(0, TIMESTAMP_LENGTH_TO_MINUTE).replace('T', ' ');
 const formatDay = (timestamp: string) => timestamp.slice(0, 'YYYY-MM-DD'.length);
 
-function ActionForm(props: { action: string; visitor: Visitor; class?: string; children: ComponentChildren }) {
+export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
+
+/** Form that performs an action of the API key page. */
+export function ActionForm(props: { action: KeyAction; visitor: Visitor; class?: string; children: ComponentChildren }) {
   const { action, visitor, children } = props;
   return (
     <form method="post" action={API_KEY_PAGE_PATH} class={props.class ?? 'inline'}>

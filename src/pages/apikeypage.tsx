@@ -1,6 +1,6 @@
 /** API key page: the key, usage examples, access tokens, sessions and security events. Replacing the key has a confirmation page. */
-import type { ComponentChildren } from 'preact';
 import {
+  ActionForm,
   SecurityEventSection,
   NewTokenNotice,
   SessionSection,
@@ -12,8 +12,6 @@ import {
 import { CopyButton, CopyScript } from './copybutton';
 import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
 import { renderPage, type Crumb, type Visitor } from './layout';
-
-export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
 
 export interface ApiKey {
   id: string;
@@ -42,18 +40,6 @@ const EXAMPLE_QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { d
 
 const maskToken = (token: string) => token.slice(0, UNMASKED_KEY_CHARACTERS) + '•'.repeat(token.length - UNMASKED_KEY_CHARACTERS);
 
-function ActionForm(props: { action: KeyAction; replacedKeyId?: string; visitor: Visitor; children: ComponentChildren }) {
-  const { action, replacedKeyId, visitor, children } = props;
-  return (
-    <form method="post" action={API_KEY_PAGE_PATH} class="row">
-      <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
-      <input type="hidden" name="action" value={action} />
-      {replacedKeyId !== undefined && <input type="hidden" name="replaced" value={replacedKeyId} />}
-      {children}
-    </form>
-  );
-}
-
 function ApiKeyDisplay({ apiKey: { token, created }, isRevealed, visitor }: { apiKey: ApiKey; isRevealed: boolean; visitor: Visitor }) {
   if (token === undefined)
     return (
@@ -70,7 +56,7 @@ function ApiKeyDisplay({ apiKey: { token, created }, isRevealed, visitor }: { ap
         {isRevealed ? (
           <CopyButton sourceId="key" label="Copy key" />
         ) : (
-          <ActionForm action="show" visitor={visitor}>
+          <ActionForm action="show" visitor={visitor} class="row">
             <button class="plain">Show key</button>
           </ActionForm>
         )}
@@ -117,7 +103,7 @@ export function renderKeyPage({ visitor, baseUrl, key, isRevealed, notice, token
         ) : (
           <>
             <p>You have no API key yet.</p>
-            <ActionForm action="make" visitor={visitor}>
+            <ActionForm action="make" visitor={visitor} class="row">
               <button>Create key</button>
             </ActionForm>
           </>
@@ -152,7 +138,8 @@ export function renderReplaceKeyPage(visitor: Visitor, key: ApiKey): string {
       <>
         <h1>Replace the API key?</h1>
         <p class="alert">The current key stops working immediately. Every app and program that uses it needs the new key.</p>
-        <ActionForm action="replace" replacedKeyId={key.id} visitor={visitor}>
+        <ActionForm action="replace" visitor={visitor} class="row">
+          <input type="hidden" name="replaced" value={key.id} />
           <button class="danger">Replace key</button>
           <a class="button plain" href={API_KEY_PAGE_PATH}>
             Cancel

@@ -3,9 +3,9 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import type { RequestContext } from '../request/requestcontext';
 import { InvalidInput } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
-import { TOKEN_LIFETIME_CHOICES, type RejectedTokenForm } from './accountsections';
+import { TOKEN_LIFETIME_CHOICES, type KeyAction, type RejectedTokenForm } from './accountsections';
 import { sendPage, formFieldText, formFieldTexts, type FormValues } from './htmlresponse';
-import { renderKeyPage, renderReplaceKeyPage, type KeyAction, type KeyPageProps } from './apikeypage';
+import { renderKeyPage, renderReplaceKeyPage, type KeyPageProps } from './apikeypage';
 import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
 import { PAGE_HEADERS } from './securityheaders';
 
