@@ -86,7 +86,9 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
       )}
       {(isTooLong || omittedCount > 0) && (
         <p class="help">
-          {isTooLong ? 'The JSON is too long for this page: see ' : `${omittedCount} more rows of this page are in `}
+          {isTooLong
+            ? 'The JSON is too long for this page: see '
+            : `${omittedCount} more ${omittedCount === 1 ? 'row of this page is' : 'rows of this page are'} in `}
           <a href={urlWithChangedQuery(view, { format: 'json', indent: '2' })}>the full response</a>.
         </p>
       )}

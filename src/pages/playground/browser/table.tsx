@@ -50,7 +50,8 @@ export function TableView({ table, arrangement, onChange }: Props) {
         />
         <ColumnVisibility table={table} arrangement={arrangement} onChange={onChange} />
         <p className="hint" role="status">
-          {rows.length === table.rows.length ? `${rows.length} rows` : `${rows.length} of ${table.rows.length} rows`}
+          {rows.length < table.rows.length && `${rows.length} of `}
+          {table.rows.length === 1 ? '1 row' : `${table.rows.length} rows`}
         </p>
       </div>
       <div className="scroll" role="region" aria-label="Table" tabIndex={0}>
