@@ -58,7 +58,7 @@ function ExampleRequest({ id, title, example }: { id: string; title: string; exa
   );
 }
 
-function SignInHint({ visitor }: { visitor: Visitor }) {
+function SignInHint({ visitor, hasDemoAccount }: { visitor: Visitor; hasDemoAccount: boolean }) {
   if (visitor.username !== undefined)
     return (
       <p>
@@ -67,14 +67,20 @@ function SignInHint({ visitor }: { visitor: Visitor }) {
     );
   return (
     <p>
-      <a href="/login">Sign in</a> to see and edit your own data. A new server has the account <code>demo</code> with a year of training and
-      nutrition data. The server printed its password when it first started; <code>npm run fitgraph -- user password demo --new</code> sets
-      a new one. No account yet? See <a href="/register">how to get one</a>.
+      <a href="/login">Sign in</a> to see and edit your own data.{' '}
+      {hasDemoAccount && (
+        <>
+          A new server has the account <code>demo</code> with a year of training and nutrition data. The server printed its password when it
+          first started; <code>npm run fitgraph -- user password demo --new</code> sets a new one.{' '}
+        </>
+      )}
+      No account yet? See <a href="/register">how to get one</a>.
     </p>
   );
 }
 
-export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: RequestExamples): string {
+/** Renders the page. `hasDemoAccount`: whether the first start of the server has created the demo account, as it does except in production. */
+export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: RequestExamples, hasDemoAccount: boolean): string {
   return renderPage({
     title: 'Training, nutrition and body weight as data',
     visitor,
@@ -96,7 +102,7 @@ export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: R
                 Try a query
               </a>
             </p>
-            <SignInHint visitor={visitor} />
+            <SignInHint visitor={visitor} hasDemoAccount={hasDemoAccount} />
           </div>
           <Picture figure={figure} />
         </div>

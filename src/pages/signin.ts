@@ -4,6 +4,7 @@ import express, { type ErrorRequestHandler, type Request, type RequestHandler, t
 import { GraphQLError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 import { isTransientError } from '../core/model/errors';
+import type { Config } from '../platform/config';
 import { limitBody } from '../platform/bodylimit';
 import { sendPage, formFieldText } from './htmlresponse';
 import type { PrepareOperation } from '../rest/endpoints';
@@ -38,9 +39,9 @@ const parseForm: RequestHandler = (request, response, next) =>
 
 type ContextOf = (request: IncomingMessage) => RequestContext;
 
-export function signInRoutes(contextOf: ContextOf, prepare: PrepareOperation): Router {
+export function signInRoutes(contextOf: ContextOf, prepare: PrepareOperation, { production }: Pick<Config, 'production'>): Router {
   const router = express.Router({ caseSensitive: true });
-  new SignInPages(contextOf, exampleLoader(prepare)).addRoutes(router);
+  new SignInPages(contextOf, exampleLoader(prepare), !production).addRoutes(router);
   return router;
 }
 
@@ -48,6 +49,7 @@ class SignInPages {
   constructor(
     private readonly contextOf: ContextOf,
     private readonly loadExamples: ReturnType<typeof exampleLoader>,
+    private readonly hasDemoAccount: boolean,
   ) {}
 
   addRoutes(router: Router): void {
@@ -79,12 +81,9 @@ class SignInPages {
 
   private async sendLandingPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
-    const context = this.contextOf(request);
-    sendPage(
-      response,
-      200,
-      renderLandingPage(context.authentication.pageVisitor(), await this.loadExamples(context.resolverContext, context.info.baseUrl)),
-    );
+    const { authentication, resolverContext, info } = this.contextOf(request);
+    const examples = await this.loadExamples(resolverContext, info.baseUrl);
+    sendPage(response, 200, renderLandingPage(authentication.pageVisitor(), examples, this.hasDemoAccount));
   }
 
   private async sendRegisterPage(request: Request, response: Response): Promise<void> {

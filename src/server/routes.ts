@@ -110,7 +110,7 @@ function addPages(app: Express, { services, executor, restExecutor, prepare, con
   const { config, media } = services;
   // HTML pages declare that they have no icon, but browsers still request one when they display JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
-  app.use(signInRoutes(contexts.get, prepare));
+  app.use(signInRoutes(contexts.get, prepare, config));
   app.use(tabRoutes());
   app.use(autocompleteRoutes(restExecutor.schema, prepare, contexts.get));
   app.use(playgroundRoutes(contexts.get, config, executor.schema));

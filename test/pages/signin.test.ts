@@ -274,7 +274,17 @@ it('sends security headers with every page', async () => {
 it('explains on the registration page that only the operator creates users', async () => {
   const { text } = await fitgraph.anonymous.send('GET', '/register');
   expect(text).toContain('This server has no self-registration.');
-  expect(text).toContain('npm run fitgraph -- user create');
+  expect(text).toContain('fitgraph user create');
+});
+
+it('mentions the demo account on the landing page, except in production', async () => {
+  const production = await Fitgraph.start({ environment: { NODE_ENV: 'production' }, sameDatabaseAs: fitgraph });
+  try {
+    const mentionsDemo = async ({ anonymous }: Fitgraph) => (await anonymous.send('GET', '/')).text.includes('<code>demo</code>');
+    expect(await Promise.all([fitgraph, production].map(mentionsDemo))).toEqual([true, false]);
+  } finally {
+    await production.stop();
+  }
 });
 
 it.each([
