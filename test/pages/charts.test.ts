@@ -171,3 +171,19 @@ it('draws at most five lines and says how many more there are', async () => {
   await log(bases[5]!.id);
   expect(await hidden()).toEqual([5, '1 more hidden']);
 });
+
+it.each([
+  ['0001-01-01', '9999-12-31', ['2000', '4000', '6000', '8000']],
+  ['0100-01-01', '9999-12-31', ['2000', '4000', '6000', '8000']],
+  ['1202-03-04', '2026-03-04', ['1300', '1400', '1500', '1600', '1700', '1800', '1900', '2000']],
+])('draws values from %s to %s', async (first, last, labels) => {
+  const person = await fitgraph.user(`since-${first}`);
+  for (const [date, weight] of [
+    [first, '80'],
+    [last, '81'],
+  ])
+    expect((await person.post('/weightentry/', { date, weight })).status).toBe(201);
+  const { text } = await person.withHeaders({ Accept: 'text/html' }).get('/weightentry/?days=0');
+  expect(text).toContain(`aria-label="Weight in kg. 2 values from ${first} to ${last}, between 80 and 81 kg."`);
+  expect(daysBelow(text)).toEqual(labels);
+});

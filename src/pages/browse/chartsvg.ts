@@ -5,7 +5,7 @@
 import { init } from 'echarts/dist/echarts.min.js';
 import type { ChartLine, Point, TimeChart } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
-import { ticksOf } from './ticks';
+import { parseLocalMoment, ticksOf } from './ticks';
 
 export interface RenderedChart {
   svg: string;
@@ -132,7 +132,7 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
       return {
         name: line.name,
         type: 'line',
-        data: line.points,
+        data: line.points.map(([moment, number]) => [parseLocalMoment(moment).getTime(), number]),
         symbol: 'circle',
         symbolSize: 5,
         showSymbol: points.length <= MAX_POINTS_WITH_SYMBOLS || line.points.length === 1,
