@@ -29,6 +29,9 @@ it('lets browsers offer files of all formats that the server accepts', async () 
   const [, accept] = /<input type="file" id="wpost-image"[^>]* accept="([^"]*)"/.exec(text)!;
   const formats = ['avif', 'gif', 'jpeg', 'png', 'tiff', 'webp'];
   expect(accept!.split(',').sort()).toEqual(formats.map((format) => `image/${format}`));
+  expect(text).toContain('Accepted formats: JPEG, PNG, GIF, WEBP, TIFF, AVIF.');
+  // The help text of the REST API, which the pages show in the JSON of OPTIONS only.
+  expect(text.match(/Only PNG and JPEG formats are supported/g)).toHaveLength(1);
 });
 
 it('shows an error at the field of a file over the limit, and keeps the other values', async () => {

@@ -10,6 +10,7 @@ import {
   type FieldKind,
 } from '../../../contract/metadata';
 import { toSnakeCase } from '../../../contract/casing';
+import { IMAGE_FORMATS } from '../../../files/formats';
 import { fieldLabelOf } from './labels';
 import type { FormControl } from './viewmodel';
 
@@ -30,6 +31,9 @@ function relationProperties({ relation }: FieldMetadata, relationChoicesOf: Find
   return isSingle ? relationChoices : { ...relationChoices, searchType: undefined };
 }
 
+/** Replaces the help text of the REST API, which names only two of the accepted formats. */
+const IMAGE_HELP = `Accepted formats: ${Object.keys(IMAGE_FORMATS).join(', ').toUpperCase()}.`;
+
 export function writeControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: FindRelationChoices): FormControl[] {
   return fields
     .filter((field) => !field.restReadOnly && !field.hidden)
@@ -38,7 +42,7 @@ export function writeControlsOf(fields: readonly FieldMetadata[], relationChoice
       label: fieldLabelOf(field),
       kind: field.kind,
       required: isRequired(field) && field.kind !== 'boolean',
-      help: field.help,
+      help: field.kind === 'image' ? IMAGE_HELP : field.help,
       ...limitsOf(field),
       choices: field.choices,
       ...(field.relation && { multiple: field.relation.many, ...relationProperties(field, relationChoicesOf, !field.relation.many) }),
