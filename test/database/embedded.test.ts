@@ -390,6 +390,15 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
         .filter((entry) => entry.startsWith('binaries-'))
         .map((entry) => fs.statSync(path.join(home, entry)).ino);
     const copied = binaries();
+    // As a version that kept the modes has left them.
+    execFileSync('chmod', [
+      '-R',
+      'go=',
+      path.join(
+        home,
+        fs.readdirSync(home).find((entry) => entry.startsWith('binaries-'))!,
+      ),
+    ]);
     expect((await app.open(data())).error).toBeUndefined();
     // The binaries are not copied again.
     expect(binaries()).toEqual(copied);

@@ -75,7 +75,11 @@ function makeReadable(folder: string): void {
 function copyPackage(root: string, place: ClusterLocation): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(place.parentFolder, `binaries-${version}`);
-  if (fs.existsSync(copy)) return copy;
+  if (fs.existsSync(copy)) {
+    // Copies made by earlier versions may be readable only for root.
+    if (process.getuid?.() === 0) makeReadable(copy);
+    return copy;
+  }
   for (const name of fs.readdirSync(place.parentFolder)) {
     // Deletes copies of other versions. Unfinished copies of this version are kept, because another process may be making one now.
     if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copy)}.`))
