@@ -39,9 +39,10 @@ const parseForm: RequestHandler = (request, response, next) =>
 
 type ContextOf = (request: IncomingMessage) => RequestContext;
 
-export function signInRoutes(contextOf: ContextOf, prepare: PrepareOperation, { production }: Pick<Config, 'production'>): Router {
+export function signInRoutes(contextOf: ContextOf, prepare: PrepareOperation, config: Pick<Config, 'production' | 'databaseUrl'>): Router {
   const router = express.Router({ caseSensitive: true });
-  new SignInPages(contextOf, exampleLoader(prepare), !production).addRoutes(router);
+  const hasDemoAccount = !config.production && config.databaseUrl === undefined;
+  new SignInPages(contextOf, exampleLoader(prepare), hasDemoAccount).addRoutes(router);
   return router;
 }
 

@@ -277,13 +277,16 @@ it('explains on the registration page that only the operator creates users', asy
   expect(text).toContain('fitgraph user create');
 });
 
-it('mentions the demo account on the landing page, except in production', async () => {
-  const production = await Fitgraph.start({ environment: { NODE_ENV: 'production' }, sameDatabaseAs: fitgraph });
+it.each([
+  ['in production', { NODE_ENV: 'production' }],
+  ['with an external database', { DATABASE_URL: 'postgres://fitgraph@localhost/fitgraph' }],
+])('mentions the demo account on the landing page, except %s', async (_case, environment) => {
+  const other = await Fitgraph.start({ environment, sameDatabaseAs: fitgraph });
   try {
     const mentionsDemo = async ({ anonymous }: Fitgraph) => (await anonymous.send('GET', '/')).text.includes('<code>demo</code>');
-    expect(await Promise.all([fitgraph, production].map(mentionsDemo))).toEqual([true, false]);
+    expect(await Promise.all([fitgraph, other].map(mentionsDemo))).toEqual([true, false]);
   } finally {
-    await production.stop();
+    await other.stop();
   }
 });
 
