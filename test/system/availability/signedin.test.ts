@@ -8,6 +8,8 @@ const ROUNDS = 10;
 const MAX_P95_MS = 1_000;
 /** On a busy machine latency may grow by this factor over that without the attack. */
 const MAX_GROWTH = 10;
+/** Writes until one must have succeeded. */
+const MAX_WRITES = 20;
 
 let siege: Siege;
 let bea: string;
@@ -141,12 +143,22 @@ test('serves other clients while 100 subscriptions of a user receive large write
     await until('each stream has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
     expect(streams.filter(isRejected)).toHaveLength(5);
     const before = streams.reduce((sum, { received }) => sum + events(received()), 0);
+    const replies: Reply[] = [];
+    const write = async () => replies.push(await graphql(siege.base, bulk(1), { input }, attacker()));
+    const hasWritten = () => replies.some(({ status }) => status === 200);
     await expectOthersServed(async (isOver) => {
       while (!isOver()) {
-        await graphql(siege.base, bulk(1), { input }, attacker());
+        await write();
         await sleep(100);
       }
     });
+    // A busy server may have shed all writes of the short attack.
+    while (!hasWritten() && replies.length < MAX_WRITES) {
+      await sleep(1_000);
+      await write();
+    }
+    for (const { status } of replies) expect([200, 429, 503]).toContain(status);
+    expect(hasWritten()).toBe(true);
     await until('the streams receive changes', () => streams.reduce((sum, { received }) => sum + events(received()), 0) > before);
   } finally {
     for (const { end } of streams) end();
