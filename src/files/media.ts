@@ -14,6 +14,7 @@ import {
   buildTruncatedPath,
   isMediaPath,
   looksLikeThumbnail,
+  parseThumbnailPath,
   thumbnailPath,
   THUMBNAIL_SPECS,
 } from './paths';
@@ -151,8 +152,14 @@ export class Media {
     return false;
   }
 
+  /** Whether the file is a thumbnail of another one. Thumbnails of thumbnails of thumbnails would let anybody fill the file store. */
+  private async isThumbnail(path: string): Promise<boolean> {
+    const original = parseThumbnailPath(path)?.image;
+    return original !== undefined && this.exists(original);
+  }
+
   private async writeThumbnail(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
-    if (png && !(await this.hasPngThumbnails(image))) return false;
+    if ((await this.isThumbnail(image)) || (png && !(await this.hasPngThumbnails(image)))) return false;
     const write = (from: string) =>
       this.files
         .write(path, (localPath) => imageWorkerPool.writeThumbnail(image, from, localPath, THUMBNAIL_SPECS.get(alias)!, png))

@@ -78,6 +78,24 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
     }
   });
 
+  test('creates no thumbnails of thumbnails', async () => {
+    await put('chain.png', picture);
+    const names = [
+      'chain.png.400x400_q85.jpg',
+      'chain.png.400x400_q85.jpg.80x80_q85.jpg',
+      'chain.png.400x400_q85.jpg.80x80_q85_crop-smart.png',
+    ];
+    const statuses: number[] = [];
+    for (const name of names) statuses.push((await ask(name)).status);
+    expect(statuses).toEqual([200, 404, 404]);
+    expect((await files().listFiles(FOLDER)).filter((name) => name.startsWith('chain')).sort()).toEqual(['chain.png', names[0]]);
+  });
+
+  test('creates thumbnails of an image that is named like a thumbnail of a missing image', async () => {
+    await put('missing.png.400x400_q85.jpg', picture);
+    expect((await ask('missing.png.400x400_q85.jpg.80x80_q85.jpg')).status).toBe(200);
+  });
+
   test('creates a thumbnail once for concurrent first requests and keeps it', async () => {
     const name = 'a.png.200x200_q85_crop-smart.jpg';
     expect(await files().listFiles(FOLDER)).not.toContain(name);
