@@ -99,6 +99,29 @@ it('shows the values of each day below the chart, and the exercises in a legend'
   expect(text).toMatch(/<ul class="legend"[^>]*><li style="--ink:var\(--accent\)">Squat<\/li><li style="--ink:var\(--link\)">Bench press</);
 });
 
+it('draws a line for each of two exercises with the same name', async () => {
+  const eve = await fitgraph.user('eve');
+  // The catalogue contains the same exercise in several languages, sometimes under the same name.
+  await fitgraph.sql(
+    `INSERT INTO "exercise" ("id", "uuid", "name", "status", "description", "language_id", "exercise_base_id")
+     SELECT 900, gen_random_uuid(), "name", "status", "description", "language_id", "exercise_base_id" FROM "exercise" WHERE "name" = 'Squat'`,
+  );
+  const { id: workout } = (await eve.post('/workout/', { comment: 'Legs' })).body;
+  for (const [exercise, date, weight] of [
+    [1, '2025-01-01', '50'],
+    [1, '2025-01-08', '65.5'],
+    [900, '2025-01-08', '80'],
+  ])
+    expect((await eve.post('/workoutlog/', { workout, exercise, date, weight, weight_unit: 1, reps: 5 })).status).toBe(201);
+  const { text } = await eve.withHeaders({ Accept: 'text/html' }).get('/workoutlog/');
+  await fitgraph.sql('DELETE FROM "exercise" WHERE "id" = 900');
+  expect(rowsBelow(text)).toEqual([
+    ['2025-01-08', '65.5', '80'],
+    ['2025-01-01', '50', ''],
+  ]);
+  expect(text).toMatch(/<ul class="legend"[^>]*><li[^>]*>Squat \(1\)<\/li><li[^>]*>Squat \(900\)</);
+});
+
 /** Extracts the day labels of the charts of a page. */
 const daysBelow = (text: string) =>
   [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)]

@@ -100,18 +100,20 @@ function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): st
   return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
 }
 
-/** Groups the rows into lines. If a day has several values, the largest is drawn. */
+/** Groups the rows into lines. If a day has several values, the largest is drawn. Lines of the same name are told apart by the id of their row. */
 function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields, rows: readonly Row[]): ChartLine[] {
-  const lines = new Map<string, Map<string, number>>();
+  const lines = new Map<string, { name: string; points: Map<string, number> }>();
   for (const row of rows) {
-    const name = lineField ? valueLabel(type, lineField, row) : '';
+    const id = lineField ? String(row[lineField.name] as string | number) : '';
+    let line = lines.get(id);
+    if (!line) lines.set(id, (line = { name: lineField ? valueLabel(type, lineField, row) : '', points: new Map() }));
     const moment = formatDateTime(String(row[day.name]), day.kind).slice(0, DATE_LENGTH);
-    const points = lines.get(name) ?? new Map<string, number>();
-    points.set(moment, Math.max(points.get(moment) ?? -Infinity, Number(row[value.name])));
-    lines.set(name, points);
+    line.points.set(moment, Math.max(line.points.get(moment) ?? -Infinity, Number(row[value.name])));
   }
-  const namedLines = [...lines].map(([name, points]) => ({
-    ...(lineField && { name }),
+  const countByName = new Map<string, number>();
+  for (const { name } of lines.values()) countByName.set(name, (countByName.get(name) ?? 0) + 1);
+  const namedLines = [...lines].map(([id, { name, points }]) => ({
+    ...(lineField && { name: countByName.get(name)! > 1 ? `${name} (${id})` : name }),
     points: [...points].sort(([a], [b]) => (a < b ? -1 : 1)),
   }));
   return namedLines.sort((a, b) => b.points.length - a.points.length);
