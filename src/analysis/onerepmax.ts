@@ -18,7 +18,7 @@ import {
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
-import { columnIn, createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
+import { columnIsOneOf, createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
@@ -168,7 +168,7 @@ export class OneRepMaxResolver {
   ): Promise<string | null> {
     const loadEstimates = async (ids: readonly unknown[]) => {
       const { bind, values } = createParameterBinder();
-      const logs = workoutLogsSql(null, context, bind, undefined, [columnIn('id', ids)]);
+      const logs = workoutLogsSql(null, context, bind, undefined, [columnIsOneOf('id', ids)]);
       const rows = await context.session.query(
         `SELECT l."id", ${roundInUnitSql(unit, oneRepMaxSql(formula, 'l'))} AS "value" FROM (${logs}) l`,
         values,

@@ -32,7 +32,7 @@ function findNewerMigrations(rows: readonly AppliedMigration[]): AppliedMigratio
   return rows.filter(({ name }) => unknownMigrations.has(name));
 }
 
-/** Returns the newest of the given migrations of newer versions that this version does not support; undefined if it supports all of them. */
+/** Returns the first of the given migrations, which newer versions have applied, whose schema this version does not support. */
 const findUnsupportedMigration = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
   newer.find(({ oldestVersion }) => oldestVersion === null || !isVersionAtLeast(VERSION, oldestVersion));
 

@@ -13,7 +13,7 @@ import type { Executor } from '../core/operation/executor';
 import type { Config } from '../platform/config';
 import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 import { VALIDATION_OPTIONS } from './parseddocument';
-import { responsePolicyPlugin, stringifyResult, type ApolloContext } from './responsepolicy';
+import { graphqlResponsePlugin, stringifyResult, type ApolloContext } from './responsepolicy';
 
 /** Headers that protect GET requests from cross-site request forgery: browsers send them to another origin only after a CORS preflight request. */
 const CSRF_PREVENTION_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
@@ -65,7 +65,7 @@ export async function createApolloServer(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      responsePolicyPlugin(executor, maxResponse),
+      graphqlResponsePlugin(executor, maxResponse),
     ],
   };
   const server = new ApolloServer<ApolloContext>(options);

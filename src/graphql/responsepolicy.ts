@@ -29,7 +29,7 @@ const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIM
 
 type ResponseHead = GraphQLRequestContext<BaseContext>['response']['http'];
 
-export const responsePolicyPlugin = (executor: Executor, maxResponse: number): ApolloServerPlugin<ApolloContext> => ({
+export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): ApolloServerPlugin<ApolloContext> => ({
   requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
     request.operationName ||= undefined;

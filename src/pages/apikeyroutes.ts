@@ -4,7 +4,7 @@ import type { RequestContext } from '../request/requestcontext';
 import { InvalidInput } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
 import { TOKEN_LIFETIME_CHOICES, type KeyAction, type RejectedTokenForm } from './accountsections';
-import { sendPage, formFieldText, formFieldTexts, type FormValues } from './htmlresponse';
+import { sendPage, submittedText, submittedTexts, type FormValues } from './htmlresponse';
 import { renderKeyPage, renderReplaceKeyPage, type KeyPageProps } from './apikeypage';
 import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
 import { PAGE_HEADERS } from './securityheaders';
@@ -26,9 +26,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 async function createToken(values: FormValues, context: RequestContext): Promise<ActionResult> {
   const form = {
-    name: formFieldText(values, 'name') ?? '',
-    scopes: formFieldTexts(values, 'scope'),
-    days: formFieldText(values, 'days') ?? '',
+    name: submittedText(values, 'name') ?? '',
+    scopes: submittedTexts(values, 'scope'),
+    days: submittedText(values, 'days') ?? '',
   };
   const days = TOKEN_LIFETIME_CHOICES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIME_CHOICES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
@@ -82,10 +82,10 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     const context = await requireSignIn(request, response);
     if (!context) return;
     const values = request.body as FormValues;
-    const action = formFieldText(values, 'action') as KeyAction | undefined;
+    const action = submittedText(values, 'action') as KeyAction | undefined;
     if (action === 'create-token') return sendKeyPage(context, response, false, await createToken(values, context));
     if (action === 'revoke-token')
-      return sendKeyPage(context, response, false, await revokeTokens(formFieldText(values, 'id') ?? '', context));
+      return sendKeyPage(context, response, false, await revokeTokens(submittedText(values, 'id') ?? '', context));
     if (action === 'revoke-tokens') return sendKeyPage(context, response, false, await revokeTokens(undefined, context));
     if (action === 'end-sessions') {
       await context.account.requireCredentialManager().endSessions();
@@ -96,7 +96,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     }
     const previousKey = await context.account.apiKey();
     if (action === 'make' && !previousKey) await context.account.renewApiKey();
-    if (action === 'replace') await context.account.renewApiKey(formFieldText(values, 'replaced') ?? '');
+    if (action === 'replace') await context.account.renewApiKey(submittedText(values, 'replaced') ?? '');
     const key = await context.account.apiKey();
     return sendKeyPage(context, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICES[action] });
   });

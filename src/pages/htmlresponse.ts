@@ -5,11 +5,11 @@ import { PAGE_HEADERS } from './securityheaders';
 export type FormValues = Record<string, unknown> | undefined;
 
 /** Returns all text values of a form field or query parameter. */
-export const formFieldTexts = (values: FormValues, name: string): string[] =>
+export const submittedTexts = (values: FormValues, name: string): string[] =>
   [values?.[name]].flat().filter((value): value is string => typeof value === 'string');
 
 /** Returns the last text value of a form field or query parameter; undefined if there is none. */
-export function formFieldText(values: FormValues, name: string): string | undefined {
+export function submittedText(values: FormValues, name: string): string | undefined {
   const value = values?.[name];
   const lastValue: unknown = Array.isArray(value) ? value.at(-1) : value;
   return typeof lastValue === 'string' ? lastValue : undefined;

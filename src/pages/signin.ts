@@ -6,7 +6,7 @@ import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 import { isTransientError } from '../core/model/errors';
 import type { Config } from '../platform/config';
 import { limitBody } from '../platform/bodylimit';
-import { sendPage, formFieldText } from './htmlresponse';
+import { sendPage, submittedText } from './htmlresponse';
 import type { PrepareOperation } from '../rest/endpoints';
 import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copybutton';
 import { exampleLoader } from './examples';
@@ -71,7 +71,7 @@ class SignInPages {
   }
 
   private authenticate(request: Request): Promise<boolean> {
-    return this.contextOf(request).authentication.authenticate(async () => formFieldText(request.body, 'csrfToken'));
+    return this.contextOf(request).authentication.authenticate(async () => submittedText(request.body, 'csrfToken'));
   }
 
   private async requireSignIn(request: Request, response: Response): Promise<RequestContext | undefined> {
@@ -93,7 +93,7 @@ class SignInPages {
   }
 
   private async sendLoginPage(request: Request, response: Response): Promise<void> {
-    const next = localRedirectPath(formFieldText(request.query, 'next'));
+    const next = localRedirectPath(submittedText(request.query, 'next'));
     if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
     // An existing token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginCsrfTokenOf(request.headers.cookie) ?? newLoginCsrfToken();
@@ -102,14 +102,14 @@ class SignInPages {
   }
 
   private async signIn(request: Request, response: Response): Promise<void> {
-    const next = localRedirectPath(formFieldText(request.body, 'next'));
+    const next = localRedirectPath(submittedText(request.body, 'next'));
     const csrfToken = loginCsrfTokenOf(request.headers.cookie);
-    if (csrfToken === undefined || !isSameLoginCsrfToken(csrfToken, formFieldText(request.body, 'csrfToken')))
+    if (csrfToken === undefined || !isSameLoginCsrfToken(csrfToken, submittedText(request.body, 'csrfToken')))
       return sendFormExpiredPage(response, next);
     const context = this.contextOf(request);
     // Surrounding whitespace is ignored, as in REST and GraphQL.
-    const username = (formFieldText(request.body, 'username') ?? '').trim();
-    const password = (formFieldText(request.body, 'password') ?? '').trim();
+    const username = (submittedText(request.body, 'username') ?? '').trim();
+    const password = (submittedText(request.body, 'password') ?? '').trim();
     try {
       const cookie = await context.authentication.startSession(await context.account.checkCredentials(username, password));
       response.append('Set-Cookie', cookie).append('Set-Cookie', loginCsrfCookie(undefined, context.authentication.usesSecureCookies));

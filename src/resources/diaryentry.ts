@@ -1,7 +1,7 @@
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import { ownerConditions } from '../core/access/access';
-import { columnIn, createParameterBinder, whereClause } from '../core/access/conditions';
+import { columnIsOneOf, createParameterBinder, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { DecimalField, defaultValues, Id, DateTimeField, TextField } from '../core/model/fields';
@@ -25,7 +25,7 @@ const MEAL_BELONGS_TO_PLAN_RULE: CrossFieldRule = {
   async violatedBy(rows, context) {
     const ids = rows.map(({ mealId }) => Number(mealId));
     const { bind, values } = createParameterBinder();
-    const where = whereClause([columnIn('id', ids), ...ownerConditions(Meal, context)], 't', bind);
+    const where = whereClause([columnIsOneOf('id', ids), ...ownerConditions(Meal, context)], 't', bind);
     const meals = await context.session.query(`SELECT t."id", t."plan_id" FROM "meal" t${where}`, values);
     const plans = new Map(meals.map((meal) => [meal.id as number, meal.plan_id as number]));
     return rows.map(({ planId }, index) => plans.get(ids[index]!) !== Number(planId));

@@ -4,7 +4,7 @@ import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { NOT_A_CHOICE } from '../contract/messages';
 import { visibleRowConditions } from '../core/access/access';
-import { columnIn, createParameterBinder, whereClause } from '../core/access/conditions';
+import { columnIsOneOf, createParameterBinder, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { invalidFieldsError, type FieldErrors } from '../core/model/errors';
@@ -233,7 +233,11 @@ export default class IngredientResolver extends crud(Ingredient) {
     const issues = limitViolationMessages(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, blank: true });
     if (issues.length) throw invalidFieldsError({ code: issues });
     const { bind, values } = createParameterBinder();
-    const where = whereClause([columnIn('code', equivalentBarcodes(code.trim())), ...visibleRowConditions(Ingredient, context)], 't', bind);
+    const where = whereClause(
+      [columnIsOneOf('code', equivalentBarcodes(code.trim())), ...visibleRowConditions(Ingredient, context)],
+      't',
+      bind,
+    );
     const languages = context.request.languages.flatMap((language) =>
       context.services.catalogue.rowsOf(Language).filter(({ shortName }) => shortName === language),
     );

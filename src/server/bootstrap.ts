@@ -19,7 +19,7 @@ export interface RunningApp {
   demoAccount?: DemoAccount;
   /** Whether there is no user account. Checked only in production. */
   hasNoAccounts: boolean;
-  /** Whether the catalogue is empty. The operator fills it in an external database by `fitgraph seed` or `fitgraph import`. */
+  /** Whether the catalogue is empty. That of an external database is filled only by the operator, with `fitgraph seed` or `fitgraph import`. */
   hasEmptyCatalogue: boolean;
   close(): Promise<void>;
 }

@@ -18,7 +18,7 @@ export class RequestContextStore {
   /** Returns the context that `create` has stored in the request. */
   readonly get = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT_KEY]!;
 
-  /** Creates a context with the GraphQL policies, for a WebSocket. It is not stored in the request, so `get` does not find it. */
+  /** Creates a context for a WebSocket, with the policies of the GraphQL API. It is not stored in the request, so `get` does not find it. */
   readonly createForWebSocket = (request: RequestHead): RequestContext => createRequestContext(this.services, request, 'graphql');
 
   /** Creates the context of a request and stores it in the request. */

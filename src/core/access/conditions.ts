@@ -29,7 +29,7 @@ export const columnEquals =
   (alias, bind) =>
     `${alias}."${column}" = ${bind(value)}`;
 
-export const columnIn =
+export const columnIsOneOf =
   (column: string, values: readonly unknown[]): SqlCondition =>
   (alias, bind) =>
     `${alias}."${column}" = ANY(${bind(values)})`;

@@ -16,7 +16,7 @@ interface DataVersion {
   /** Time just after `snapshot` was taken, by `performance.now()`. */
   takenAt: number;
   snapshot: string;
-  /** Version of the catalogue cache. */
+  /** Number that the catalogue cache had at that time. It counts the changes of the catalogue. */
   generation: number;
   /** Identifies the version in the keys of the `values` cache. */
   number: number;

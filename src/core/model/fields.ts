@@ -52,9 +52,9 @@ export interface FieldOptions<N extends boolean = boolean> {
   defaultsToProfileUnit?: boolean;
   /** REST key and database column, if they differ from the snake-case name. */
   storedAs?: string;
-  /** REST key, if it differs from the snake-case name but the database column does not. */
+  /** REST key, if it is not the name in snake case. The database column is, unless `column` is given. */
   rest?: string;
-  /** Database column, if it differs from the snake-case name but the REST key does not. */
+  /** Database column, if it is not the name in snake case. The REST key is, unless `rest` is given. */
   column?: string;
   hidden?: boolean;
   /** Whether REST derives the value from the parent row and therefore cannot sort by it. */

@@ -2,7 +2,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visibleRowConditions } from '../access/access';
-import { columnIn, createParameterBinder, conjunctionSql, type SqlCondition } from '../access/conditions';
+import { columnIsOneOf, createParameterBinder, conjunctionSql, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type EntityField, type RowFields, type RowOf } from '../model/fields';
 import { BatchLoader, type LoaderKey, type EventLoopPacing } from './batchloader';
@@ -41,7 +41,7 @@ async function readRowsByIds(
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const rows = await session.queryMaybeStale(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions]));
+  const rows = await session.queryMaybeStale(...selectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions]));
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }
@@ -58,7 +58,11 @@ async function readRowsByParents(
 ) {
   const parentField = fieldOf(entity, referenceField);
   const { bind, values } = createParameterBinder();
-  const where = conjunctionSql([columnIn(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
+  const where = conjunctionSql(
+    [columnIsOneOf(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions],
+    't',
+    bind,
+  );
   const terms = bindOrderTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
   const text = selectStatement({ columns, extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']], where, order: terms });
   const rowsByParent = new Map<LoaderKey, Row[]>(ids.map((id) => [id, []]));

@@ -2,7 +2,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';
-import { columnIn, createParameterBinder, conjunctionSql, columnEquals } from '../access/conditions';
+import { columnIsOneOf, createParameterBinder, conjunctionSql, columnEquals } from '../access/conditions';
 import type { Context } from '../context';
 import { notFoundError } from '../model/errors';
 import type { Entity } from '../model/fields';
@@ -17,7 +17,7 @@ const MAX_LIST_ROWS = 10_000;
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Promise<Map<number, Row>> {
-  const conditions = [columnIn('id', ids), ...visibleRowConditions(entity, context)];
+  const conditions = [columnIsOneOf('id', ids), ...visibleRowConditions(entity, context)];
   const rows = await context.session.queryMaybeStale(...selectRowsStatement(requiredRowColumns(entity, info, context), conditions));
   return new Map(rows.map((row) => [row.id as number, row]));
 }

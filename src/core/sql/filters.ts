@@ -139,7 +139,7 @@ function enumFilter({ name, type }: EnumDefinition, many: boolean): ClassType {
   return filter;
 }
 
-export const isSearchableText = (field: EntityField): boolean => filterInput(field) === StringFilter;
+export const isSearchableField = (field: EntityField): boolean => filterInput(field) === StringFilter;
 
 const addCondition = (Where: ClassType, key: string, type: TypeThunk, description: string) =>
   Field(type, { nullable: true, description })(Where.prototype, key);

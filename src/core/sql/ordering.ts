@@ -7,7 +7,7 @@ import { whereClause, type ParameterBinder, type SqlCondition } from '../access/
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
-import { isSearchableText } from './filters';
+import { isSearchableField } from './filters';
 import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
 import type { FieldKind } from '../../contract/metadata';
@@ -91,7 +91,7 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
     else addElement(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
-  if (fieldsOf(entity).some(isSearchableText))
+  if (fieldsOf(entity).some(isSearchableField))
     addElement(RELEVANCE, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
   InputType(name, { description: `A field of ${entity.name} and a sort direction.` })(Order);
   Extensions({ oneOf: true })(Order);

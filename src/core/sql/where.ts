@@ -4,7 +4,7 @@ import type { Context } from '../context';
 import { invalidArgumentError, truncateInput } from '../model/errors';
 import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
-import { isSearchableText, TextMode } from './filters';
+import { isSearchableField, TextMode } from './filters';
 import { parseRowId } from '../model/ids';
 import { parseNodeId, rejectOtherNodeType, resolveRowId } from '../model/node';
 import { fieldSqlExpression } from './expressions';
@@ -238,7 +238,7 @@ class WhereCompiler {
 /** Returns the searches at the top level of `where`. */
 function searchesOf(entity: Entity, where: Where): Search[] {
   return fieldsOf(entity).flatMap((field) => {
-    const text = isSearchableText(field) ? where[field.name]?.search : undefined;
+    const text = isSearchableField(field) ? where[field.name]?.search : undefined;
     return typeof text === 'string' && !text.includes('\0') ? [{ field, text }] : [];
   });
 }

@@ -1,7 +1,7 @@
 /** Rows that a mutation updates or deletes: checks that they exist, are writable and have the expected row versions (optimistic locking). */
 import type { Row } from '../../database/rows';
 import { contributorTableOf, visibleRowConditions, writableRowConditions } from '../access/access';
-import { columnIn, type SqlCondition } from '../access/conditions';
+import { columnIsOneOf, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { forbiddenError, InvalidInput, rowNotFoundIssue, throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
@@ -68,7 +68,7 @@ export async function requireRowsWritable(
   if (!contributorTableOf(entity)) return;
   const columns = columnSet(entity, [], context.policies.textOrder);
   const findIds = async (conditions: readonly SqlCondition[]) =>
-    idsOf(await context.session.query(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions])));
+    idsOf(await context.session.query(...selectRowsStatement(columns, [columnIsOneOf('id', ids), ...conditions])));
   requireRowsExist(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
   if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
 }

@@ -58,7 +58,7 @@ const valuesAfterWrite = ({ entity, id, currentValues, input, parent }: RowDraft
     : { ...currentValues, ...input };
 
 /** Returns the drafts whose rows another write has changed between reading and locking, and updates their current values. */
-export function refreshConcurrentlyChangedDrafts(drafts: readonly RowDraft[], rows: readonly Row[], fields: readonly string[]): RowDraft[] {
+export function refreshDraftsOfChangedRows(drafts: readonly RowDraft[], rows: readonly Row[], fields: readonly string[]): RowDraft[] {
   const lockedRows = new Map(rows.map((row) => [row.id as number, row]));
   return drafts.filter((draft) => {
     const row = lockedRows.get(draft.id!);

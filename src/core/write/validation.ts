@@ -2,7 +2,7 @@
 import { atMost, NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired } from '../../contract/metadata';
 import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
-import { columnIn } from '../access/conditions';
+import { columnIsOneOf } from '../access/conditions';
 import type { Context } from '../context';
 import type { RowDraft } from './drafts';
 import { InvalidInput, rowNotFoundIssue } from '../model/errors';
@@ -25,7 +25,7 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
   if (rowIds.length === 0) return [];
   if (resourceOf(entity)!.inMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
   const columns = columnSet(entity, [], context.policies.textOrder);
-  const rows = await context.session.query(...selectRowsStatement(columns, [columnIn('id', rowIds), ...conditions]));
+  const rows = await context.session.query(...selectRowsStatement(columns, [columnIsOneOf('id', rowIds), ...conditions]));
   return rows.map((row) => row.id as number);
 }
 

@@ -3,7 +3,7 @@
  * the number of rows.
  */
 import { ownerFieldValues, writableRowConditions } from '../access/access';
-import { columnIn } from '../access/conditions';
+import { columnIsOneOf } from '../access/conditions';
 import type { Context } from '../context';
 import { withRetries } from './retry';
 import { createUpdateDraft, createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
@@ -25,7 +25,7 @@ import {
   type WriteContext,
 } from './statements';
 import { resourceOf } from '../model/registry';
-import { refreshConcurrentlyChangedDrafts, fieldsOfAffectedRules } from './rules';
+import { refreshDraftsOfChangedRows, fieldsOfAffectedRules } from './rules';
 import {
   requireRowsExist,
   lockAndCheckRows,
@@ -210,7 +210,7 @@ async function updateDrafts(
       await runTransactionStartHooks(entity, drafts, writing);
       if (locksFirst) {
         const rows = await lockAndCheckRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
-        await revalidateRules(refreshConcurrentlyChangedDrafts(drafts, rows, fieldsOfRules), context);
+        await revalidateRules(refreshDraftsOfChangedRows(drafts, rows, fieldsOfRules), context);
       }
       const rows = drafts.map(({ id, input }): RowWithValues => ({ id: id!, values: { ...input } }));
       const updatedRows = await updateRowsOfEntity(entity, rows, preparedRows, writing);
@@ -252,7 +252,7 @@ async function missingRowIssues(entity: Entity, changes: readonly RowChange[], c
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const columns = columnSet(entity, fields, context.policies.textOrder);
   const rows = await context.session.query(
-    ...selectRowsStatement(columns, [columnIn('id', ids), ...writableRowConditions(entity, context)]),
+    ...selectRowsStatement(columns, [columnIsOneOf('id', ids), ...writableRowConditions(entity, context)]),
   );
   return new Map(rows.map((row) => [row.id as number, row]));
 }

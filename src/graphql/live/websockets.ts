@@ -12,7 +12,7 @@ import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
 import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
 
-/** Concurrent WebSockets of anonymous clients, in total and per client network. */
+/** Maximum number of concurrent WebSockets of anonymous clients, in total and per client network. */
 const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
 /** WebSocket close codes (https://www.iana.org/assignments/websocket). */
 const SERVICE_RESTART_CLOSE_CODE = 1012;

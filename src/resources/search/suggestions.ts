@@ -1,7 +1,7 @@
 /** Search hits, and the SQL statements that find them. */
 import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
 import { publishedRowConditions } from '../../core/access/access';
-import { columnIn, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
+import { columnIsOneOf, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
@@ -92,7 +92,7 @@ async function readExercises(
   context: Context,
 ): Promise<ExerciseHit[]> {
   const { bind, values } = createParameterBinder();
-  const where = whereClause([nameCondition, columnIn('language_id', languages), ...publishedRowConditions(Exercise)], 't', bind);
+  const where = whereClause([nameCondition, columnIsOneOf('language_id', languages), ...publishedRowConditions(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
@@ -122,7 +122,7 @@ async function readIngredients(nameCondition: SqlCondition, languages: readonly 
   // With an equality condition on a single language, an index returns the rows in the order of their names.
   const [language, ...otherLanguages] = languages;
   const inLanguages =
-    language !== undefined && otherLanguages.length === 0 ? columnEquals('language_id', language) : columnIn('language_id', languages);
+    language !== undefined && otherLanguages.length === 0 ? columnEquals('language_id', language) : columnIsOneOf('language_id', languages);
   const { bind, values } = createParameterBinder();
   const where = whereClause([nameCondition, inLanguages, ...publishedRowConditions(Ingredient)], 't', bind);
   const order = defaultOrder(Ingredient, context);

@@ -56,7 +56,7 @@ function textsAt(value: unknown, [name, ...rest]: FieldPath): string[] {
   return name === undefined ? [String(value as string | number)] : textsAt((value as Row)[name], rest);
 }
 
-/** Returns the text at the end of the path. Texts of several rows are joined: `Back Squat + Deadlift`. */
+/** Follows a path of fields from a row and returns the text that it leads to. Texts of several rows are joined: `Back Squat + Deadlift`. */
 function textAt(row: Row, path: string): string {
   const texts = [...new Set(textsAt(row, parseFieldPath(path)).filter(Boolean))];
   if (!path.includes(JOINED_LIST_SUFFIX)) return texts[0] ?? '';

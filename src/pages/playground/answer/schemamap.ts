@@ -34,7 +34,7 @@ function referencedTypeOf({ type }: GraphQLField<unknown, unknown>): { type: Gra
   return { type: namedType, isMany: isListType(getNullableType(type)) };
 }
 
-/** Returns the map of a schema. Types of rows are those that implement the interface `Node`, which has an id. */
+/** Returns the types of rows of a schema, which are those that implement the interface `Node`, and the relations between them. */
 export function schemaMapOf(schema: GraphQLSchema): SchemaMap {
   const node = schema.getType('Node');
   const rows = isInterfaceType(node) ? [...schema.getPossibleTypes(node)] : [];

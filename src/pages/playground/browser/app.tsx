@@ -5,7 +5,7 @@ import { GraphiQL, HISTORY_PLUGIN } from 'graphiql';
 import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
 import { ResultPanel } from './resultpanel';
-import { parseUrlRequest } from './urlrequest';
+import { parsePageUrlRequest } from './urlrequest';
 import { QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN } from './lazypanels';
 import { createFetcher } from './fetcher';
 import { QUESTIONS_PLUGIN } from './questions';
@@ -17,7 +17,7 @@ import { WELCOME_QUERY } from './welcome';
 const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label });
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
-const initialRequest = parseUrlRequest(new URL(location.href).searchParams);
+const initialRequest = parsePageUrlRequest(new URL(location.href).searchParams);
 const fetcher = createFetcher((run) => viewStateStore.update(viewStateStore.activeTabId, { run }));
 const plugins = [QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN, HISTORY_PLUGIN];
 

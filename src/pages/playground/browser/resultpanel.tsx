@@ -5,7 +5,7 @@ import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'rea
 import { RESULT_VIEWS } from '../answer/settings';
 import { resultListsOf, mainResultList, tableOf, type ResultList, type Table } from '../answer/table';
 import { massUnitsOf, DISPLAY_MASS_UNITS, convertMasses, type MassUnitByPath, type DisplayMassUnit } from '../answer/massunits';
-import type { UrlRequest } from './urlrequest';
+import type { PageUrlRequest } from './urlrequest';
 import { CostGauge } from './costgauge';
 import { Downloads } from './downloads';
 import { csrfToken } from './fetcher';
@@ -168,7 +168,7 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
 }
 
 /** Renders the panel. `urlRequest` is the request in the URL of the page. */
-export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined }) {
+export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undefined }) {
   const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
   );

@@ -4,7 +4,7 @@ import { parseShareParameters, type SharedRequest } from '../answer/sharelink';
 import { QUESTIONS } from '../questions/all';
 import { initialVariablesJsonOf } from './runquery';
 
-export interface UrlRequest extends SharedRequest {
+export interface PageUrlRequest extends SharedRequest {
   /**
    * Whether the request is run when the page is loaded. Only queries are run, and only if the link contains the settings of a table or chart, which
    * shows that its author has run the query.
@@ -20,7 +20,7 @@ function isQuery(query: string): boolean {
   }
 }
 
-export function parseUrlRequest(parameters: URLSearchParams): UrlRequest | undefined {
+export function parsePageUrlRequest(parameters: URLSearchParams): PageUrlRequest | undefined {
   const question = QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
   if (question)
     return { query: question.query, variables: initialVariablesJsonOf(question), view: 'chart', chart: question.chart, runsOnLoad: true };
