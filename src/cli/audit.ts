@@ -2,11 +2,9 @@
 import { ClientError } from '../core/model/errors';
 import type { EventKind } from '../auth/eventkinds';
 import { findEvents, type EventFilter, type SecurityEvent } from '../auth/securityevents';
-import { withDatabase, printLine } from './commandcontext';
+import { withDatabase, printLine, replaceControlCharacters } from './commandcontext';
 
 const PAGE_SIZE = 1_000;
-/** Replaces control characters, so that logged text cannot control the terminal. */
-const replaceControlCharacters = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');
 
 function formatEvent({ occurredAt, kind, userId, username, address, operator, detail, wasTruncated }: SecurityEvent): string {
   const account = username ?? (userId === null ? '-' : `#${userId}`);

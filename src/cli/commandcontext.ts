@@ -76,6 +76,9 @@ export async function requireNoServers(database: Database, consequence: string, 
 /** Formats a count with its noun: `1 row`, `2 rows`. */
 export const formatCount = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
+/** Replaces control characters, so that text from users cannot control the terminal. */
+export const replaceControlCharacters = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');
+
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const PROGRESS_INTERVAL_MS = 200;

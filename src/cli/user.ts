@@ -10,7 +10,7 @@ import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { createLogger } from '../platform/logging';
 import { promptConfirmation, promptNewPassword } from './prompts';
-import { formatCount, recordOperatorEvent, withDatabase, printLine } from './commandcontext';
+import { formatCount, recordOperatorEvent, replaceControlCharacters, withDatabase, printLine } from './commandcontext';
 
 /** Returns the value of the option `--password`. Without the option, prompts for the password, which keeps it out of the shell history. */
 const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
@@ -85,7 +85,12 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
     for (const { username, joined, lastLogin, superuser, active } of accounts) {
       const marks = [superuser && 'superuser', !active && 'locked'].filter(Boolean).join(', ');
       printLine(
-        [username, `joined ${formatDate(joined)}`, lastLogin ? `last login ${formatDate(lastLogin)}` : 'never signed in', marks]
+        [
+          replaceControlCharacters(username),
+          `joined ${formatDate(joined)}`,
+          lastLogin ? `last login ${formatDate(lastLogin)}` : 'never signed in',
+          marks,
+        ]
           .join('  ')
           .trimEnd(),
       );

@@ -1,6 +1,7 @@
 /** Commands in an interactive terminal: prompts, hidden input and messages. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { Client } from 'pg';
 import { VERSION } from '../../src/platform/version';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { build, Installation, run } from './running';
@@ -115,6 +116,19 @@ test('lists accounts as text and as JSON lines', async () => {
   expect(stderr).toBe('2 accounts\n');
   const listed = (await installation.command('user', 'list', '--json')).stdout.trim().split('\n');
   expect(JSON.parse(listed[1]!)).toMatchObject({ username: 'thea', superuser: false, active: false, lastLogin: null });
+});
+
+test('replaces control characters of user names, which an import may bring', async () => {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const rename = (from: string, to: string) => client.query('UPDATE "user_account" SET "username" = $2 WHERE "username" = $1', [from, to]);
+  try {
+    await rename('thea', 'thea\x1b[2J');
+    expect((await installation.command('user', 'list')).stdout).toContain('\nthea\uFFFD[2J  joined ');
+    await rename('thea\x1b[2J', 'thea');
+  } finally {
+    await client.end();
+  }
 });
 
 test('reverts a migration only after its name is typed, and applies it again', async () => {
