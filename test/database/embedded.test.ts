@@ -72,9 +72,10 @@ test('creates the database, shares it, and stops it when its owner releases it',
   const identifier = await first.query(IDENTIFIER);
   expect(
     await first.query(`SELECT pg_encoding_to_char(encoding) AS encoding, datcollate AS locale, current_setting('TimeZone') AS zone,
-      current_setting('fsync') AS fsync, current_setting('listen_addresses') AS addresses
+      current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit, current_setting('listen_addresses') AS addresses,
+      current_setting('autovacuum_naptime') AS "statisticsInterval"
       FROM pg_database WHERE datname = current_database()`),
-  ).toEqual([{ encoding: 'UTF8', locale: 'C.UTF-8', zone: 'UTC', fsync: 'on', addresses: '' }]);
+  ).toEqual([{ encoding: 'UTF8', locale: 'C.UTF-8', zone: 'UTC', fsync: 'on', commit: 'on', addresses: '', statisticsInterval: '5s' }]);
 
   expect(await second.open(data())).toMatchObject({ joined: true, connection: opened.connection });
   await second.release();

@@ -22,13 +22,17 @@ const IN_USE_MESSAGE_PATTERN = /already exists|still in use|Is another postmaste
 
 const MAX_LOG_BYTES = 5_000_000;
 
+/**
+ * Settings of the server. Statistics of tables are collected every few seconds instead of once a minute, because a new database grows fast. Until
+ * then, foreign-key checks use plans made for nearly empty tables, which read all rows of the table or user: with 40,000 rows, an insert of 500 rows
+ * took 8 s instead of 0.2 s.
+ */
 const POSTGRES_SETTINGS = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   max_connections: '300',
   shared_buffers: '128MB',
-  fsync: 'on',
-  synchronous_commit: 'on',
+  autovacuum_naptime: '5s',
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
