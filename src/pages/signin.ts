@@ -39,10 +39,13 @@ const parseForm: RequestHandler = (request, response, next) =>
 
 type ContextOf = (request: IncomingMessage) => RequestContext;
 
-export function signInRoutes(contextOf: ContextOf, prepare: PrepareOperation, config: Pick<Config, 'production' | 'databaseUrl'>): Router {
+export function signInRoutes(
+  contextOf: ContextOf,
+  prepare: PrepareOperation,
+  { createsDemoAccount }: Pick<Config, 'createsDemoAccount'>,
+): Router {
   const router = express.Router({ caseSensitive: true });
-  const hasDemoAccount = !config.production && config.databaseUrl === undefined;
-  new SignInPages(contextOf, exampleLoader(prepare), hasDemoAccount).addRoutes(router);
+  new SignInPages(contextOf, exampleLoader(prepare), createsDemoAccount).addRoutes(router);
   return router;
 }
 

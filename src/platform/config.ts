@@ -67,6 +67,8 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
   return Object.freeze({
     ...settings,
     production,
+    /** Whether the first start creates the demo account: with the embedded database, except in production. */
+    createsDemoAccount: databaseUrl === undefined && !production,
     anonymousTimeout:
       statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,
     queue: { maxQueued, maxWaitMs: maxWait || Infinity },

@@ -56,7 +56,7 @@ export async function bootstrap(
     async function seedFirstData(): Promise<DemoAccount | undefined> {
       const seeding = { database, vault, timeZone: config.timeZone };
       const isNew = await seedReferenceData(seeding, await Media.openAndCheck(config));
-      return isNew && !config.production ? seedDemo(seeding) : undefined;
+      return isNew && config.createsDemoAccount ? seedDemo(seeding) : undefined;
     }
   } catch (error) {
     await opened.close();
