@@ -195,7 +195,7 @@ export class DatabaseSession implements StatementContext {
         return outcome.result;
       });
     } catch (error) {
-      for (const undo of compensations) await undo();
+      if (!(error instanceof CommitOutcomeUnknown)) for (const undo of compensations) await undo();
       if (error instanceof RolledBackError) return outcome!.result;
       throw error;
     }
@@ -211,7 +211,10 @@ export class DatabaseSession implements StatementContext {
     return this.openTransaction !== undefined;
   }
 
-  /** Registers a function that undoes an effect outside of the database. It is called if the transaction of `atomically` is rolled back. */
+  /**
+   * Registers a function that undoes an effect outside of the database. It is called if the transaction of `atomically` is rolled back, but
+   * not if its outcome is unknown, because committed rows may need the effect.
+   */
   onRollback(undo: () => Promise<void>): void {
     this.openTransaction?.compensations.push(undo);
   }

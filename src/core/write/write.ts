@@ -5,6 +5,7 @@
 import { ownerFieldValues, writableRowConditions } from '../access/access';
 import { columnIsOneOf } from '../access/conditions';
 import type { Context } from '../context';
+import { CommitOutcomeUnknown } from '../../database/errors';
 import { withRetries } from './retry';
 import { createUpdateDraft, createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
 import { throwIfInvalid } from '../model/errors';
@@ -80,7 +81,10 @@ export interface PreparedRow {
   values: FieldValues;
 }
 
-/** Runs `work` in a transaction. If the transaction fails, side effects of hooks outside of the database are undone. */
+/**
+ * Runs `work` in a transaction. If it is rolled back, side effects of hooks outside of the database are undone. If its outcome is unknown, they are kept,
+ * because the rows may have been committed: an unused file is harmless, a row without its file is not.
+ */
 export async function runInTransaction<T>(
   entity: Entity,
   preparedRows: readonly PreparedRow[],
@@ -95,7 +99,7 @@ export async function runInTransaction<T>(
     context.session.onRollback(undo);
     return result;
   } catch (error) {
-    await undo();
+    if (!(error instanceof CommitOutcomeUnknown)) await undo();
     throw error;
   }
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open } from '../../setup/databases';
 import { timeOf, until } from '../../setup/waits';
+import { plain } from '../../files/pictures';
 import { Scene } from './scene';
 
 let scene: Scene;
@@ -70,6 +71,42 @@ test('notices a dead connection as quickly after a long statement as after none'
     await database.close();
     scene.proxy.heal();
   }
+});
+
+const COMMITTED_BUT_UNCONFIRMED = ['over REST', 'in an atomic mutation', 'with an Idempotency-Key'] as const;
+
+test.each(COMMITTED_BUT_UNCONFIRMED)('keeps the file of an image whose COMMIT was executed but not confirmed, %s', async (how) => {
+  const headers = { 'Apollo-Require-Preflight': '1', ...(how === 'with an Idempotency-Key' && { 'Idempotency-Key': 'unconfirmed' }) };
+  const ann = scene.server.signedIn(scene.token).withHeaders(headers);
+  const [{ base }] = (await scene.database.pool.query('SELECT min("id") AS "base" FROM "exercise_base"')).rows;
+  const content = await plain().png().toBuffer();
+  const image = new Blob([new Uint8Array(content)]);
+  const upload = () => {
+    const form = new FormData();
+    if (how === 'in an atomic mutation') {
+      const query =
+        'mutation ($base: ID!, $image: Upload!) @atomic { createExerciseImage(input: { exerciseBaseId: $base, image: $image }) { exerciseImage { id } } }';
+      form.set('operations', JSON.stringify({ query, variables: { base, image: null } }));
+      form.set('map', '{"image":["variables.image"]}');
+    } else form.set('exercise', String(base));
+    form.set('image', image, `${how}.png`);
+    return ann.send('POST', how === 'in an atomic mutation' ? '/graphql' : '/api/v2/exerciseimage/', form);
+  };
+  scene.proxy.loseCommitReply();
+  const unconfirmed = await upload();
+  expect([unconfirmed.status, unconfirmed.text]).toEqual([
+    503,
+    expect.stringContaining('look whether it was made before sending it again'),
+  ]);
+
+  const selectImages = `SELECT "image" FROM "exercise_image" WHERE "image" LIKE '%/' || $1 || '%'`;
+  const { rows } = await scene.database.pool.query(selectImages, [how.replaceAll(' ', '_')]);
+  expect(rows).toHaveLength(1);
+  const file = await fetch(`${scene.server.url}/media/${rows[0].image as string}`);
+  expect(file.status).toBe(200);
+  expect(Buffer.from(await file.arrayBuffer())).toEqual(content);
+  // Sent again, the request with a key receives the response of the first one.
+  if (how === 'with an Idempotency-Key') expect(await upload()).toMatchObject({ status: 201, body: { image: file.url } });
 });
 
 test('returns 503 with the id of a logged cause for every request while the database is unreachable', async () => {

@@ -8,6 +8,8 @@ interface Pair {
   far: net.Socket;
   /** Drops bytes in both directions without closing either end. */
   silent: boolean;
+  /** Resets the connection instead of delivering the next bytes of PostgreSQL. */
+  losesReply: boolean;
 }
 
 export class Proxy {
@@ -16,6 +18,7 @@ export class Proxy {
   private silent = false;
   private refusing = false;
   private latencyMs = 0;
+  private losesCommit = false;
 
   private constructor(
     private readonly server: net.Server,
@@ -39,7 +42,7 @@ export class Proxy {
   private connect(near: net.Socket): void {
     if (this.refusing) return void near.resetAndDestroy();
     const far = net.connect(`${this.target.host}/.s.PGSQL.${this.target.port}`);
-    const pair: Pair = { near, far, silent: this.silent };
+    const pair: Pair = { near, far, silent: this.silent, losesReply: false };
     this.pairs.add(pair);
     if (this.frozen) for (const socket of [near, far]) socket.pause();
     for (const [from, to] of [
@@ -48,6 +51,10 @@ export class Proxy {
     ] as const) {
       from.on('data', (bytes) => {
         if (pair.silent) return;
+        if (from === near && this.losesCommit && bytes.includes('COMMIT')) {
+          this.losesCommit = false;
+          pair.losesReply = true;
+        } else if (from === far && pair.losesReply) return this.reset(pair);
         if (this.latencyMs) setTimeout(() => to.write(bytes), this.latencyMs);
         else to.write(bytes);
       });
@@ -87,11 +94,18 @@ export class Proxy {
   /** Resets every connection; with `refusing`, new ones too until `heal`. */
   cut(refusing = false): void {
     this.refusing = refusing;
-    for (const { near, far } of this.pairs) {
-      near.resetAndDestroy();
-      far.destroy();
-    }
-    this.pairs.clear();
+    for (const pair of this.pairs) this.reset(pair);
+  }
+
+  private reset(pair: Pair): void {
+    pair.near.resetAndDestroy();
+    pair.far.destroy();
+    this.pairs.delete(pair);
+  }
+
+  /** Delivers the next COMMIT to PostgreSQL, but resets the connection instead of delivering the reply. */
+  loseCommitReply(): void {
+    this.losesCommit = true;
   }
 
   /** Lets new connections through. Silent connections stay silent. */
