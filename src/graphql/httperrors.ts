@@ -39,8 +39,15 @@ export const withoutMediaParameters = (accept: string): string => accept.replace
 export const negotiateMediaType = (accept: string | undefined): string =>
   new Negotiator({ headers: { accept } }).mediaType([JSON_MEDIA_TYPE, 'application/graphql-response+json']) ?? JSON_MEDIA_TYPE;
 
-/** Sends a GraphQL error response without involving Apollo. */
-export function sendGraphQLError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
+/** Sends a GraphQL error response without involving Apollo. `details`: further extensions, such as `retryAfter`. */
+export function sendGraphQLError(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  code: string,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): void {
   response.writeHead(status, { 'Content-Type': `${negotiateMediaType(request.headers.accept)}; charset=utf-8` });
-  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code, ...details } }] }));
 }

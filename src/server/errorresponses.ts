@@ -24,16 +24,23 @@ export class ErrorResponses {
 
   /** Responds with 503 to a request that has not been executed, and with Retry-After if the error contains one. */
   sendUnavailable(request: IncomingMessage, response: ServerResponse, { message, extensions }: ClientError): void {
-    const { code, retryAfter } = extensions;
-    if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
-    this.sendError(request, response, 503, String(code), message);
+    const { code, ...details } = extensions;
+    if (details.retryAfter !== undefined) response.setHeader('Retry-After', String(details.retryAfter));
+    this.sendError(request, response, 503, String(code), message, details);
   }
 
-  /** Responds with an error to a request that was not routed, in the format of the API to which its path belongs. */
-  sendError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
+  /** Responds with an error, in the format of the API to which the path belongs. `details`: further extensions of a GraphQL error. */
+  sendError(
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: number,
+    code: string,
+    message: string,
+    details?: Readonly<Record<string, unknown>>,
+  ): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (sendFailurePage(request, response, status, message)) return;
-    if (isGraphQLPath(request.url!)) return sendGraphQLError(request, response, status, code, message);
+    if (isGraphQLPath(request.url!)) return sendGraphQLError(request, response, status, code, message, details);
     const body = JSON.stringify({ detail: message });
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
   }
@@ -50,11 +57,7 @@ export class ErrorResponses {
     const retryable = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
     if (retryable) return this.sendUnavailable(request, response, retryable);
     this.log.error({ id, err: error }, 'unexpected error');
-    const message = `Internal server error (id ${id}).`;
-    if (sendFailurePage(request, response, 500, message)) return;
-    const body = JSON.stringify({ detail: message });
-    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
-    response.writeHead(500, headers).end(body);
+    this.sendError(request, response, 500, 'INTERNAL_SERVER_ERROR', `Internal server error (id ${id}).`, { id });
   }
 
   readonly expressErrorHandler: ErrorRequestHandler = (error, request, response, _next) => {

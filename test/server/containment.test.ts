@@ -389,6 +389,15 @@ describe('uncaught errors', () => {
     await until('the error is logged', () => server.stdout.slice(logged).includes('uncaught error'));
     expect(server.stdout.slice(logged).match(/uncaught error/g)).toHaveLength(1);
   });
+
+  test('are reported in the format of GraphQL on its paths, with the id under which they are logged', async () => {
+    const failing = await fetch(`${server.url}/graphql?query={__typename}`, { headers: { 'X-Throw': 'dispatch' } });
+    expect(failing.status).toBe(500);
+    const body = (await failing.json()) as { errors: [{ extensions: { id: string } }] };
+    const { id } = body.errors[0].extensions;
+    expect(body).toEqual({ errors: [{ message: `Internal server error (id ${id}).`, extensions: { code: 'INTERNAL_SERVER_ERROR', id } }] });
+    await until('the error is logged', () => server.stdout.includes(`"id":"${id}"`));
+  });
 });
 
 test('closes the connection of a request that is never answered', async () => {

@@ -87,6 +87,25 @@ test('counts each shed request once in the metrics', async () => {
   expect(counted.reduce((sum, count) => sum + count)).toBe(lines.length);
 });
 
+test('reports a shed GraphQL request with the same code and delay as an overloaded resolver', async () => {
+  const shed: { body: unknown; retryAfter: string | null }[] = [];
+  await until('some requests are shed', async () => {
+    await overloadServer();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/graphql?query={__typename}`)));
+    for (const answer of answers) {
+      const body: unknown = await answer.json();
+      if (answer.status === 503) shed.push({ body, retryAfter: answer.headers.get('retry-after') });
+    }
+    return shed.length > 10;
+  });
+  const message = 'The server has too much to do. Try again in a moment.';
+  for (const { body, retryAfter } of shed) {
+    expect(body).toEqual({ errors: [{ message, extensions: { code: 'OVERLOADED', retryAfter: Number(retryAfter) } }] });
+    expect(Number(retryAfter)).toBeGreaterThan(0);
+  }
+  await waitUntilIdle();
+});
+
 /** Waits until requests are no longer shed. */
 const waitUntilIdle = () =>
   until('no requests are shed', async () => {
