@@ -22,6 +22,8 @@ import type { RequestTrace } from '../platform/requesttrace';
 import { VERSION } from '../platform/version';
 
 const MAX_STATEMENT_LENGTH = 2_000;
+/** Maximum number of characters of an operation name, which clients choose. */
+const MAX_OPERATION_NAME_LENGTH = 200;
 /** Maximum time for sending the last spans at shutdown, because the collector may be unavailable. */
 const FLUSH_TIMEOUT_MS = 1_000;
 
@@ -53,8 +55,9 @@ export class OpenTelemetryTrace implements RequestTrace {
 
   async traceOperation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T> {
     const parent = this.activeContext;
-    const attributes = { 'graphql.operation.type': type, 'graphql.operation.name': name };
-    const span = this.tracer.startSpan(`${type} ${name}`, { attributes }, parent);
+    const shortName = name.slice(0, MAX_OPERATION_NAME_LENGTH);
+    const attributes = { 'graphql.operation.type': type, 'graphql.operation.name': shortName };
+    const span = this.tracer.startSpan(`${type} ${shortName}`, { attributes }, parent);
     this.activeContext = trace.setSpan(parent, span);
     try {
       return await work();

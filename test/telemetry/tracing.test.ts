@@ -68,6 +68,7 @@ const REQUESTS: Record<string, (person: Person) => Promise<unknown>> = {
   rest: (person) => person.get(`/workout/?comment=${SECRET}`),
   graphql: (person) =>
     person.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', { comment: SECRET }),
+  longName: (person) => person.query(`query ${'Q'.repeat(1_000)} { __typename }`),
   write: (person) => person.query(`mutation { createWorkout(input: { name: "${SECRET}" }) { workout { id } } }`),
 };
 
@@ -101,6 +102,13 @@ test('nests operations below the request and statements below operations', () =>
   expect(read[0]!.attributes).toMatchObject({ 'db.system.name': 'postgresql', 'db.response.returned_rows': 1 });
   // The statement that looks up the viewer belongs to the request, not to the operation.
   expect(statements.filter(({ parentSpanId }) => parentSpanId === request.spanId)).toHaveLength(1);
+});
+
+test('shortens the operation names that clients choose', () => {
+  const { operations } = of('longName');
+  const name = 'Q'.repeat(200);
+  expect(operations).toEqual([expect.objectContaining({ name: `query ${name}` })]);
+  expect(operations[0]!.attributes['graphql.operation.name']).toBe(name);
 });
 
 test('records mutations and their statements', () => {
