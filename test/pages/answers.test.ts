@@ -180,6 +180,21 @@ describe('a chart', () => {
     expect(chartDataOf(table, { kind, x: 'n', y: ['name'] }).series).toEqual([]);
   });
 
+  test('connects the points of a line in the order of a time or number axis, whatever the order of the rows', () => {
+    const table = rows(
+      { day: '2026-03-01', at: '2026-03-01T23:00:00-02:00', n: 10, name: 'b', kg: 3 },
+      { day: '0050-01-01', at: '2026-03-02T00:30:00Z', n: 9, name: 'a', kg: 2 },
+      { day: '2025-12-31', at: '2026-02-01T00:00:00Z', n: 100, name: 'c', kg: 1 },
+    );
+    const values = (kind: 'line' | 'scatter', x: string) =>
+      chartDataOf(table, { kind, x, y: ['kg'] }).series.map(({ points }) => points.map(([, value]) => value));
+    expect(values('line', 'day')).toEqual([[2, 1, 3]]);
+    expect(values('line', 'at')).toEqual([[1, 2, 3]]);
+    expect(values('line', 'n')).toEqual([[2, 3, 1]]);
+    expect(values('line', 'name')).toEqual([[3, 2, 1]]);
+    expect(values('scatter', 'day')).toEqual([[3, 2, 1]]);
+  });
+
   test('adds up values of the same bar or heatmap cell, but not of scatter points', () => {
     const table = rows({ name: 'a', of: 'x', n: 1 }, { name: 'a', of: 'x', n: 2 }, { name: 'b', of: 'y', n: null });
     const points = (kind: 'bar' | 'scatter' | 'heatmap') =>

@@ -64,7 +64,8 @@ export function suggestChart({ columns, rows }: Table): ChartSettings | undefine
 }
 
 /**
- * Computes the data of a chart. Bar charts and heat maps show the sum of all values at the same position; line and scatter charts show each value.
+ * Computes the data of a chart. Bar charts and heat maps show the sum of all values at the same position; line and scatter charts show each value. The
+ * points of a line over times or numbers are in the order of that axis, other points in the order of the rows.
  */
 export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   const { kind, x, y, by } = settings;
@@ -108,13 +109,21 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
     kind,
     x: { name: titleOf(x), kind: isNumeric ? xKind : 'text', categories },
     y: { names: y.map(titleOf), categories: [] },
-    series: [...series].map(([name, points]) => ({ name, points: kind === 'bar' || kind === 'stacked' ? sumByX(points) : points })),
+    series: [...series].map(([name, points]) => ({ name, points: arrangePoints(points, kind, isNumeric ? xKind : 'text') })),
     omittedCount,
   };
 }
 
 const findLabelColumn = ({ columns }: Table, x: string, y: readonly string[]) =>
   columns.findIndex(({ name, kind }) => kind === 'text' && name !== x && !y.includes(name));
+
+function arrangePoints(points: Series['points'], kind: ChartSettings['kind'], xKind: Column['kind']): Series['points'] {
+  if (kind === 'bar' || kind === 'stacked') return sumByX(points);
+  if (kind !== 'line' || xKind === 'text') return points;
+  // A line connects its points in their order. That of the rows may be another one, such as by weight.
+  const positionOf = ([x]: Series['points'][number]) => (xKind === 'time' ? Date.parse(String(x)) : Number(x));
+  return [...points].sort((a, b) => positionOf(a) - positionOf(b));
+}
 
 function sumByX(points: Series['points']): Series['points'] {
   const sums = new Map<number | string, number>();
