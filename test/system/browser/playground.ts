@@ -93,6 +93,13 @@ export function describePlayground(browserSetup: () => BrowserSetup): void {
       await page.getByLabel('Copy as').selectOption('curl');
       await page.getByText('curl copied').waitFor();
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^curl 'http[^']*\/graphql'/);
+
+      // Another question starts without the filter of this one.
+      await page.getByRole('button', { name: 'My weight by day' }).click();
+      await page.locator('.answer .chart').getByText('Weight (kg)').waitFor();
+      await page.getByRole('button', { name: 'Table', exact: true }).click();
+      expect(await page.getByRole('searchbox', { name: 'Filter rows' }).inputValue()).toBe('');
+      await table.locator('tbody td').first().waitFor();
     });
 
     test('restores query and chart from a shared link and is accessible on desktop and phone', async () => {

@@ -2,6 +2,7 @@
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useCallback, useEffect, useState } from 'react';
 import { variablesOf, type Question } from '../questions/question';
+import { DEFAULT_ARRANGEMENT } from '../answer/arrangement';
 import { viewStateStore, type ViewState } from './state';
 
 const OPERATION_NAME_PATTERN = /\bquery (\w+)/;
@@ -43,6 +44,13 @@ export function useRunQuery(
   return useCallback((query, variables, viewState) => setPendingRequest({ query, variables, viewState }), []);
 }
 
-export const viewStateOf = ({ chart }: Question): Partial<ViewState> => ({ view: 'chart', chart, list: undefined, massUnit: undefined });
+/** Returns the view of the result of a question. What the user chose for an earlier result, such as a filter, does not apply to it. */
+export const viewStateOf = ({ chart }: Question): Partial<ViewState> => ({
+  view: 'chart',
+  chart,
+  list: undefined,
+  massUnit: undefined,
+  arrangement: DEFAULT_ARRANGEMENT,
+});
 
 export const initialVariablesJsonOf = (question: Question): string => variablesJsonOf(variablesOf(question, isoDateToday()));
