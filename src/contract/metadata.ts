@@ -44,6 +44,8 @@ export interface FieldMetadata {
   /** Whether REST hides the field. GraphQL shows and accepts it. */
   readonly hidden: boolean;
   readonly only?: InterfaceName;
+  /** Whether the text is HTML. */
+  readonly html?: boolean;
   readonly readOnly: boolean;
   readonly restReadOnly: boolean;
   /** Whether REST ignores the value on creation and stores the default instead. */

@@ -73,7 +73,8 @@ export class Exercise extends Model<Exercise> {
     max: 2,
   })
   declare status: string;
-  @TextField({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000 }) declare description: string;
+  @TextField({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000, html: true })
+  declare description: string;
   @DateField({
     label: 'Date',
     note: 'The day on which it was contributed, if that is known.',

@@ -61,6 +61,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   derivedFromParent?: boolean;
   /** Restricts the field to one interface. */
   only?: InterfaceName;
+  /** Whether the text is HTML. */
+  html?: boolean;
   /** Whether the field is read-only; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;

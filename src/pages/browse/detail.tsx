@@ -4,23 +4,6 @@ import { isNutrient, hasNutritionValues } from './nutrition';
 import { RowTable, CellContent } from './rowtable';
 import { BodyFigure } from './trainingplan';
 
-/** Converts HTML to plain text. */
-const htmlToText = (html: string): string =>
-  html
-    .replace(/<\/(p|li|div|h\d)>|<br\s*\/?>/gi, '\n')
-    .replace(/<[a-z/!][^>]*>/gi, '')
-    .replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (entity) => HTML_ENTITIES[entity] ?? entity)
-    .replace(/\n{2,}/g, '\n\n')
-    .trim();
-const HTML_ENTITIES: Readonly<Record<string, string>> = {
-  '&amp;': '&',
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&nbsp;': ' ',
-  '&#39;': "'",
-};
-
 const MUSCLES_KEY = 'muscles';
 const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
 /** Metadata of a row, such as its license. They are shown last. */
@@ -59,11 +42,7 @@ export function FieldList({ view }: { view: HtmlView }) {
           <div key={key}>
             <dt>{label}</dt>
             <dd>
-              <CellContent
-                cell={cell.text === undefined ? cell : { text: htmlToText(cell.text) }}
-                name={detailRow.name}
-                baseUrl={baseUrl}
-              />
+              <CellContent cell={cell} name={detailRow.name} baseUrl={baseUrl} />
             </dd>
           </div>
         ))}

@@ -76,12 +76,30 @@ export function formatDateTime(value: string, kind: FieldMetadata['kind']): stri
   return kind === 'datetime' ? `${value.slice(0, 10)} ${formatTime(value.slice(11, 19))}` : value;
 }
 
-function textOf({ kind, choices }: FieldMetadata, value: unknown): string {
+/** Converts HTML to plain text. */
+const htmlToText = (html: string): string =>
+  html
+    .replace(/<\/(p|li|div|h\d)>|<br\s*\/?>/gi, '\n')
+    .replace(/<[a-z/!][^<>]*>/gi, '')
+    .replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (entity) => HTML_ENTITIES[entity] ?? entity)
+    .replace(/\n{2,}/g, '\n\n')
+    .trim();
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&nbsp;': ' ',
+  '&#39;': "'",
+};
+
+function textOf({ kind, choices, html }: FieldMetadata, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (kind === 'boolean') return value === true ? 'Yes' : 'No';
   const text = String(value as string | number | boolean);
   const choice = choices?.find((one) => String(one.value) === text);
-  return choice ? String(choice.label) : formatDateTime(text, kind);
+  if (choice) return String(choice.label);
+  return html ? htmlToText(text) : formatDateTime(text, kind);
 }
 
 /** Converts the value of a relation to a list. The value is a single value, a list or absent. */
