@@ -32,16 +32,16 @@ async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefi
       `SELECT "user_id" AS "userId", "sealed" FROM "token" WHERE "user_id" > $1 ORDER BY "user_id" LIMIT ${PAGE_ROWS}`,
       [lastId],
     );
-    const reencrypted = rows.flatMap(({ userId, sealed }) => {
+    const reencryptedTokens = rows.flatMap(({ userId, sealed }) => {
       const token = oldVault?.decrypt(sealed as Buffer);
       return token === undefined ? [] : [{ userId: userId as number, sealed: newVault.encrypt(token) }];
     });
     await client.query(
       `UPDATE "token" SET "sealed" = n."sealed" FROM unnest($1::int[], $2::bytea[]) AS n ("user_id", "sealed") WHERE "token"."user_id" = n."user_id"`,
-      [reencrypted.map(({ userId }) => userId), reencrypted.map(({ sealed }) => sealed)],
+      [reencryptedTokens.map(({ userId }) => userId), reencryptedTokens.map(({ sealed }) => sealed)],
     );
-    rotation.rotated += reencrypted.length;
-    rotation.unreadable += rows.length - reencrypted.length;
+    rotation.rotated += reencryptedTokens.length;
+    rotation.unreadable += rows.length - reencryptedTokens.length;
     lastId = rows.at(-1)?.userId ?? lastId;
     hasMore = rows.length === PAGE_ROWS;
   }

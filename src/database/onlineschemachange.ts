@@ -22,7 +22,7 @@ const PAUSE_SHARE = 0.5;
  * SQL: switches the setting `fitgraph.backfill` on or off. While it is on, the triggers that set row versions and write the change log ignore updates
  * (migrations 0070 and 0081).
  */
-const setBackfillSql = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
+const backfillSettingSql = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
 export class OnlineSchemaChange {
   /** `onConflict` is called for each lock conflict. Without it, all steps run in the caller's transaction, which must have locked all tables. */
@@ -102,7 +102,7 @@ export class OnlineSchemaChange {
    */
   async updateRows(table: string, assignments: string, condition: string): Promise<void> {
     const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
-    if (!this.onConflict) return void (await this.run(`${setBackfillSql('on')}; ${update(condition)}; ${setBackfillSql('off')}`));
+    if (!this.onConflict) return void (await this.run(`${backfillSettingSql('on')}; ${update(condition)}; ${backfillSettingSql('off')}`));
     const [{ last }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
     for (let pass = 0; last !== null; pass += 1) {
       const [{ first }] = (await this.run(
@@ -126,7 +126,7 @@ export class OnlineSchemaChange {
       )) as [Row];
       if (end === null) return;
       const startedAt = performance.now();
-      await this.run(`${setBackfillSql('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
+      await this.run(`${backfillSettingSql('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
       const ms = performance.now() - startedAt;
       await sleep(ms * PAUSE_SHARE);
       // The batch size at most doubles: in a batch in which few rows needed the update, the duration does not show how long the next batch will take.

@@ -50,7 +50,10 @@ export class SessionUsers {
     };
   }
 
-  /** Forgets the session user of a connection. Call this when a statement failed: its change of the setting was rolled back. */
+  /**
+   * Forgets which session user is set on a connection. Call this when a statement has failed, because the rollback also undid its change of the session
+   * user.
+   */
   forgetUser(client: ClientBase): void {
     this.userByClient.delete(client);
   }

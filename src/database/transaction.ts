@@ -1,4 +1,4 @@
-/** Transactions of the server's own work, on a given connection. */
+/** Transactions for internal work of the server, which belongs to no request. */
 import type { ClientBase } from 'pg';
 
 /** Runs `work` in a transaction. An error rolls it back and is thrown again. */

@@ -91,7 +91,7 @@ class ImageWorker {
       if (this.child === child) this.child = undefined;
     };
     child.on('exit', forgetChild).on('error', forgetChild);
-    // The worker process does not keep the server running.
+    // Does not let the worker process keep the server running.
     child.unref();
     child.channel?.unref();
     try {

@@ -1,4 +1,4 @@
-/** Paths of image files: sanitised names of uploads, paths of thumbnails, and URLs. */
+/** Paths of image files: sanitized names of uploads, paths of thumbnails, and URLs. */
 
 export interface ThumbnailSpec {
   /** Side in pixels of the square that the image fits into, or fills if cropped. */
@@ -102,7 +102,7 @@ export const extensionOf = (name: string): string => dottedExtensionOf(name).sli
 
 const sanitize = (text: string) => text.replaceAll(' ', '_').replace(/[^-\p{L}\p{N}_.]/gu, '');
 
-/** Returns the sanitised name of a file in two parts. It has only letters, digits, `_`, `-` and `.`, and is never hidden. */
+/** Returns the sanitized name of a file as its base name and its extension. It has only letters, digits, `_`, `-` and `.`, and does not start with a dot. */
 export function sanitizeFileName(filename: string): { root: string; ending: string } {
   const name = clientFileName(filename).normalize('NFC').trim();
   const ending = dottedExtensionOf(name);

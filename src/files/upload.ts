@@ -41,7 +41,7 @@ export const imageFieldOptions = (max: number) => ({
   toStored: convertUrlToStoredPath,
 });
 
-/** Returns the sanitised name under which a validated image is stored. `a.avif` becomes `a.webp`, like its content. */
+/** Returns the sanitized name under which a validated image is stored. `a.avif` becomes `a.webp`, like its content. */
 export function storedName(filename: string): ReturnType<typeof sanitizeFileName> {
   const name = sanitizeFileName(filename);
   return formatOfExtension(extensionOf(clientFileName(filename))) === 'avif' ? { ...name, ending: '.webp' } : name;

@@ -111,7 +111,10 @@ export class NamedQuery implements Submittable {
   private isInPrecedingStatement: boolean;
   private wire?: WireConnection;
 
-  /** Throws if a value cannot be serialized. pg reads the properties `name`, `text` and `callback`. With an empty name, the statement is not prepared. */
+  /**
+   * Creates a query. pg reads its properties `name`, `text` and `callback`; with an empty name, the statement is not prepared. Throws if a parameter
+   * cannot be serialized.
+   */
   constructor(
     readonly name: string,
     readonly text: string,

@@ -63,8 +63,8 @@ const FIND_KEY_SQL = `SELECT "request" = $3 AS "same", "status", "headers", "bod
 const IS_OWN_CLAIM_SQL = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
 const MARK_WRITTEN_SQL = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM_SQL} RETURNING 1`;
 /**
- * SQL: ends the claim and stores the response, unless it exceeds the user's storage limit. $8: whether this runs in the transaction of the write. Returns a
- * row unless another request has taken over the claim.
+ * SQL: ends the claim of an idempotency key and stores the response, unless it exceeds the user's storage limit. $8: whether this runs in the transaction
+ * of the write. Returns a row unless another request has taken over the claim.
  */
 const STORE_RESPONSE_SQL = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${IS_OWN_CLAIM_SQL} FOR UPDATE),
   "room" AS (
@@ -120,7 +120,7 @@ export class IdempotencyClaim {
     private readonly session: DatabaseSession,
     private readonly vault: TokenVault,
     private readonly maxStoredBytes: number,
-    /** Releases the claim as soon as the database is available. */
+    /** Releases the idempotency key of the request as soon as the database is available. */
     private readonly releaseLater: (identity: unknown[]) => void,
     userId: number,
     key: string,

@@ -63,7 +63,7 @@ export class AdmissionControl {
     );
   }
 
-  /** Like `admit`, for a WebSocket handshake, which counts as one of an anonymous client. */
+  /** Admits, queues or rejects a WebSocket handshake. It is treated as a request of an anonymous client, whatever its credentials. */
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');

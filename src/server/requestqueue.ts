@@ -6,7 +6,7 @@
 
 /** Time per event-loop turn for starting requests. */
 const START_TIME_PER_TURN_MS = 5;
-/** Maximum number of consecutive turns that only accept connections, before queued requests are started again. */
+/** Maximum number of consecutive event-loop turns that only accept connections, before queued requests are started again. */
 const MAX_CONSECUTIVE_ACCEPT_TURNS = 64;
 
 /** Maximum queued requests per client. Further ones are not queued and count as infinitely late, so that they are rejected. */

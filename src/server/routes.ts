@@ -44,7 +44,7 @@ export interface AppDependencies {
   services: Services;
   executor: Executor;
   restExecutor: Executor;
-  /** Parses and validates a GraphQL document against the REST schema and returns a function that runs it. */
+  /** Parses a GraphQL document, validates it against the internal schema of the REST API, and returns a function that runs it. */
   prepare: PrepareOperation;
   trustedDocuments: TrustedDocuments;
   apollo: ApolloServer<ApolloContext>;

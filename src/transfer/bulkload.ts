@@ -48,7 +48,10 @@ async function canDropKeys(client: ClientBase, table: string, newRows: number): 
   return (rows as [{ hasExclusiveUse: boolean }])[0].hasExclusiveUse;
 }
 
-/** Drops the keys and indexes of one table, but only if no server uses the database; otherwise returns an empty list. */
+/**
+ * Drops the keys and indexes of one table and returns the statements that recreate them. If a server uses the database, drops nothing and returns an
+ * empty list.
+ */
 export async function dropKeysIfNoServerRuns(client: ClientBase, table: string, newRows: number): Promise<RecreateStatements> {
   if (newRows < MIN_ROWS_TO_DROP_KEYS) return [];
   await client.query('SAVEPOINT "aside"');

@@ -102,7 +102,7 @@ class TableNameIndex {
   /** A scheduled read of the table that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
   private readonly stopController = new AbortController();
-  /** Earliest time of the next read, by `performance.now()`. */
+  /** Earliest time at which the table may be read again, by `performance.now()`. */
   private nextReadAt = 0;
 
   constructor(

@@ -88,13 +88,13 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
   @Resolver(() => type)
   class GroupKeysResolver {}
   resolverClasses.push(GroupKeysResolver);
-  for (const [name, target] of rowKeysOf(entity)) addRowField(GroupKeysResolver, name, target);
+  for (const [name, target] of rowKeysOf(entity)) addGroupedRowField(GroupKeysResolver, name, target);
   for (const field of dateFieldsOf(entity)) addBucketField(GroupKeysResolver, field, DayBucket, DayUnit);
   for (const field of datetimeFieldsOf(entity)) addBucketField(GroupKeysResolver, field, TimeBucket, TimeUnit);
   return type;
 });
 
-function addRowField(Keys: ClassType, name: string, target: Entity): void {
+function addGroupedRowField(Keys: ClassType, name: string, target: Entity): void {
   addResolverMethod(
     Keys,
     name,

@@ -12,7 +12,8 @@ import { coerceVariables, findLiteralDepthError } from './variables';
 type Variables = Record<string, unknown>;
 
 /**
- * Contains errors if the operation is rejected; otherwise its reservation, unless the operation needs neither budget nor a slot for large operations.
+ * Result of an admission: the errors of a rejected operation, or what was reserved for an admitted one. Nothing is reserved for an operation that needs
+ * neither budget nor a slot for large operations.
  */
 interface AdmissionResult {
   errors?: readonly GraphQLError[];

@@ -41,7 +41,7 @@ type ResultCache = LRUCache<string, ExecutionResult>;
 
 const cachesBySchema = new WeakMap<GraphQLSchema, ResultCache>();
 
-function cacheOf(schema: GraphQLSchema): ResultCache {
+function cacheForSchema(schema: GraphQLSchema): ResultCache {
   const existingCache = cachesBySchema.get(schema);
   if (existingCache) return existingCache;
   const sizeCalculation = ({ data }: ExecutionResult) => cachedIntrospectionJson(data)!.length;
@@ -73,7 +73,7 @@ export function introspectionResult(
     ...document,
     definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),
   });
-  const cache = cacheOf(schema);
+  const cache = cacheForSchema(schema);
   const cachedResult = cache.get(key);
   if (cachedResult) return cachedResult;
   const result = executeSync({ schema, document });

@@ -17,7 +17,7 @@ const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
 const NON_STRING_CHARACTERS = 5;
 
-/** The properties of a selection set that determine the size of an object. */
+/** What a selection set contributes to the size of each object of the response. */
 interface SelectionShape {
   fields: readonly string[];
   /** Number of characters of all response keys, with quotes, colons and commas. */

@@ -59,8 +59,8 @@ const requiredFieldsByName = memoizePerEntity((entity) => {
 });
 
 /**
- * Returns the cache key of a selection set: the node of its field. If a document selects the field more than once, the key is the array of the nodes,
- * which differs in each execution.
+ * Returns the object under which results for a selection set are cached: the node of its field. If a document selects the field more than once, it is the
+ * array of the nodes, which is new in each execution, so that nothing is reused.
  */
 export const selectionKey = (nodes: FieldNodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
@@ -81,7 +81,7 @@ export class PlanCache<T> {
 /** Returns one cache per API: HTML pages run documents of REST in a context of the API `graphql`, and plans differ between APIs. */
 export const createPlanCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
 
-/** Returns the fields selected below `nodes` by name, each with the nodes that select it. Visits each fragment once, however often it is spread. */
+/** Returns the subfields of the given nodes of a document: by field name, the nodes that select it. Visits each fragment once, however often it is spread. */
 export function selectedFields(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
   fragments: Record<string, FragmentDefinitionNode>,

@@ -127,7 +127,7 @@ export function filterInput(field: EntityField): ClassType | undefined {
 
 const enumFilters = new Map<string, ClassType>();
 
-/** Returns the filter of an enum, which all fields of that enum share. */
+/** Returns the filter input type of an enum, which all fields of that enum share. */
 function enumFilter({ name, type }: EnumDefinition, many: boolean): ClassType {
   const filterName = `${name}${many ? 'ListFilter' : 'Filter'}`;
   let filter = enumFilters.get(filterName);

@@ -195,7 +195,7 @@ function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderField,
   return { key: `${path.join('.')}${collate && READER_COLLATION_MARK}`, ...value, ...direction };
 }
 
-/** Compiles an order to terms. The id is added as the last term, ascending unless the order contains it. */
+/** Compiles a sort order to ORDER BY terms. Unless the order contains the id, it is appended in ascending order, so that the order is total. */
 export function orderTerms(entity: Entity, keys: readonly OrderField[], orderContext: OrderContext): OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const key of keys) {

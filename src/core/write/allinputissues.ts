@@ -6,7 +6,7 @@ import type { RowDraft } from './drafts';
 import { validateDrafts } from './validation';
 
 /** Placeholder id of a row to be updated whose given id is missing or invalid. No stored row has it. */
-const MISSING_ROW_ID = 0;
+const PLACEHOLDER_ROW_ID = 0;
 
 /**
  * Returns the error to throw instead of `error`. If all issues of `error` concern ids, the result also contains the issues of missing rows and
@@ -22,7 +22,7 @@ export async function errorWithAllInputIssues(
   const paths = new Set(error.issues.map(({ path }) => path.join()));
   const missingRowIssues = (await findMissingRowIssues()).filter(({ path }) => !paths.has(path.join()));
   // Rows to be updated get a placeholder if they have no valid id: without an id, validation would report absent values of required fields.
-  for (const draft of drafts) if (!draft.parent || draft.fullInput?.id != null) draft.id ??= MISSING_ROW_ID;
+  for (const draft of drafts) if (!draft.parent || draft.fullInput?.id != null) draft.id ??= PLACEHOLDER_ROW_ID;
   // Uniqueness violations are omitted: detecting them requires the current values of the rows, some of which do not exist.
   const invalidValueIssues = (await findInvalidValueIssues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
   return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);

@@ -194,7 +194,7 @@ async function updateDrafts(
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await requireRowsWritable(entity, changes, ids, context);
   // An update that only writes columns and compares no values need not read the rows first, because the UPDATE statement reports missing rows.
-  const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
+  const readsFirst = comparedNames.length > 0 || !updatesOnlyColumns(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
   const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || changesLinks(entity, drafts) || specifiesExpectedVersion(changes);
@@ -240,7 +240,7 @@ const hasPreWriteHooks = (entity: Entity): boolean => {
 };
 
 /** Whether the write only updates columns of the rows themselves. */
-const isPlainUpdate = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
+const updatesOnlyColumns = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
   !hasPreWriteHooks(entity) && !changesLinks(entity, drafts) && drafts.every(({ input }) => changesColumns(entity, input));
 
 /** Returns an issue for each change whose row does not exist or may not be written by the viewer. */

@@ -83,7 +83,7 @@ export class PageReader {
 
   private async executePage(variables: Variables): Promise<ExecutionResult> {
     const { context } = this;
-    // From the second page on, reads are limited together with those of subscriptions, so that they do not delay other requests.
+    // From the second page on, reads share the concurrency limit of subscriptions, so that they do not delay other requests.
     if (this.hasFirstPage) context.session.beginEvent();
     const result = await this.executor.execute(this.list.document, undefined, context, variables);
     if (!result.errors?.length) this.hasFirstPage = true;

@@ -67,7 +67,10 @@ const choiceSchema = ({ choices: allChoices = [], blank }: FieldMetadata): JsonS
 const urlSchema = ({ blank }: FieldMetadata): JsonSchema =>
   blank ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] } : { type: 'string', format: 'uri' };
 
-/** Returns the schema of a single value of a response; callers add null and lists. Limits are omitted, because rows older than a limit may exceed it. */
+/**
+ * Returns the schema of a single value of a response; callers add nullability and lists. Constraints such as `maxLength` are omitted, because rows that
+ * are older than a constraint may violate it.
+ */
 export function responseValueSchema(metadata: FieldMetadata | undefined, type: GraphQLLeafType): JsonSchema {
   switch (metadata?.kind) {
     case 'decimal':

@@ -53,7 +53,7 @@ interface WorkerProcess {
   worker: Worker;
   /** `spare`: started, but not yet ordered to serve. `leaving`: finishes its open requests and sends no further reports. */
   state: 'spare' | 'starting' | 'serving' | 'leaving';
-  /** Time of the latest report, by the supervisor's `performance.now()`. */
+  /** Time of the latest report of the worker, by the supervisor's `performance.now()`. */
   lastReportAt: number;
   /** Whether the worker hung. It is then killed and replaced by another one. */
   isHung: boolean;

@@ -9,7 +9,7 @@ import type { Cell, RowLink } from './viewmodel';
 import { fieldNameToWords } from './labels';
 
 export type Row = Readonly<Record<string, unknown>>;
-export type EndpointNameOf = (type: string) => string | undefined;
+export type FindEndpointName = (type: string) => string | undefined;
 
 /** Fields for which tables have no columns: the id and metadata of a row, such as its license. */
 const HIDDEN_COLUMNS = new Set([
@@ -118,7 +118,7 @@ export function cellFormatterOf(
   type: GraphQLObjectType,
   field: FieldMetadata,
   rows: readonly Row[],
-  endpointNameOf: EndpointNameOf,
+  endpointNameOf: FindEndpointName,
   maxLinks: number,
 ): (row: Row) => Cell {
   const { name, relation } = field;

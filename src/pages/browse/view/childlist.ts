@@ -3,7 +3,7 @@ import type { GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import { API_BASE_PATH } from '../../../rest/routes';
-import type { EndpointNameOf, Row } from './cells';
+import type { FindEndpointName, Row } from './cells';
 import type { ChildField } from './childfields';
 import { TablePlan } from './tableplan';
 import type { ChildRows } from './viewmodel';
@@ -29,7 +29,7 @@ export class ChildListPlan {
     parent: GraphQLObjectType,
     { name, childType, isConnection }: ChildField,
     { view, fields, resource, create }: Endpoint,
-    endpointNameOf: EndpointNameOf,
+    endpointNameOf: FindEndpointName,
   ) {
     const parentField = findParentField(fields, parent);
     const parentFilter = parentField && view.filters.find((filter) => filter.field === parentField.name);

@@ -2,7 +2,7 @@
 import type { GraphQLObjectType } from 'graphql';
 import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
 import { ChildListPlan } from './childlist';
-import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type EndpointNameOf, type Row } from './cells';
+import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type FindEndpointName, type Row } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
 import { detailSelection, trainingPlanOf, translationLinksField } from './detaildata';
 import { nameRuleOf } from './rownames';
@@ -27,7 +27,7 @@ function goalProperty({ hasGoalCalories, user }: Row): { goal?: number } {
 }
 
 export class RowReader {
-  private readonly endpointNameOf: EndpointNameOf;
+  private readonly endpointNameOf: FindEndpointName;
   private readonly operationByDocument = new Map<string, RunOperation>();
   private readonly planByEndpoint = new Map<string, EndpointPlan>();
 

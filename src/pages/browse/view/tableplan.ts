@@ -12,7 +12,7 @@ import {
   cellClassOf,
   visibleFieldsOf,
   singularLabelOf,
-  type EndpointNameOf,
+  type FindEndpointName,
   type Row,
 } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
@@ -44,7 +44,7 @@ export class TablePlan {
   constructor(
     private readonly type: GraphQLObjectType,
     private readonly endpointName: string | undefined,
-    private readonly endpointNameOf: EndpointNameOf,
+    private readonly endpointNameOf: FindEndpointName,
     parentField?: FieldMetadata,
   ) {
     this.nameRule = nameRuleOf(type, type.extensions.resource!, parentField);

@@ -100,7 +100,10 @@ function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): st
   return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
 }
 
-/** Groups the rows into lines. If a day has several values, the largest is drawn. The id of the row distinguishes lines of the same name. */
+/**
+ * Groups the rows into lines of a chart. If a day has several values, the largest is drawn. Lines of equal names are distinguished by the id of the
+ * related row for which they stand.
+ */
 function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields, rows: readonly Row[]): ChartLine[] {
   const lines = new Map<string, { name: string; points: Map<string, number> }>();
   for (const row of rows) {

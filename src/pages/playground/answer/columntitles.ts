@@ -3,7 +3,7 @@ import type { Column } from './table';
 
 /** Path segments that say nothing about the value of a column, such as `nodes`. Titles leave them out. */
 const STRUCTURAL_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']);
-/** Last path segments that identify the object to which they belong, as in `exercise.name`. Titles leave them out. */
+/** Last path segments that only identify the object to which they belong. Titles of columns leave them out: that of `exercise.name` is `Exercise`. */
 const NAMING_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);
 const STATISTIC_TITLES: Readonly<Record<string, string>> = { avg: 'mean', stddev: 'standard deviation of' };
 

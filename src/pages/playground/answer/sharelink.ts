@@ -32,7 +32,7 @@ function parseChartSettings(text: string | null): ChartSettings | undefined {
     if (!CHART_KINDS.includes(kind as ChartKind) || typeof x !== 'string' || !isStringArray(y) || y.length === 0) return undefined;
     return { kind: kind as ChartKind, x, y, ...(typeof by === 'string' && { by }) };
   } catch {
-    // If the chart settings are invalid, because someone edited the link, it is opened without them.
+    // If the chart settings are invalid, because someone edited the link, the page is opened without them.
     return undefined;
   }
 }
