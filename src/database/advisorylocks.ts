@@ -6,7 +6,7 @@
 
 /** Locks with one key. */
 export const ADVISORY_LOCK_KEYS = {
-  /** Held by one process at a time, while it runs migrations or writes the first rows. */
+  /** Held by one process at a time, while it runs migrations, restores a backup, or imports rows with keys and indexes dropped. */
   migration: 7_316_402,
   /** Held in shared mode while files of deleted rows are removed, and in exclusive mode while a backup reads files. */
   files: 7_316_403,
@@ -18,7 +18,10 @@ export const ADVISORY_LOCK_KEYS = {
 
 /** First keys of the locks that have two keys. The comment of each lock says what its second key is. */
 export const ADVISORY_LOCK_CLASSES = {
-  /** Second key: instance number. Held while the process is connected. Once it is free, other instances may take over the process's idempotency keys. */
+  /**
+   * Second key: random number of a server process. Held in shared mode on the connection on which the process receives notifications. Once it is free,
+   * other processes may take over the idempotency keys of requests that this process has not completed.
+   */
   instance: 7_316_403,
   /** Second key: user id. Held from the check of the upload quota to the end of the transaction that stores the uploads. */
   quota: 7_301,

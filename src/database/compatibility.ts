@@ -32,7 +32,7 @@ function findNewerMigrations(rows: readonly AppliedMigration[]): AppliedMigratio
   return rows.filter(({ name }) => unknownMigrations.has(name));
 }
 
-/** Returns the first of the given migrations, which newer versions have applied, whose schema this version does not support. */
+/** Returns the first of the given migrations of newer versions after which this version cannot use the database. */
 const findUnsupportedMigration = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
   newer.find(({ oldestVersion }) => oldestVersion === null || !isVersionAtLeast(VERSION, oldestVersion));
 

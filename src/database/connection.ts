@@ -110,7 +110,7 @@ export class Database {
     return new DatabaseSession(this);
   }
 
-  /** Runs a statement that the server needs for itself, outside of any request, as the anonymous session user. */
+  /** Runs a statement that the server needs for itself, outside of any request. Row-level security does not apply to it. */
   queryAsServer(text: string, values?: unknown[]): Promise<Row[]> {
     return this.createSession().query(text, values);
   }

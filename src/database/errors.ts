@@ -1,4 +1,4 @@
-/** Database errors that are not the client's fault: unavailable, timed out, locked, out of space. */
+/** Errors of database access, and functions that classify the errors of PostgreSQL, its drivers and the operating system. */
 import { DatabaseError } from 'pg';
 import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError as SequelizeDatabaseError } from 'sequelize';
 
@@ -39,7 +39,7 @@ const CORRUPTION_CODE_PATTERN = /^(XX...|22...|58P01)$/;
 const TIMEOUT_CODE = '57014';
 const LOCK_TIMEOUT_CODE = '55P03';
 
-/** Thrown without trying to write, because the table is known to be locked. Another request checks whether it still is. */
+/** Thrown without trying to write, because the table is known to be locked. One write at a time probes whether the lock still exists. */
 export class TableLocked extends Error {
   constructor() {
     super('what is written to is locked');

@@ -191,7 +191,7 @@ export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
   return (rows as [{ taken: boolean }])[0].taken;
 }
 
-/** Applies the migrations in order, within the caller's transaction, which must hold the lock and have locked all tables. */
+/** Applies the migrations in order, within the caller's transaction, which must hold the migration lock and have locked all tables. */
 export async function applyMigrationsWithinTransaction(client: ClientBase, names: readonly string[]): Promise<void> {
   for (const name of names) {
     const migration = loadMigration(name);

@@ -10,8 +10,8 @@ export interface OwnedTableColumns {
   /** Foreign keys to rows of the same user: the referenced table for each column. Deleting the referenced (parent) row deletes the row. */
   parents?: Readonly<Record<string, string>>;
   /**
-   * Column of `parents` that refers to the whole, if the rows of this table are parts of one. Then every change of a row also changes the version of
-   * its whole.
+   * Column of `parents` whose referenced row includes the rows of this table as parts, as a nutrition plan includes its meals; absent if there is none.
+   * Every change of a part also changes the version of the row that it refers to.
    */
   whole?: string;
   /** Foreign keys to public rows: the referenced table for each column. ON DELETE SET NULL if the column is nullable, else CASCADE. */
@@ -32,7 +32,7 @@ const SESSION_USER_SQL = `(SELECT nullif(current_setting('fitgraph.viewer', true
 /** Transition table that contains the changed rows in a statement-level trigger (their new or their old values), by operation. */
 const CHANGED_ROWS_BY_OPERATION = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
 
-/** Transition tables, by operation, for triggers that compare rows before and after an update. */
+/** Transition tables, by operation, for triggers that need both the old and the new values of updated rows. */
 const TRANSITION_TABLES = {
   INSERT: 'NEW TABLE AS changed',
   UPDATE: 'OLD TABLE AS former NEW TABLE AS changed',

@@ -55,8 +55,8 @@ const COLUMNS_SQL = `
   WHERE ${isInSchemaSql('c.relnamespace')} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`;
 
 /**
- * SQL: constraints, except NOT NULL, which only PostgreSQL 18 and later list as constraints. A foreign key whose triggers are disabled counts as
- * disabled.
+ * SQL: constraints, except constraint triggers, which are listed as triggers, and NOT NULL, which only PostgreSQL 18 and later list as constraints. A
+ * foreign key whose triggers are disabled is reported as disabled.
  */
 const CONSTRAINTS_SQL = `
   SELECT format('constraint %s.%s', r.relname, c.conname), replace(pg_get_constraintdef(c.oid, true), ' NOT VALID', ''),
@@ -142,7 +142,7 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
   };
 }
 
-/** Whether an object is a policy that applies to the viewer role: it could show other users' rows to requests, or hide the viewer's own rows. */
+/** Whether an object is a policy that applies to the PostgreSQL role of requests: it could show users the rows of others, or hide their own. */
 const appliesToRequests = (name: string, definition: string): boolean =>
   name.startsWith('policy ') &&
   / TO (.*?)(?: USING | CHECK |$)/

@@ -1,6 +1,6 @@
 /**
- * The secret key that encrypts API keys: the value of SECRET_KEY, or one that is generated at the first start and stored next to the embedded database. The
- * database stores its fingerprint.
+ * The secret key, from which the keys for encrypting API keys and for signatures are derived: the value of SECRET_KEY, or one that is generated at the first
+ * start and stored next to the embedded database. The database stores its fingerprint.
  */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import fs from 'node:fs';

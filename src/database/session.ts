@@ -42,7 +42,7 @@ export class DatabaseSession implements StatementContext {
   private openTransaction?: OpenTransaction;
   caller: LimiterCaller = 'own';
   hasStarted = false;
-  /** Session user for row-level security: the id of the viewer, or ANONYMOUS_SESSION_USER. */
+  /** Session user for row-level security: the id of the signed-in user, or ANONYMOUS_SESSION_USER. */
   private viewer = ANONYMOUS_SESSION_USER;
 
   constructor(readonly database: Database) {}
@@ -67,7 +67,7 @@ export class DatabaseSession implements StatementContext {
     return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }
 
-  /** Runs a statement that identifies the sender of the request. The tables that it reads have no row-level security, so no session user is set. */
+  /** Runs a statement that identifies the sender of the request. Its tables have no row-level security, so the session user does not matter. */
   async queryForAuthentication(text: string, values: StatementParameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }

@@ -27,8 +27,8 @@ export class SessionUsers {
   }
 
   /**
-   * Returns the statement to send before a statement of `viewer`; undefined if none is needed. It sets the session user, if necessary, and includes
-   * `fixedStatement`, which is sent with every statement. Without a viewer, the session user does not matter.
+   * Returns the statement to send before a statement that runs for the session user `viewer`; undefined if none is needed. It sets the session user, if
+   * necessary, and includes `fixedStatement`, which is sent with every statement. If `viewer` is undefined, the session user does not matter.
    */
   precedingStatement(
     client: ClientBase,

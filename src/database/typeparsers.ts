@@ -1,4 +1,4 @@
-/** Type parsers of pg: 64-bit integers become numbers; dates, times, timestamps and decimals become strings in the format of both APIs. */
+/** Type parsers of pg: 64-bit integers become numbers; dates, times, timestamps and decimals become strings in the format of the APIs. */
 import { types } from 'pg';
 
 const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;

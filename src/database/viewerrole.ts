@@ -1,7 +1,8 @@
 /**
- * The viewer role: the PostgreSQL role of requests. It cannot log in, owns nothing and, unlike the owner of the tables, is subject to row-level security.
- * Roles are shared by all databases of a PostgreSQL server. Each owner of tables therefore has its own viewer role, so that the owner of one database can
- * read nothing in another. The policies apply to the viewer role only, because any role could set the session user that they check.
+ * The viewer role: the PostgreSQL role under which the statements of requests run. It cannot log in, owns nothing and, unlike the owner of the tables, is
+ * subject to row-level security. Roles are shared by all databases of a PostgreSQL server. Each owner of tables therefore has its own viewer role, so that
+ * the owner of one database can read nothing in another. The policies apply to the viewer role only, because any role could set the session user that they
+ * check (the setting `fitgraph.viewer`).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';

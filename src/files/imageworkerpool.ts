@@ -34,7 +34,7 @@ const MAX_HEAP_MB = 64;
 const IDLE_TIMEOUT_MS = 30_000;
 const DEFAULT_CPU_TIMEOUT_MS = 10_000;
 const MIN_WAIT_LIMIT_MS = 15_000;
-/** Factor by which the maximum waiting time in the queue exceeds the CPU time limit: who permits images more time expects that they wait longer, too. */
+/** Factor by which the maximum waiting time in the queue exceeds the CPU time limit: if tasks may take longer, those behind them must wait longer. */
 const WAIT_LIMIT_FACTOR = 1.5;
 const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: MIN_WAIT_LIMIT_MS };
 /**

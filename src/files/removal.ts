@@ -1,6 +1,6 @@
 /**
- * Deletes the files of deleted rows. Triggers record their paths and notify the servers. Paths whose notification was missed are handled at the next
- * start.
+ * Deletes the files of deleted rows. Triggers record their paths and notify the servers. Paths whose notification was missed are handled when the
+ * notification connection is re-established, or at the next start.
  */
 import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
@@ -14,7 +14,7 @@ import type { Media } from './media';
 const NOTIFICATION_CHANNEL = 'fitgraph_removed_file';
 const BATCH_SIZE = 1000;
 
-/** SQL conditions that are true if a row refers to the path. If a row has started to use the path since the deletion, its file is kept. */
+/** SQL conditions that are true if a row refers to a recorded path (`r`). If a row has started to use it since the deletion, the file is kept. */
 const usageConditionsSql = (): string[] =>
   imageColumns().map(({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`);
 
@@ -52,7 +52,7 @@ export class FileRemoval {
     });
   }
 
-  /** Deletes the files of all recorded paths. Runs are sequential. A failed run is repeated at the next notification or start. */
+  /** Deletes the files of all recorded paths. Runs are sequential. A failed run is repeated at the next notification, reconnection or start. */
   removeFiles(): Promise<void> {
     return (this.pendingRun = this.pendingRun
       .then(() => this.removeAll())

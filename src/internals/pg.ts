@@ -7,12 +7,12 @@
  *   has disconnected would run to its end. The process id that was announced at the start of the connection also reveals a pooler.
  * - `onServerError`: pg reports an error of PostgreSQL only to the statement that failed. `ObservedClient` must notice a read-only session, whichever code has
  *   run the statement.
- * - `NamedQuery` and `closePreparedStatement`: pg sends a Sync message after each query. A `NamedQuery` sends the statement that sets the session user for row-level
- *   security before the query, in the same packet and before the same Sync, so that PostgreSQL skips the query if setting the user fails. In pg's pipeline
- *   mode, the query would still run, as the previous session user, and both together would take 152 µs (CPU of Node: 32 µs) instead of 125 µs (24 µs). Two
- *   round trips take 178 µs (35 µs; November 2026, medians over a Unix socket). pg's own queries also request the description of the result columns and
- *   resolve their types at each execution. A `NamedQuery` does so once per connection and statement, which saves a tenth of the CPU time of a short statement
- *   in both Node and PostgreSQL.
+ * - `NamedQuery` and `closePreparedStatement`: pg sends a Sync message after each query. A `NamedQuery` sends the statement that sets the session user for
+ *   row-level security before the query, in the same packet and before the same Sync, so that PostgreSQL skips the query if setting the user fails. In
+ *   pg's pipeline mode, the query would still run, as the previous session user, and both together would take 152 µs (CPU of Node: 32 µs) instead of
+ *   125 µs (24 µs). Two round trips take 178 µs (35 µs; November 2026, medians over a Unix socket). pg's own queries also request the description of the
+ *   result columns and resolve their types at each execution. A `NamedQuery` does so once per connection and statement, which saves a tenth of the CPU time
+ *   of a short statement in both Node and PostgreSQL.
  * - `prepareValue`: pg's serialization of parameters, which its type declarations lack.
  *
  * Checked with pg 8.23.1.
@@ -150,8 +150,8 @@ export class NamedQuery implements Submittable {
   }
 
   /**
-   * Sends the statement that precedes the query in the same packet. pg takes its ParseComplete for that of the query, and so records the query as prepared too early. `handleError` deletes
-   * that record.
+   * Sends the statement that precedes the query in the same packet. When PostgreSQL confirms its preparation (ParseComplete), pg mistakes this for the
+   * confirmation of the query, and so records the query as prepared too early. If either statement fails, `handleError` deletes that record.
    */
   private sendPrecedingStatement(wire: WireConnection, { text, values }: PrecedingStatement): void {
     this.wire = wire;

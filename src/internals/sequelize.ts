@@ -3,8 +3,8 @@
  *
  * - `renderSelect`: the query generator is public, but its methods are not documented. `findAll` renders the statement at each call, which takes 51 µs, and
  *   cannot use prepared statements.
- * - `replaceConnectionPool`: Sequelize has no option to replace its connection pool. With a second pool for writes, the circuit breaker, the connection settings and
- *   the connection limit would apply only to ours.
+ * - `replaceConnectionPool`: Sequelize has no option to replace its connection pool. With a second pool for writes, the circuit breaker, the connection
+ *   settings and the connection limit would apply only to ours.
  * - `replaceBeginStatement` and `connectionOf`: the session user for row-level security is set in the packet of BEGIN, and reads of the transaction run on its
  *   connection. With a documented hook, a statement after BEGIN would cost each write another round trip (53 µs over a Unix socket).
  *

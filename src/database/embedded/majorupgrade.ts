@@ -1,4 +1,7 @@
-/** Upgrade to a new major version of PostgreSQL. Programs of the old version run the old database while it is copied. The old database is kept. */
+/**
+ * Upgrade of the embedded database to a new major version of PostgreSQL. Programs of the old version run the old database while it is copied. The old
+ * database is kept.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';

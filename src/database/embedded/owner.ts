@@ -45,7 +45,7 @@ END $$`;
 /** Error codes of a lock timeout and a deadlock (https://www.postgresql.org/docs/current/errcodes-appendix.html): another process is using the database. */
 const IN_USE_CODES = ['55P03', '40P01'];
 
-/** Creates the role and the database if they are missing, as the superuser. */
+/** Creates the roles and the database if they are missing, and transfers the database from the superuser to its owner role. */
 export async function ensureOwnerAndDatabase(superuser: Client): Promise<void> {
   const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "isStandby"');
   // Nothing needs to be created on a standby: it replicates the role and the database from its primary.

@@ -23,9 +23,9 @@ const IN_USE_MESSAGE_PATTERN = /already exists|still in use|Is another postmaste
 const MAX_LOG_BYTES = 5_000_000;
 
 /**
- * Settings of the server. Statistics of tables are collected every few seconds instead of once a minute, because a new database grows fast. Until
- * then, foreign-key checks use plans made for nearly empty tables, which read all rows of the table or user: with 40,000 rows, an insert of 500 rows
- * took 8 s instead of 0.2 s.
+ * Settings of the server. Statistics of tables are collected every few seconds instead of once a minute, because a new database grows fast. With
+ * outdated statistics, foreign-key checks use plans made for nearly empty tables, which read all rows of the table or user: with 40,000 rows, an insert
+ * of 500 rows took 8 s instead of 0.2 s.
  */
 const POSTGRES_SETTINGS = {
   listen_addresses: '',
@@ -43,16 +43,16 @@ const POSTGRES_SETTINGS = {
 };
 
 /**
- * Exit status of the start script if another server has locked the folder. The file postmaster.pid does not exclude servers in different containers,
- * whose process ids are unrelated: two of them could run on the same data. A kernel lock (flock) on the folder excludes them. PostgreSQL's processes
- * inherit it from the start script.
+ * Exit status of the start script if another server has locked the data directory. The file postmaster.pid does not exclude servers in different
+ * containers, whose process ids are unrelated: two of them could run on the same data. A kernel lock (flock) on the directory excludes them.
+ * PostgreSQL's processes inherit it from the start script.
  */
 const LOCKED_EXIT_STATUS = 75;
 
 /**
  * Shell script that starts the watchdog and then becomes the postmaster (`exec`). Because of the inner parentheses, the watchdog is not a child
- * process of the postmaster, which would log the exit of such a child. The watchdog sends SIGINT (fast shutdown) if the pipe ends without a line; a
- * line in it means that the server has already stopped.
+ * process of the postmaster, which would log the exit of such a child. The watchdog reads a pipe from the process that runs the script. It sends
+ * SIGINT (fast shutdown) to the postmaster if the pipe ends without a line; a line means that the postmaster has already stopped.
  */
 const START_SCRIPT = `
 ( ( trap '' INT TERM HUP; read -r line <&3 || kill -INT $$ ) & )
@@ -94,7 +94,7 @@ export async function connectAsSuperuser(
 export const isNotListening = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
-/** Whether the server rejected the connection for another reason than that it is starting or stopping, so that retrying is useless. */
+/** Whether the server rejected the connection although it is neither starting nor stopping, so that retrying is useless. */
 export const isPermanentRejection = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
 /** Returns the last lines of a log file after the byte position `start`, for an error message. */
