@@ -18,7 +18,9 @@ import type { Api, InterfacePolicies } from './model/policies';
 export interface Viewer {
   id: number;
   username: string;
-  /** Superusers may publish catalogue rows without review. */
+  /**
+   * Whether the user is a superuser: superusers review the contributions of other users to public data, and their own contributions need no review.
+   */
   isSuperuser: boolean;
   /** Scopes of the access token that authenticated the request. Absent if the user signed in by other means, which permits everything. */
   scopes?: ReadonlySet<Scope>;
@@ -34,7 +36,8 @@ export interface MediaStorage {
   store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
   /**
-   * Validates all uploaded files in a request body or in variables before a transaction starts. The validation of their fields reports the results.
+   * Validates all uploaded files in a request body or in variables, before the request starts a transaction. Never throws: invalid files are
+   * reported later, by the validation of the fields that contain them.
    */
   validateUploads(body: unknown): Promise<void>;
   /** Creates the thumbnails of an image. Returns whether they are PNGs, which GIFs and images with transparency need. */
@@ -45,8 +48,8 @@ export interface MediaStorage {
 
 export interface CredentialManager {
   /**
-   * Creates a token and returns it. It is not stored in readable form, so it cannot be shown again. Throws InvalidInput, for example for a duplicate
-   * name.
+   * Creates a personal access token and returns it. It is not stored in readable form, so it cannot be shown again. Throws InvalidInput, for example
+   * for a duplicate name.
    */
   createAccessToken(input: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
   /** Revokes the access token with this id; without an id, all access tokens of the viewer. Returns the number of revoked tokens. */
@@ -103,11 +106,11 @@ export interface RequestInfo {
 }
 
 export interface AccountActions {
-  /** Checks the user name and password and returns the user's token. */
+  /** Checks the user name and password and returns the user's API key, a token that authenticates further requests. */
   signIn(username: string, password: string): Promise<string>;
-  /** Changes the viewer's password and returns their new token. Throws InvalidInput for a wrong old or a weak new password. */
+  /** Changes the viewer's password and returns their new API key. Throws InvalidInput for a wrong old or a weak new password. */
   changePassword(oldPassword: string, newPassword: string): Promise<string>;
-  /** Replaces the viewer's token and returns the new one; the old token becomes invalid. */
+  /** Replaces the viewer's API key and returns the new one; the old key becomes invalid. */
   replaceToken(): Promise<string>;
   /** Returns the manager of the viewer's credentials. Throws for anonymous clients and for requests with an access token. */
   requireCredentialManager(): CredentialManager;
@@ -142,7 +145,7 @@ export interface Context {
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
   storeResponse?: (result: ExecutionResult) => Promise<void>;
   responseSizeCounter?: ResponseSizeCounter;
-  /** Number of rows that the running export of a data series has already written; its next page starts after them. Absent outside of such exports. */
+  /** During the export of a computed time series: number of rows already written, after which the next page starts. Absent otherwise. */
   exportedRowCount?: number;
   /** Signal that is aborted when the client ends the subscription, so that waiting for the next change ends too. Absent for other operations. */
   subscriptionSignal?: AbortSignal;

@@ -1,4 +1,7 @@
-/** Row-level access control: SQL conditions for the rows that a viewer may read, reference and write. No other module decides who owns a row. */
+/**
+ * Row-level access control: SQL conditions for the rows that a viewer (the user who sent the request) may read, reference and write. No other module
+ * decides who owns a row.
+ */
 import type { ScopeGroup } from '../../contract/metadata';
 import type { Context, Viewer } from '../context';
 import { forbiddenError, ClientError, unauthenticatedError } from '../model/errors';

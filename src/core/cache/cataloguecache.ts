@@ -1,4 +1,4 @@
-/** Catalogue cache: small public tables in memory. Every instance reloads them when a trigger notifies it of a change (NOTIFY). */
+/** Catalogue cache: small public tables in memory. Every server instance reloads them when a trigger notifies it of a change (NOTIFY). */
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { isCorruption } from '../../database/errors';

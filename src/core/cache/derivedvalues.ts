@@ -1,6 +1,6 @@
 /**
- * Derived-value cache: values computed from a user's rows, valid until a row of the user, a public table or an in-memory table changes. Each request
- * validates a user's entries once, by one SQL statement, so that reads after writes are correct, whichever instance wrote.
+ * Derived-value cache: values computed from a user's rows, valid until a row of this user or of a public table changes. Each request validates a
+ * user's entries once, by one SQL statement, so that reads after writes are correct, whichever server instance wrote.
  */
 import { LRUCache } from 'lru-cache';
 import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
@@ -13,10 +13,10 @@ const MAX_CACHED_OBJECTS = 200_000;
 
 /** A version of a user's data and all public data. */
 interface DataVersion {
-  /** Time just after `snapshot` was taken, by `performance.now()`. */
+  /** Time just after `snapshot` was taken, as returned by `performance.now()`. */
   takenAt: number;
   snapshot: string;
-  /** Number that the catalogue cache had at that time. It counts the changes of the catalogue. */
+  /** Value of `CatalogueCache.generation` at that time: the number of times that the small public tables had been read into memory. */
   generation: number;
   /** Identifies the version in the keys of the `values` cache. */
   number: number;
@@ -43,7 +43,10 @@ function shareOrCompute<K, T>(values: ValueStore<K, T>, key: K, compute: () => P
 
 export class DerivedValueCache {
   private readonly versions: LRUCache<number, DataVersion>;
-  /** Values by version number, interface and name. Values of outdated versions are never read again and are eventually evicted. */
+  /**
+   * Values by the number of the data version, the API (GraphQL or REST) and the name. Values of outdated versions are never read again and are
+   * eventually evicted.
+   */
   private readonly values: LRUCache<string, Promise<unknown>>;
   private lastVersionNumber = 0;
 

@@ -20,7 +20,7 @@ const NOTIFICATION_CHANNEL = 'fitgraph_names';
 const MAX_INDEXED_NAMES = 500_000;
 /** The pause after a rebuild of an index is this many times as long as the rebuild. */
 const REBUILD_PAUSE_FACTOR = 10;
-/** Pause before the names of a table are read again if it has more than MAX_INDEXED_NAMES or could not be read. */
+/** Pause before the next read of a table that has no index, because it has more than MAX_INDEXED_NAMES or could not be read. */
 const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
 /** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
 const NAME_SEPARATOR = '\0';
@@ -33,13 +33,13 @@ export interface NameMatch {
 /** The names of a table in a PostgreSQL snapshot, sorted by name, then by id. The arrays have one element per name. */
 interface NameIndex {
   snapshot: string;
-  /** Time of the read, by `performance.now()`. */
+  /** Time of the read, as returned by `performance.now()`. */
   readAt: number;
   ids: Int32Array;
   /** Values of the field by which searches are restricted, such as the language id. */
   filterValues: Int32Array;
   names: string[];
-  /** All names, case-folded like `search_fold` in SQL, joined by SEPARATOR. */
+  /** All names, case-folded by the SQL function `search_fold`, joined by NAME_SEPARATOR. */
   joinedNames: string;
   /** For each name, the offset in `joinedNames` at which the next name starts. */
   nextNameOffsets: Int32Array;
@@ -82,7 +82,7 @@ export class NameIndexes {
   /**
    * Finds up to `max` rows whose names contain a substring, sorted by name. The field that restricts searches (such as the language) must have one of
    * `filterValues`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and for
-   * tables with more than MAX_INDEXED_NAMES.
+   * a table without an index, such as one with more than MAX_INDEXED_NAMES.
    */
   find(
     entity: Entity,
@@ -102,7 +102,7 @@ class TableNameIndex {
   /** A scheduled read of the table that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
   private readonly stopController = new AbortController();
-  /** Earliest time at which the table may be read again, by `performance.now()`. */
+  /** Earliest time at which the table may be read again, in the time of `performance.now()`. */
   private nextReadAt = 0;
 
   constructor(

@@ -15,7 +15,7 @@ import { invalidArgumentError, ClientError } from '../model/errors';
 import type { NotificationListener } from './listener';
 
 const NOTIFICATION_CHANNEL = 'fitgraph_change';
-/** Age up to which a cursor is accepted. */
+/** Maximum age of a cursor; older ones are rejected. */
 export const CURSOR_MAX_AGE_DAYS = 30;
 /** Changes are kept for this time after the cursors that need them have expired. */
 const RETENTION_MARGIN_DAYS = 1;
@@ -49,7 +49,7 @@ export interface LoggedChange {
 
 /** A decoded cursor, which says which changes a client has read. */
 interface ChangeLogPosition {
-  /** Id of the change log. */
+  /** Id of the change log that was current when the cursor was created. A new log starts, for example, when PostgreSQL is restarted. */
   logId: string;
   /** Unix time in seconds at which the cursor was created. */
   issuedAt: number;
@@ -91,8 +91,8 @@ const cursorExpiredError = () =>
 const tooManySubscriptionsError = (max: number) => new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
 
 /**
- * Whether the log contains all transactions up to the position of a client; a restore or failover may have lost some. `endTransactionId` is the first id
- * after the end of the log; null if the end is unknown.
+ * Whether the log contains all transactions up to the position of a client; a restore or failover may have lost some. `endTransactionId` is the first
+ * transaction id after the end of the log; null if the log of the position is unknown.
  */
 const isWithinLog = ({ seenSnapshot, untilSnapshot }: ChangeLogPosition, endTransactionId: bigint | string | null): boolean =>
   endTransactionId !== null &&
@@ -106,7 +106,10 @@ export interface ChangeFilter {
   publicTables: readonly string[];
 }
 
-/** Returns the SQL that reads changes after a position. The viewer's and public changes are separate subqueries, so that each uses its own index. */
+/**
+ * Returns the SQL that reads changes after a position. Changes of the viewer's rows and of public rows are read by separate subqueries, so that each
+ * uses its own index.
+ */
 function changesQuery(
   { ownerId, ownedTables, publicTables }: ChangeFilter,
   position: ChangeLogPosition | undefined,
@@ -249,7 +252,10 @@ export class ChangeLog {
     for (const topic of this.callbacksByTopic.keys()) this.wakeWatchersOf(topic);
   }
 
-  /** Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log remain valid, except in a copy of the database. */
+  /**
+   * Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log remain valid unless they cover transactions that this
+   * server may have lost; in a copy of the database, all of them become invalid.
+   */
   private async renewLogIfServerChanged(): Promise<void> {
     await this.database.withoutTimeouts((client) => client.query('SELECT "fitgraph_take_place"()'));
   }

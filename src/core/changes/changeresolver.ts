@@ -150,8 +150,8 @@ async function readChangesPage(args: ChangesArgs, first: number, context: Contex
 }
 
 /**
- * Yields the first page at once, even an empty one, because clients need its cursor; then a page after each change, until the client ends the
- * subscription.
+ * Yields pages of changes: the first page at once, even an empty one, because clients need its cursor; then a page after each change, until the
+ * client ends the subscription.
  */
 async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerator<Changes> {
   const signal = context.subscriptionSignal!;

@@ -28,8 +28,8 @@ export interface NotificationHandler {
 }
 
 /**
- * SQL that follows the keyword FROM, including a WHERE clause: the advisory locks that all live instances hold on this database. The column `objid`
- * of a lock is the number of the instance.
+ * SQL that follows the keyword FROM, including a WHERE clause: the advisory locks that all running server instances hold on this database. The column
+ * `objid` of a lock is the number of the instance.
  */
 export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${ADVISORY_LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;

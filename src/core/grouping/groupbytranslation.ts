@@ -38,13 +38,13 @@ export interface GroupKey {
   assignValue(keys: Row, value: Row[string]): void;
   /** Returns SQL that generates every key value from `from` to `to`. Present only if empty groups are requested. */
   generateSeriesSql?(from: string, to: string, bind: ParameterBinder): string;
-  /** Returns SQL of the number of steps from `from` to `to`. Absent unless empty groups are requested. */
+  /** Returns SQL of the number of steps from `from` to `to`, or of an upper bound of it. Present only if empty groups are requested. */
   stepCountSql?(from: string, to: string, bind: ParameterBinder): string;
 }
 
 export interface TranslatedGroupBy {
   keys: GroupKey[];
-  /** SQL of a row's weight, which says for how many rows it counts in its group. Absent if every row counts once. */
+  /** SQL of a row's weight in weighted counts, sums and means. Absent if every row has the weight 1. */
   rowWeightSql?: string;
 }
 
@@ -164,7 +164,7 @@ class GroupKeyBuilder {
         const discriminatorSql = linkDiscriminatorCondition({ table, ownColumn: from, otherColumn, ...link }, 'l');
         return `SELECT l."${from}" AS "of", l."${otherColumn}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
       });
-      // A row that links to the same row in two id sets counts once, with the larger of the two weights.
+      // A row that links to the same row by two fields, such as primary and secondary muscles, counts once, with the larger of the two weights.
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
       return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });
@@ -188,7 +188,7 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
 /** Shortest possible duration of each unit in days. */
 const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
-/** Returns SQL of a time key: its sort expression and, if empty groups are requested, the series of its values. */
+/** Returns SQL of a key that groups by a unit of time: its sort expression and, if empty groups are requested, the series of its values. */
 function timeKeySql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
   const step = BUCKET_LENGTHS[unit];
   const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : orderByValueSql;

@@ -44,7 +44,7 @@ export interface FieldValueGroupKey extends RelationPath {
 }
 
 /**
- * A group key whose values are linked rows (many-to-many). Id sets that link rows of the same type, such as primary and secondary muscles, form one
+ * A group key whose values are linked rows (many-to-many). Fields that link rows of the same type, such as primary and secondary muscles, form one
  * key.
  */
 export interface LinkedRowGroupKey extends RelationPath {

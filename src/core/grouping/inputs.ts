@@ -91,8 +91,8 @@ const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string =>
   `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
 
 /**
- * Whether clients can set weights for the id sets of a link key, such as 1 for primary and 0.5 for secondary muscles. A key with one id set needs
- * none.
+ * Whether clients can set a weight for each field of a key on linked rows, such as 1 for primary and 0.5 for secondary muscles. A key with a single
+ * field needs none.
  */
 const hasWeights = ({ fields }: LinkedRowGroupKey): boolean => fields.length > 1;
 

@@ -12,7 +12,7 @@ export class ReferenceJoins {
 
   constructor(private readonly context: Context) {}
 
-  /** Returns the table alias of the row at the end of a path of references. Rows that are hidden from the viewer count as absent. */
+  /** Returns the table alias of the row at the end of a path of references. Rows that are hidden from the viewer are treated as absent. */
   aliasOf(path: readonly EntityField[]): string {
     const reference = path.at(-1);
     if (!reference) return 't';

@@ -4,7 +4,7 @@
  * `Workout.findAll({ include: [{ model: TrainingDay, include: [SetGroup] }] })`.
  *
  * A computed reference gets no association, because Sequelize joins by a single column. For example, the category of an exercise is loaded through
- * its base (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`); the session of a log is found by three columns.
+ * its base (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`); the session of a workout log is found by three columns.
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
 import { OWNER_FIELD } from './registry';

@@ -52,9 +52,9 @@ export interface FieldOptions<N extends boolean = boolean> {
   defaultsToProfileUnit?: boolean;
   /** REST key and database column, if they differ from the snake-case name. */
   storedAs?: string;
-  /** REST key, if it is not the name in snake case. The database column is, unless `column` is given. */
+  /** REST key, if it differs from the name in snake case. Does not affect the database column. */
   rest?: string;
-  /** Database column, if it is not the name in snake case. The REST key is, unless `rest` is given. */
+  /** Database column, if it differs from the name in snake case. Does not affect the REST key. */
   column?: string;
   hidden?: boolean;
   /** Whether REST derives the value from the parent row and therefore cannot sort by it. */
@@ -294,7 +294,7 @@ export const ImageField = (o: FieldOptions & { max: number }): TypedDecorator<st
 export const defaultValues = {
   today: (timeZone: string) => todayIn(timeZone),
   now: (timeZone: string) => currentTimestamp(timeZone),
-  /** For fields whose default a database trigger sets: the server itself supplies no value. */
+  /** Default of fields for which a database trigger sets the value: the server itself supplies none. */
   byTrigger: () => undefined,
 };
 

@@ -1,4 +1,7 @@
-/** Policies in which the two interfaces differ: REST keeps the behaviour of the reference service, whose REST API this server implements. */
+/**
+ * Policies in which the two interfaces, GraphQL and REST, differ: REST keeps the behaviour of the reference service, whose REST API this server
+ * implements.
+ */
 export type Api = 'graphql' | 'rest';
 
 /** Sort order of texts of public resources: by Unicode rules ("Äpfel" next to "Apfel", migration 0052) or by their bytes. */
@@ -8,8 +11,8 @@ export interface InterfacePolicies {
   /** Whether rules across several fields of a row are enforced, such as that a session does not end before it starts. */
   enforcesRules: boolean;
   /**
-   * Whether all users may refer to catalogue rows that are pending review, and see the child rows of such rows. Otherwise only superusers may,
-   * because they review contributions.
+   * Whether all users may refer to public rows that are pending review, and see the child rows of such rows. Otherwise only superusers may, because
+   * they review contributions.
    */
   showsUnreviewed: boolean;
   textOrder: TextOrder;

@@ -5,7 +5,9 @@ const CONDITION_COST = 0.5;
 const SEARCH_COST = 50;
 /** Cost of each written row, and of each 1,024 characters of its texts. High enough that no client can fill the disk within minutes. */
 const WRITTEN_ROW_COST = 200;
-/** Cost of a condition on related rows (`some`, `none`). It grows tenfold with each enclosing quantifier, up to MAX_QUANTIFIER_NESTING. */
+/**
+ * Cost of a condition on related rows (`some`, `none`). It grows tenfold with each enclosing `some` or `none`, up to MAX_QUANTIFIER_NESTING of them.
+ */
 const QUANTIFIER_COST = 1_000;
 const MAX_QUANTIFIER_NESTING = 2;
 const QUANTIFIERS = ['some', 'none'];

@@ -34,12 +34,12 @@ export interface OperationRunner {
 }
 
 export interface ExecutorOptions {
-  /** Whether the server's own operations are compiled by graphql-jit instead of interpreted by graphql-js. */
+  /** Whether the server's own operations, which implement REST and HTML pages, are compiled by graphql-jit instead of interpreted by graphql-js. */
   compilesOwnOperations?: boolean;
   maxCost?: number;
   /** Maximum response size in bytes. */
   maxResponseBytes?: number;
-  /** Number of field values that an operation completes in one turn of the event loop. */
+  /** Number of field values that an operation completes before it first yields to the event loop. */
   valuesPerTurn?: number;
   averageBytesOf?: AverageBytesOf;
   introspection?: 'anyone' | 'users';
@@ -52,8 +52,8 @@ export interface ExecutorOptions {
 const MAX_READ_BYTES_PER_RESPONSE_BYTE = 2;
 
 /**
- * An operation of the server itself counts as large if it requests more rows than this. Its estimated response size is not considered, because the
- * estimate ignores the arguments that limit the size.
+ * Operations of the server itself (REST and HTML pages) that request more rows than this are large: only a few of them run at the same time. Their
+ * estimated response size is not considered, because the estimate ignores the arguments that limit the size.
  */
 const LARGE_PAGE_ROWS = 1_000;
 
@@ -90,7 +90,7 @@ export class Executor {
     this.valuesPerTurn = valuesPerTurn;
   }
 
-  /** Prepares an operation of the server itself. It is validated and compiled on first use. */
+  /** Prepares an operation of the server itself, for REST or an HTML page. It is validated and compiled on first use. */
   prepareOwnOperation(text: string): OperationRunner {
     const prepared = PreparedOperation.getOrCreate(this.schema, text);
     const { document, operation, costCache } = prepared;
@@ -263,7 +263,7 @@ const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source
   Symbol.asyncIterator in source;
 
 /**
- * Makes it possible to end an async generator that waits. Its own `return()` is queued behind the pending `next()`
+ * Makes it possible to end an async generator while it waits. Its own `return()` is queued behind the pending `next()`
  * (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return), so `cancel` must end that wait.
  */
 function makeCancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {

@@ -1,4 +1,4 @@
-/** Prepared operations of the server itself: parsed once per schema and process, validated and compiled on first use. */
+/** Prepared operations of the server itself (for REST and HTML pages): parsed once per schema and process, validated and compiled on first use. */
 import { getOperationAST, parse, print, validate, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { compileOperation, type CompiledOperation } from './compiled';
 import { CostCache } from './costcache';

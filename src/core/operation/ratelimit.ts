@@ -1,4 +1,4 @@
-/** The query `rateLimit`: the cost of the operation itself, and the remaining budget of its sender. */
+/** The query `rateLimit`: the cost of the operation itself, and the remaining rate-limit budget of its sender. */
 import { Ctx, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { Context } from '../context';
 import { DateTimeScalar } from '../model/scalars';

@@ -38,7 +38,7 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
   return shape;
 }
 
-/** What waits for a later turn: an object that graphql-js is to complete, or a field whose value has been loaded. */
+/** What waits for a later turn of the event loop: an object that graphql-js is to complete, or a field whose value has been loaded. */
 interface PendingObject {
   /** Number of field values to complete. */
   valueCount: number;
@@ -116,8 +116,8 @@ export class ResponseSizeCounter implements EventLoopPacing {
   }
 
   /**
-   * Counts an object before graphql-js completes it. Returns true or, if this turn has completed enough values, a promise that resolves in a later
-   * turn of the event loop. Throws RESULT_TOO_LARGE.
+   * Counts an object before graphql-js completes it. Returns true or, if enough values have been completed in this turn of the event loop, a promise
+   * that resolves in a later one. Throws RESULT_TOO_LARGE.
    */
   countObject(object: unknown, { fields, keyCharacters }: SelectionShape): true | Promise<true> {
     const row = object as Record<string, unknown>;

@@ -22,7 +22,7 @@ interface WaitingField<T> {
 
 interface KeyLoad<T> {
   waitingFields: WaitingField<T>[];
-  /** Settles a field; undefined until the value of the key has been read. */
+  /** Settles the promise of a waiting field; undefined until the value of the key has been read. */
   settleField: ((field: WaitingField<T>) => void) | undefined;
 }
 
@@ -71,7 +71,7 @@ export class BatchLoader<T> {
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
   };
 
-  /** Reads a batch and settles its loads. Nothing uses the results that it returns to DataLoader. */
+  /** Reads a batch and settles the promises of all fields that wait for its keys. Nothing uses the results that it returns to DataLoader. */
   private async loadBatch(keys: readonly LoaderKey[]): Promise<readonly unknown[]> {
     try {
       const values = await this.readBatch(keys);

@@ -14,7 +14,7 @@ import { resourceOf } from '../model/registry';
 
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** Loaders of one request, by keys that identify what a batch selects. */
+/** Loaders of one request. The key of a loader identifies what its batches select. */
 export class Loaders {
   private loaders = new Map<unknown, BatchLoader<unknown>>();
   /** Derived values that this request computes, by name. */

@@ -32,7 +32,10 @@ export const TYPICAL_ISSUE_COUNT = 1;
 /** Typical number of rows of a bulk write, for cost estimates. */
 const TYPICAL_BULK_ROW_COUNT = 10;
 
-/** Adds the field `conflict` (one row) or `conflicts` (many) to payloads of owned rows. Public rows have no versions. */
+/**
+ * Adds the field `conflict` (one row) or `conflicts` (many), with the stored rows that prevented the write, to payloads of owned rows. Public rows
+ * have no versions.
+ */
 function addConflictField(Payload: ClassType, entity: Entity, many: boolean): void {
   if (!resourceOf(entity)!.owned) return;
   const [name, rows, type] = many ? ['conflicts', 'rows', () => [entity]] : ['conflict', 'row', () => entity];

@@ -26,8 +26,8 @@ export function fieldSqlExpression(field: EntityField, alias: string, textOrder:
 }
 
 /**
- * Returns the condition that a reference equals the given id, or that an id set contains it. It is written so that an index of the other table can be
- * used.
+ * Returns the condition that a reference equals the given id or, for a many-to-many field, that a linked row has this id. It is written so that an
+ * index of the other table can be used.
  */
 export function referencesIdSql(field: EntityField, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;

@@ -55,7 +55,10 @@ export interface BoundOrderTerm extends Omit<OrderTerm, 'sql'> {
 
 const MAX_ORDER_ELEMENTS = 50;
 const RELEVANCE = 'relevance';
-/** Suffix of the keys of terms that are sorted with the collation "reader", so that cursors of lists with another collation are rejected. */
+/**
+ * Suffix of the keys of terms that are sorted by Unicode rules (the collation "reader" in the database), so that cursors of lists with another
+ * collation are rejected.
+ */
 const READER_COLLATION_MARK = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
@@ -161,7 +164,7 @@ export interface OrderContext {
 
 /**
  * Returns the conditions that referenced rows must meet. When a list is sorted by values of referenced rows, values of rows that do not meet them
- * count as null.
+ * are treated as null.
  */
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 

@@ -1,7 +1,7 @@
 /**
  * Builds SELECT statements from Sequelize models. Statements of the same shape are built once, cached as text and run as a named prepared statement.
  * Conditions, computed columns and the joins of `each` filters (one result row per matching id) are inserted as literal SQL: Sequelize cannot express
- * many of them, such as id sets, relations, trigram similarity and cursors, and the cache key needs their text anyway.
+ * many of them, such as lists of linked ids, relations, trigram similarity and cursors, and the cache key needs their text anyway.
  */
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Model, type ModelStatic } from 'sequelize';

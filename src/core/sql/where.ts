@@ -11,7 +11,7 @@ import { fieldSqlExpression } from './expressions';
 import { relationsOf, type Relation } from './relationpaths';
 import { searchMatchCondition, textMatchCondition, equalsAnyFoldedCondition, type MatchPosition, type Search } from './textsearch';
 
-/** Limits of one `where` argument, which bound the planning and execution time of its statement. */
+/** Maximum number of conditions in one `where` argument. Like the limits below, it bounds the planning and execution time of the statement. */
 export const MAX_CONDITIONS = 200;
 export const MAX_CONDITION_DEPTH = 10;
 /** Maximum nesting depth of `some` and `none`. */
@@ -21,7 +21,7 @@ export const MAX_SEARCH_CHARACTERS = 200;
 
 export interface CompiledWhere {
   conditions: SqlCondition[];
-  /** JOIN clauses of `each` filters, which repeat a row for each matching id. */
+  /** JOIN clauses of `each` filters on many-to-many relations, which return a row once for each of the given ids that it is linked to. */
   joins: SqlCondition[];
   /** Text searches in the filter, from which the relevance of a row is computed. */
   searches: Search[];
@@ -35,7 +35,7 @@ type Where = Record<string, FilterValue>;
 
 const MATCHES_NO_ROW = disjunction([]);
 const WHOLE_NUMBER_PATTERN = /^-?\d+$/;
-/** Matches no row, because ids start at 1. */
+/** Id that matches no row, because ids start at 1. */
 const NO_ROW_ID = 0;
 const UUID_PATTERN = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
@@ -51,7 +51,7 @@ const toValidParameters = (field: EntityField, values: readonly unknown[]) =>
   values.map((value) => toParameter(field, value)).filter((value) => value !== undefined);
 
 function fieldCondition(field: EntityField, comparison: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
-  // REST stores an omitted choice as an empty string, which counts as null.
+  // REST stores an omitted choice as an empty string, which filters treat like null.
   if (field.enum && field.null && field.blank) return (alias, bind) => comparison(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
   if (!field.through) return (alias, bind) => comparison(fieldSqlExpression(field, alias), bind);
   const { table, referenceColumn, column } = field.through;

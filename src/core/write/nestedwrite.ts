@@ -36,13 +36,13 @@ interface StoredPart {
   readonly parent: { readonly entity: Entity; readonly id: number };
 }
 
-/** Returns the names of writable fields that are id sets in link tables. */
+/** Returns the names of the writable fields that contain the ids of linked rows (many-to-many), stored in link tables. */
 const linkFieldNames = (entity: Entity): string[] =>
   fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
 
 const rowKeyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
-/** Saves a row with its parts and returns the row without them. */
+/** Saves a row with its parts. The result contains only the id of the row. */
 export async function saveRowWithParts(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
   ownerFieldValues(entity, context);
   rejectTooManyRows(countRows(entity, change.input), argument);
@@ -133,7 +133,7 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
   throwIfInvalid(issues);
 }
 
-/** Returns the input without the id sets that equal the stored ones. */
+/** Returns the input without the lists of linked ids (many-to-many) that equal the stored ones. */
 function omitUnchangedLinks(entity: Entity, input: FieldValues, currentValues: Row | undefined): FieldValues {
   const isUnchanged = (name: string) => {
     const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);

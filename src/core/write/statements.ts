@@ -262,7 +262,10 @@ export const changesColumns = (entity: Entity, values: FieldValues): boolean => 
 export const changesLinks = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
-/** Writes the links of each id set for which rows have values to its link table. With `replace`, existing links of these rows are deleted first. */
+/**
+ * Writes the links of rows to the link tables, for each many-to-many field for which the rows have values. With `replace`, existing links of these
+ * rows are deleted first.
+ */
 export async function writeLinks(entity: Entity, rows: readonly RowWithValues[], replace: boolean, writing: WriteContext): Promise<void> {
   const owner = ownerFieldValues(entity, writing.context)[OWNER_FIELD.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {

@@ -47,7 +47,7 @@ export interface InputRow {
   path: InputPath;
 }
 
-/** Creates rows together with their child rows and returns them without the child rows. */
+/** Creates rows together with their child rows. The result contains only ids; for a single row without child rows, it may contain the whole row. */
 export async function createRows(entity: Entity, inputs: readonly InputRow[], argument: string, context: Context): Promise<StoredRow[]> {
   ownerFieldValues(entity, context);
   if (inputs.length === 0) return [];
@@ -164,7 +164,7 @@ export async function updateRowsOfEntity(
 
 export interface RowChange extends InputRow, RowReference {}
 
-/** Updates rows and returns them in the order of the changes. */
+/** Updates rows and returns them in the order of the changes. If there are several, the result contains only ids. */
 export async function executeUpdates(
   entity: Entity,
   changes: readonly RowChange[],
