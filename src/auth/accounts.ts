@@ -35,8 +35,8 @@ const SELECT_CREDENTIALS_SQL = `SELECT u."id", u."password", u."is_active" AS "i
   FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
 /**
- * SQL: records a sign-in and stores a hash of the unchanged password. The setting `fitgraph.same_password` keeps the trigger of password changes from
- * ending the user's sessions. Returns no row if the stored hash has changed in the meantime.
+ * SQL: records a sign-in and stores a hash of the unchanged password. The PostgreSQL setting `fitgraph.same_password` prevents the trigger for
+ * password changes from ending the user's sessions. Returns no row if the stored hash has changed in the meantime, or the account was deactivated.
  */
 const UPDATE_LAST_LOGIN_SQL = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;

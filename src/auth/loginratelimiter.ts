@@ -51,8 +51,8 @@ export class LoginRateLimiter {
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
-    // Removes the attempt from the counters. A successful attempt does not count, because many people may share an address. An attempt that the next
-    // limit rejects does not count either.
+    // Removes the attempt from the counters. A successful attempt does not count, because many people may share an address. A rejected attempt does not
+    // count towards the limits that were checked before the one that rejected it.
     const refundAll = () => Promise.all(refunds.map((refund) => refund()));
     try {
       refunds.push(() => this.addressLimiter.reward(address));

@@ -26,8 +26,8 @@ export const MAX_IMPORTED_HASH_ITERATIONS_SQL = `(SELECT COALESCE(max(substring(
 
 /**
  * Concurrency limiter of password checks. Each check occupies a core and a thread of the libuv pool, which also serves file and DNS access, for up to
- * several hundred ms. When a whole office signs in at once, its requests wait a few seconds. Networks take turns, so that an attacker delays only
- * their own network.
+ * several hundred ms. When a whole office signs in at once, its requests wait a few seconds. The queue is fair to client networks, so that an
+ * attacker delays only their own network.
  */
 const passwordLimiter = new ConcurrencyLimiter<string | undefined>({
   slots: Math.max(1, Math.min(4, availableParallelism()) - 1),

@@ -59,7 +59,7 @@ export const RUNNING_WORKER_COUNT_SQL = `SELECT count(*)::int AS "workers" FROM 
   WHERE "application_name" LIKE '${LISTENER_NAME_PREFIX}%' AND "datname" = current_database()`;
 
 /**
- * Throws CONFLICT if a server uses the database. With `migrations`, only a server whose version includes one of them counts. `consequence` says in
+ * Throws CONFLICT if a server uses the database. With `migrations`, servers whose version includes none of them are ignored. `consequence` says in
  * the message why the server must be stopped.
  */
 export async function requireNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {

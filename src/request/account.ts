@@ -67,7 +67,7 @@ export class AccountService implements AccountActions {
     this.services.log.warn({ ...fields, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
   }
 
-  /** Changes the password, ends all other sessions and returns a new token. The session of this request stays valid. */
+  /** Changes the password, ends all other sessions and returns a new API key. The session of this request stays valid. */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
     const problem = passwordPolicyError(newPassword);
@@ -132,7 +132,10 @@ export class AccountService implements AccountActions {
     );
   }
 
-  /** Creates the API key if there is none. With `keyId`, replaces that key only, so that submitting a form twice does not replace the key just created. */
+  /**
+   * Creates the API key if there is none. With `keyId`, instead replaces the key with this id, if it still exists, so that a form that is submitted
+   * twice does not replace the key just created.
+   */
   async renewApiKey(keyId?: string): Promise<void> {
     const { id } = requireViewerWithoutAccessToken(this.authentication);
     if (keyId === undefined) await getOrCreateApiKey(id, this.session, this.services.vault);

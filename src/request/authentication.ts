@@ -39,7 +39,10 @@ export class Authentication {
     private readonly schemes: readonly string[],
   ) {}
 
-  /** Token in the Authorization header; undefined if there is none with an accepted scheme. */
+  /**
+   * Token in the Authorization header; undefined if there is none with an accepted scheme. For personal access tokens, the scheme Bearer is always
+   * accepted.
+   */
   get token(): string | undefined {
     const { authorization } = this.request.headers;
     return parseAuthorization(authorization, this.schemes) ?? parseBearerAccessToken(authorization);
@@ -50,12 +53,18 @@ export class Authentication {
     return this.browserSession?.id;
   }
 
-  /** Whether session cookies have the attribute Secure. If so, cookies without it are ignored. */
+  /**
+   * Whether session cookies have the attribute Secure, and the name prefix `__Host-`, which requires it. If so, a session cookie without this prefix
+   * is ignored.
+   */
   get usesSecureCookies(): boolean {
     return this.services.config.production || this.info.baseUrl.startsWith('https:');
   }
 
-  /** Authenticates the request. Returns false for an anonymous client. Throws for invalid credentials or a missing CSRF token. */
+  /**
+   * Authenticates the request. Returns false for an anonymous client, including one whose session has expired. Throws for an invalid token in the
+   * Authorization header, and for a missing or wrong CSRF token.
+   */
   async authenticate(formToken?: ReadFormCsrfToken): Promise<boolean> {
     try {
       const viewer = await this.identifyViewer(formToken);
@@ -72,7 +81,7 @@ export class Authentication {
     const { network } = this.info;
     if (token !== undefined) {
       services.clearTextWarning.warnIfClearText(this.request);
-      // The token is verified in the queue of signed-in users, so that it need not wait for anonymous clients.
+      // The statement that verifies the token is queued with those of signed-in users, so that it need not wait for those of anonymous clients.
       session.setClient('users', network);
       const viewer = await (isAccessToken(token) ? services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));
       this.sender = viewer.id;
@@ -111,7 +120,10 @@ export class Authentication {
     return { username: this.browserSession.username, csrfToken: this.services.sessions.csrfToken(this.browserSession.id) };
   }
 
-  /** Returns an error if the scopes of the token do not permit this access to the resources of the group; undefined if they do. */
+  /**
+   * Returns an error if the scopes of the token do not permit this access (read or write) to the resources of a scope group, such as `nutrition`;
+   * undefined if they do.
+   */
   missingScope(group: ScopeGroup, access: AccessKind): ClientError | undefined {
     return missingScopeError(group, access, this);
   }

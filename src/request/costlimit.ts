@@ -40,12 +40,15 @@ const COST_PER_OBJECT = 1;
 const COST_PER_SLOW_MS = 10;
 /** Milliseconds of database time that are free of charge for each statement. */
 const FREE_MS_PER_STATEMENT = 100;
-/** Maximum time for which a reservation waits for others to be settled. */
+/** Maximum time for which an operation waits for the reservations of running operations to be replaced by their actual cost. */
 const MAX_WAIT_MS = 5_000;
-/** CPU time of parsing and validation is charged as this multiple of its duration, at the rate of the bucket, because it blocks all other requests. */
+/** Charge for time in which a request blocks all others (parsing, validation): for each second, the cost that leaks out of the bucket in this many seconds. */
 const CPU_TIME_FACTOR = 5;
 
-/** Budget as used by one request. Its bucket is determined at the first charge, because the viewer is not known before. */
+/**
+ * Charges the cost of one request to the bucket of its user or network. The bucket is determined at the first charge, because the user is not known
+ * before authentication.
+ */
 class RequestBudget implements RateBudget {
   private bucket?: LeakyBucket;
   private cost = 0;

@@ -1,11 +1,12 @@
 /**
  * Idempotency keys (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/): a write that is sent again with the same key runs only once.
  *
- * A request claims its key in the database before it runs. A write of one resource stores its response in its own transaction, so that a crash leaves both or
- * neither. Other requests, such as a mutation with several fields, may run several transactions: each of them marks the claim as written, and the response is
- * stored after the last one. A repeated request finds one of the following under its key:
+ * Before a request runs, it claims its key: it stores the key in the database with a random claim id, which reserves the key for this request. If the request
+ * writes only one resource, the transaction of the write also stores the response, so that a crash leaves both or neither. Other requests, such as a mutation
+ * with several fields, may run several transactions: each of them marks the claim as written (something was committed), and the response is stored after the
+ * last one. A repeated request finds one of the following under its key:
  * - A response: it is sent again, and nothing runs.
- * - A different request: 422.
+ * - A claim or response of a different request: 422.
  * - An unwritten claim of a live instance: the first request is still running. 409 with Retry-After.
  * - An unwritten claim that is old or belongs to a dead instance: the server died before the write. The repeated request takes over the claim and runs. If the
  *   first request is still alive, its transaction finds that the claim was replaced, and is rolled back.
@@ -50,7 +51,10 @@ const IS_ABANDONED_CLAIM_SQL = `(k."claim" IS NULL OR k."at" < now() - interval 
 
 /** SQL: counts the unexpired keys of a user, up to the limit. Expired ones may still be stored, because they are deleted only periodically. */
 const COUNT_KEYS_SQL = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${IS_EXPIRED_SQL} LIMIT $MOST::integer) AS "some"`;
-/** SQL: inserts or takes over a claim and then returns a row. Inserts none if the user has reached the maximum number of keys. */
+/**
+ * SQL: claims a key that is new, has expired, or was abandoned by an earlier attempt of the same request, and then returns a row. Inserts no key if
+ * the user has reached the maximum number of keys.
+ */
 const CLAIM_KEY_SQL = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
   SELECT $1::integer, $2::varchar, $3::bytea, $4::uuid, $5::integer
   WHERE (${COUNT_KEYS_SQL.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
@@ -113,7 +117,7 @@ export class IdempotencyClaim {
   private readonly identity: unknown[];
   /** Whether the response was stored in the transaction of the write. */
   isResponseStored = false;
-  /** Whether a rejection (4xx), after which nothing was written, releases the key instead of being stored. */
+  /** Whether a 4xx response, after which nothing was written, releases the key instead of being stored, so that a corrected request can use the same key. */
   releasesOnRejection = false;
 
   constructor(
@@ -161,7 +165,10 @@ export class IdempotencyClaim {
     this.isResponseStored = true;
   }
 
-  /** Stores the response after the request. Releases the claim instead if the response is too large, a temporary failure, or a rejection that frees the key. */
+  /**
+   * Stores the response after the request. Releases the claim instead if the response is too large, is a temporary failure (429, 5xx), or has another
+   * 4xx status and `releasesOnRejection` is set.
+   */
   async storeResponse(response: StoredResponse): Promise<void> {
     const { status } = response;
     const isFreed = status >= (this.releasesOnRejection ? 400 : 500) || status === 429;

@@ -3,7 +3,7 @@ import { ClientError } from '../core/model/errors';
 
 /** Capacity of a bucket, in seconds: a bucket holds the cost that leaks out of it in this time. */
 export const CAPACITY_SECONDS = 100;
-/** Maximum number of reservations per bucket that wait for others to be settled. */
+/** Maximum number of operations per bucket that wait for the reservations of running operations to be replaced by their actual cost. */
 const MAX_WAITING_RESERVATIONS = 100;
 
 export class LeakyBucket {
@@ -12,7 +12,7 @@ export class LeakyBucket {
   private updatedAt = performance.now();
   /** Cost spent by this instance that it has not yet shared with the others. */
   unsharedCost = 0;
-  /** Cost reserved by operations that are not settled. It is included in the level. */
+  /** Cost reserved by running operations, whose actual cost is not known yet. It is included in the level. */
   private reservedCost = 0;
   private readonly waitingReservations = new Set<() => void>();
 
@@ -63,7 +63,7 @@ export class LeakyBucket {
     });
   }
 
-  /** Replaces a reservation with the cost used, and resumes waiting reservations. */
+  /** Replaces a reservation with the cost used, at most the reserved cost, and resumes waiting operations. */
   settle(reserved: number, used: number): void {
     this.reservedCost -= reserved;
     this.refund(Math.max(0, reserved - used));

@@ -59,7 +59,10 @@ class ResolverContext implements Context {
   }
 }
 
-/** Creates the context of a request. `api`: the API whose policies apply. HTML pages that do not belong to REST use those of GraphQL. */
+/**
+ * Creates the context of a request. `api` determines the accepted authentication schemes and the rules in which REST and GraphQL differ. HTML pages
+ * that do not belong to REST use those of GraphQL.
+ */
 export function createRequestContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
   const info = requestInfoOf(request, services.clientOrigin, metrics && ((code) => metrics.countError(api, code)));
@@ -82,7 +85,7 @@ export function createRequestContext(services: Services, request: RequestHead, a
   };
 }
 
-/** Cancels the database work of a request when its client disconnects before the response is sent. */
+/** Cancels the reads of a request when its client disconnects before the response is sent. A write that has begun is completed. */
 export function cancelReadsOnDisconnect({ resolverContext: { session } }: RequestContext, response: ServerResponse): void {
   response.once('close', () => {
     if (!response.writableFinished) session.cancelReads();

@@ -36,7 +36,7 @@ export class ConnectionDrainer {
     const deadline = performance.now() + DRAIN_TIMEOUT_MS;
     this.isDraining = true;
     const countConnections = () => new Promise<number>((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
-    // Without open connections, there is no load balancer or client to which the notice would matter.
+    // `notice` gives load balancers and clients time to react. Without open connections, there are none.
     if (server.listening && (await countConnections())) await sleep(notice);
     await this.waitForTurnWithoutConnection();
     const closed = new Promise<void>((resolve) => server.once('close', resolve));

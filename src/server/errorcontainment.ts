@@ -11,7 +11,10 @@ import type { ErrorResponses } from './errorresponses';
 /** Classes of the requests and responses of a server (options of `http.createServer`). */
 export type HttpMessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
-/** Listeners of one event above which Node warns of a leak. A request adds four for `close`, `stream.pipeline` seven; Node's default is ten. */
+/**
+ * Maximum number of listeners of one event of a response; Node warns of a leak above it. A request adds four for `close` and `stream.pipeline` seven,
+ * which together exceed Node's default of ten.
+ */
 const MAX_RESPONSE_LISTENERS = 20;
 
 export class ErrorContainment {

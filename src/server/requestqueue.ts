@@ -9,7 +9,10 @@ const START_TIME_PER_TURN_MS = 5;
 /** Maximum number of consecutive event-loop turns that only accept connections, before queued requests are started again. */
 const MAX_CONSECUTIVE_ACCEPT_TURNS = 64;
 
-/** Maximum queued requests per client. Further ones are not queued and count as infinitely late, so that they are rejected. */
+/**
+ * Maximum queued requests per client. Further ones are passed on with an infinite queueing delay, so that they are rejected unless load shedding is
+ * disabled.
+ */
 const MAX_QUEUED_PER_CLIENT = 200;
 
 interface QueuedRequest {

@@ -31,7 +31,7 @@ export interface ServeOptions {
   onReady?: () => void;
   /** Connection to the embedded database, if the supervisor runs it. */
   embeddedConnection?: EmbeddedConnection;
-  /** Bound socket of the port, if the supervisor holds it. */
+  /** Socket that the supervisor has bound to the port; absent without a supervisor. */
   boundSocket?: BoundSocket;
 }
 

@@ -15,7 +15,7 @@ import { routeTemplate } from './routetemplates';
 export interface AppGauges {
   /** Number of rejected requests by reason. */
   readonly rejectedCounts: Readonly<Record<string, number>>;
-  /** Returns the queueing delay, in milliseconds, of clients with a single queued request. */
+  /** Returns the longest queueing delay, in milliseconds, of clients with a single queued request. */
   queueingDelay(): number;
   /** Returns the share of the needed CPU time that the hypervisor withholds. */
   stolenShare(): number;
@@ -231,7 +231,7 @@ export class Metrics {
       );
     addLag('p50', 'Median', () => lagSeconds(eventLoopDelay.percentile(50)));
     addLag('p99', '99th percentile of the', () => lagSeconds(eventLoopDelay.percentile(99)));
-    // The histogram is reset here, because this is the last of the three metrics to be read at a scrape.
+    // The histogram of event-loop delays is reset here, because this is the last of the three metrics that a scrape reads from it.
     addLag('max', 'Maximum', () => {
       const seconds = lagSeconds(eventLoopDelay.max);
       eventLoopDelay.reset();

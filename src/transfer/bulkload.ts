@@ -35,7 +35,7 @@ export const MIN_ROWS_TO_DROP_KEYS = 5_000;
 
 /** Maximum wait for a table lock. It is short, because other transactions queue behind the requested lock. */
 const LOCK_TIMEOUT = '100ms';
-/** SQLSTATE codes of errors after which the keys are kept: lock timeout, deadlock, and insufficient privilege (tables of another role). */
+/** SQLSTATE codes of errors after which foreign keys and indexes are kept: lock timeout, deadlock, and insufficient privilege (tables of another role). */
 const EXPECTED_ERROR_CODES = ['55P03', '40P01', '42501'];
 
 /** Whether no server runs or can start during the transaction, and the table does not have more rows than will be added. */
@@ -49,8 +49,9 @@ async function canDropKeys(client: ClientBase, table: string, newRows: number): 
 }
 
 /**
- * Drops the keys and indexes of one table and returns the statements that recreate them. If a server uses the database, drops nothing and returns an
- * empty list.
+ * Drops the foreign keys and indexes of one table and returns the statements that recreate them. Drops nothing and returns an empty list if a server
+ * uses the database, if the table cannot be locked or altered, or if few rows are added: fewer than MIN_ROWS_TO_DROP_KEYS, or fewer than the table
+ * already has.
  */
 export async function dropKeysIfNoServerRuns(client: ClientBase, table: string, newRows: number): Promise<RecreateStatements> {
   if (newRows < MIN_ROWS_TO_DROP_KEYS) return [];

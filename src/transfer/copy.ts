@@ -40,7 +40,7 @@ export class CopyStream {
     this.completion.catch(() => undefined);
   }
 
-  /** Writes lines; waits while the stream's buffer is full. Throws PostgreSQL's error, which may concern rows written earlier. */
+  /** Writes rows in the text format of COPY; waits while the stream's buffer is full. Throws PostgreSQL's error, which may concern rows written earlier. */
   async write(lines: string | Buffer): Promise<void> {
     // After an error, nothing is written, because the stream has no connection anymore.
     if (this.isCompleted) return this.completion;

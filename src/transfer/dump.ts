@@ -23,7 +23,7 @@ export const failImport = (message: string): never => {
 export const entitiesByDumpModel = () =>
   new Map(allEntities().flatMap((entity) => (resourceOf(entity)!.dumpModel ? [[resourceOf(entity)!.dumpModel!, entity] as const] : [])));
 
-/** Whether each user has exactly one row of this entity, such as their preferences, on which defaults of the user's other rows depend. */
+/** Whether a user has at most one row of this entity, such as their preferences, on which defaults of the user's other rows depend. */
 const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.unique?.join() === OWNER_FIELD.field;
 
 /**

@@ -3,8 +3,9 @@
  * the workers, which share the port, and replaces those that crash or hang. It serves no requests. It keeps the socket of the port open, so that connections
  * wait instead of being refused while no worker is running. It does not listen itself: connections that arrived before the first worker would be reset.
  *
- * A worker counts as hung when its event loop has been blocked for `WORKER_TIMEOUT`. When a worker becomes suspicious, a spare worker is started, which loads
- * the code and builds the schemas; with a single worker, there is always a spare. Acknowledged writes of a killed worker are committed in the database.
+ * A worker is considered hung when its event loop has been blocked, so that it has sent no heartbeat, for `WORKER_TIMEOUT`. It is killed; writes that it has
+ * acknowledged are committed in the database. After a part of that time, a spare worker is started: it loads the code and builds the schemas, but serves
+ * requests only when it replaces another worker. With a single worker, there is always a spare.
  */
 import cluster, { type Worker } from 'node:cluster';
 import type { AddressInfo, Server } from 'node:net';
@@ -29,11 +30,14 @@ import { choosePort, reservePort } from './port';
 export const MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
 
 const CHECK_INTERVAL_MS = 100;
-/** Maximum delay of a check. After a longer one, the silence of the workers is ignored: the supervisor was suspended, and perhaps they were, too. */
+/**
+ * Maximum delay of the periodic check for hung workers. After a longer one, the silence of the workers is ignored: the supervisor was suspended, and
+ * perhaps they were, too.
+ */
 const MAX_CHECK_DELAY_MS = 1_000;
 /** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */
 const START_TIMEOUT_MS = 60_000;
-/** A worker is suspicious if it has sent no report for this fraction of WORKER_TIMEOUT. */
+/** Fraction of WORKER_TIMEOUT without a heartbeat of a worker after which a spare worker is started, because the worker may be hung. */
 const SUSPICIOUS_TIMEOUT_SHARE = 0.4;
 /**
  * Timeouts of the shutdown, in which requests have 7 s to finish and a worker has 9 s to exit. Then the supervisor kills the workers; it exits within
@@ -51,9 +55,9 @@ const MAX_FAILED_STARTS = 6;
 
 interface WorkerProcess {
   worker: Worker;
-  /** `spare`: started, but not yet ordered to serve. `leaving`: finishes its open requests and sends no further reports. */
+  /** `spare`: started, but not yet ordered to serve. `leaving`: finishes its open requests and sends no further heartbeats. */
   state: 'spare' | 'starting' | 'serving' | 'leaving';
-  /** Time of the latest report of the worker, by the supervisor's `performance.now()`. */
+  /** Time of the latest message (heartbeat or `ready`) from the worker, by the supervisor's `performance.now()`. */
   lastReportAt: number;
   /** Whether the worker hung. It is then killed and replaced by another one. */
   isHung: boolean;

@@ -5,7 +5,7 @@
  *   media/<path>         media files
  *   secret-key
  *   tables/<name>/<n>    rows in PostgreSQL's COPY text format, one per line, in entries of 1 MB
- *   summary.json         numbers of rows, files and bytes
+ *   summary.json         numbers of rows, files and bytes, states of id sequences
  */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
