@@ -1,6 +1,6 @@
 /**
- * Supervisor side of metrics aggregation: sums the metrics of all workers. Counters of exited workers are still included, because Prometheus would interpret
- * a falling counter as a reset. Gauges include only workers that respond.
+ * Supervisor side of metrics aggregation: sums the metrics of all workers. Counters of workers that are shutting down or have exited are still included,
+ * because Prometheus would interpret a falling counter as a reset. Gauges include only workers that respond.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
@@ -53,14 +53,21 @@ export class AggregatedMetrics {
   readonly scrape: CollectMetrics = () => (this.runningScrape ??= this.sumMetrics().finally(() => (this.runningScrape = undefined)));
 
   private async sumMetrics(): Promise<string> {
-    const collections = this.servingWorkers().map(async (worker) => {
+    const respondingWorkers = new Set<Worker>();
+    const collectFrom = async (worker: Worker) => {
       const metrics = await this.collect(worker);
-      if (metrics) this.lastMetrics.set(worker, metrics);
-      return metrics ?? (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
-    });
-    const metricsOfWorkers = await Promise.all(collections);
+      if (!metrics || worker.isDead()) return;
+      this.lastMetrics.set(worker, metrics);
+      respondingWorkers.add(worker);
+    };
+    await Promise.all(this.servingWorkers().map(collectFrom));
     if (this.exitedMetrics.length > 1) this.exitedMetrics.push(await aggregateMetrics(this.exitedMetrics.splice(0)).getMetricsAsJSON());
-    return aggregateMetrics([...metricsOfWorkers, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
+    const ownMetrics = await this.registry.getMetricsAsJSON();
+    // Read together, without waiting in between, so that a worker that exits meanwhile is counted once.
+    const metricsOfWorkers = [...this.lastMetrics].map(([worker, metrics]) =>
+      respondingWorkers.has(worker) ? metrics : metrics.filter(isCumulative),
+    );
+    return aggregateMetrics([...metricsOfWorkers, ...this.exitedMetrics, ownMetrics]).metrics();
   }
 
   private collect(worker: Worker): Promise<Metric[] | undefined> {
