@@ -76,7 +76,7 @@ const ESTIMATE_SQL_BY_FORMULA: Record<OneRepMaxFormula, (w: string, r: string) =
  */
 const ESTIMATE_DECIMAL_PLACES = 10;
 
-/** SQL: the estimate in kg, from the columns of `workoutLogCtes`; NULL if there is no estimate. */
+/** SQL: the estimated one-repetition maximum in kg, from the columns `mass`, `reps` and `reserve` of `alias`; NULL if there is no estimate. */
 export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN

@@ -19,7 +19,7 @@ import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWo
 import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
-/** SQL: whether a set counts as hard, from the columns of `workoutLogCtes`. */
+/** SQL: whether a set is a hard set: 5 to 30 repetitions (`reps`), and at most 4 repetitions in reserve (`reserve`) or none logged. */
 export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 

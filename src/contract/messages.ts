@@ -1,4 +1,4 @@
-/** Validation messages of both interfaces. The wording is Django REST framework's, because clients match it. */
+/** Validation messages of REST and GraphQL. The wording is Django REST framework's, because clients match it. */
 
 export const REQUIRED = 'This field is required.';
 export const NOT_NULL = 'This field may not be null.';

@@ -20,10 +20,10 @@ export interface Choice {
   label: string | number;
 }
 
-/** `extensions.only`: restricts a field to one interface. All other fields are in both interfaces. */
+/** `extensions.only`: restricts a field to REST or to GraphQL. All other fields are in both. */
 export type InterfaceName = 'rest' | 'graphql';
 
-/** `extensions.field`: field metadata for both interfaces. */
+/** `extensions.field`: metadata of a field for REST and GraphQL. */
 export interface FieldMetadata {
   /** Name in GraphQL. */
   readonly name: string;
@@ -110,7 +110,7 @@ export interface FilterMetadata {
 export const COMPARISON_OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;
 export type ComparisonOperator = (typeof COMPARISON_OPERATORS)[number];
 
-/** Kinds of fields that REST can compare. */
+/** Kinds of fields that REST filters can compare with an operator such as `gte`. */
 export const COMPARABLE_KINDS: readonly FieldKind[] = ['integer', 'decimal', 'date'];
 
 export const filterParameterName = ({ key, operator }: FilterMetadata, { rest }: Pick<FieldMetadata, 'rest'>): string =>
@@ -135,7 +135,7 @@ export interface RestViewMetadata {
   permittedMethods?: readonly string[];
 }
 
-/** `extensions.resource` of an object type: metadata of a resource for both interfaces. */
+/** `extensions.resource` of an object type: metadata of a resource for REST and GraphQL. */
 export interface ResourceMetadata {
   readonly owned: boolean;
   readonly only?: InterfaceName;

@@ -10,7 +10,7 @@ import type { Executor } from '../core/operation/executor';
 export const isDryRun = ({ extensions, http }: Pick<GraphQLRequest, 'extensions' | 'http'>): boolean =>
   Boolean(http?.headers.has('x-dry-run')) || (extensions?.dryRun ?? false) !== false;
 
-/** Returns the response with the estimated cost. Charges the time of the estimation. */
+/** Returns the response with the estimated cost. Charges the time of the estimation to the client's budget. */
 export function dryRunResponse(
   executor: Executor,
   { document, operation, request }: GraphQLRequestContextResponseForOperation<BaseContext>,

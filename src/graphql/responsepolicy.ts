@@ -76,7 +76,10 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
   },
 });
 
-/** Claims the Idempotency-Key of a mutation, so that a repeated one receives the stored response instead of running again. */
+/**
+ * Reserves the Idempotency-Key of a mutation for this request or, if the mutation has already run with the key, returns the stored response. Returns
+ * undefined for a request without a key and for an anonymous client.
+ */
 async function claimIdempotencyKey({ idempotency }: RequestContext, body: unknown): Promise<ClaimResult | undefined> {
   try {
     return await idempotency.claimKey(body);

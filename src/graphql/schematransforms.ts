@@ -158,11 +158,11 @@ export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   );
 }
 
-/** Replaces the enum of a choice by a scalar, because REST uses stored values instead of enum names. The REST layer validates choices itself. */
+/** Replaces the enum of a field with choices by a scalar, because REST uses stored values instead of enum names. REST validates choices itself. */
 const choiceAsScalar = ({ name, description }: GraphQLNamedType) =>
   isRegisteredEnum(name) ? new GraphQLScalarType({ name, description }) : undefined;
 
-/** Restores the stored default value of a choice; in the full schema it is an enum name. */
+/** Restores the stored default value of an input field with choices; in the full schema the default is an enum name. */
 const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
   const { field } = config.extensions ?? {};
   return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;

@@ -1,5 +1,5 @@
 /**
- * Nutritional values of portions and totals in exact decimals, computed as in the reference service (its contract, section 9 "Nutrition"). Items are
+ * Nutritional values of portions and totals in exact decimals, computed as in the reference service (test/system/contract/CONTRACT.md, section 9). Items are
  * converted and rounded before they are summed, so that a total equals the sum of the values shown. All rounding is half to even.
  */
 import DecimalJs from 'decimal.js';

@@ -18,8 +18,8 @@ const BASE_COLUMN = 'exercise_base_id';
 const throughBase = (column: string) => ({ table: 'exercise_base', referenceColumn: BASE_COLUMN, column });
 
 /**
- * SQL: the ids of the accepted exercises that have the language and the variation group of an exercise, including its own id, ordered by exercise
- * base.
+ * SQL: the ids of the accepted exercises that have the same language and variation group as the exercise in the table `alias`, including that exercise
+ * if it is accepted. Ordered by the id of the exercise base, which all translations of an exercise share.
  */
 const variationIdsSql = (alias: string) =>
   `ARRAY(SELECT e."id" FROM "exercise_base" own JOIN "exercise_base" b ON b."variation_id" = own."variation_id"

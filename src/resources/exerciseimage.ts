@@ -81,9 +81,9 @@ const loadImage = async (id: number, { session }: Context, transaction: Transact
 };
 
 /**
- * Returns whether the written image becomes a main image of its base. If the client requests it, the flag of the base's other images is cleared; but a
- * pending image never replaces an accepted main image. While a base has no accepted main image, every new image becomes a main image, without clearing
- * the flag of others.
+ * Returns whether the written image becomes a main image of its exercise base. If the client requests it, the base's other images cease to be main
+ * images; but a pending image never replaces an accepted main image. If the client does not request it, a new image still becomes a main image while
+ * the base has no accepted one; other images of the base remain main images.
  */
 async function updateMainImage(
   { exerciseBaseId, isMain, status }: FieldValues,

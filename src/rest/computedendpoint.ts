@@ -1,4 +1,7 @@
-/** Handles computed endpoints and actions of rows: query parameters become arguments of one GraphQL field, whose value becomes the response body. */
+/**
+ * Handles REST endpoints whose response body is the value of one GraphQL field: actions of rows, and standalone endpoints such as searches. Query
+ * parameters become the arguments of the field.
+ */
 import { isNonNullType } from 'graphql';
 import type { BodyMetadata } from '../contract/metadata';
 import { toQueryParameter } from '../contract/casing';

@@ -15,13 +15,13 @@ import { LOGIN_MUTATION as LOGIN } from './dialect/login';
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the shape depends on the selection of the operation
 export type ResultData = any;
 
-/** Runs a prepared operation. REST passes the context through without looking at it. */
+/** Runs a prepared GraphQL operation. `context` is the context of the resolvers, which the REST code only passes on. */
 export type RunOperation = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<ResultData>>;
 export type PrepareOperation<Prepared = RunOperation> = (document: string) => Prepared;
 /** An executable operation together with its GraphQL source (shown on HTML pages). */
 export type RestOperation = RunOperation & { readonly document: string };
 
-/** A GraphQL field with its own REST path: an action of a row, or a standalone endpoint. */
+/** A GraphQL field with its own REST path: an action of a row, or a standalone endpoint, which belongs to no row (such as a search). */
 export interface ComputedEndpoint<Metadata extends BodyMetadata> {
   metadata: Metadata;
   field: GraphQLField<unknown, unknown>;
@@ -181,7 +181,7 @@ function buildEndpoint(
 
 const inParentheses = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
-/** Prepares the query behind a computed endpoint. For an action of a row, `rowField` is the root field that returns the row. */
+/** Prepares the query for a field with its own REST path. For an action of a row, `rowField` is the root field that returns the row. */
 function prepareComputedEndpoint<Metadata extends BodyMetadata>(
   metadata: Metadata,
   field: GraphQLField<unknown, unknown>,

@@ -9,7 +9,10 @@ import type { RestContext, RestRequest, RestResponse } from './request';
 
 const POLL_INTERVAL_MS = 100;
 const MAX_WAIT_MS = 10_000;
-/** Statuses of errors that mean that the key cannot be claimed: it is in use (409), or was used for another request (422). */
+/**
+ * HTTP statuses with which a single-use key is rejected: its first request is still running or the response to it was lost (409), or the key was used
+ * for another request (422).
+ */
 const CLAIM_CONFLICT_STATUSES = [409, 422];
 
 const alreadySubmittedError = () =>
@@ -17,7 +20,7 @@ const alreadySubmittedError = () =>
     detail: 'This form has been submitted before. Check what was saved then. Submit it again to save these values as well.',
   });
 
-/** Runs `handle` once per form key. `handle` returns REST errors instead of throwing them. */
+/** Runs `handle` once per single-use key of a form. `handle` returns REST errors instead of throwing them. */
 export async function handleFormSubmissionOnce(
   request: RestRequest,
   idempotency: RestContext['idempotency'],

@@ -11,7 +11,10 @@ import type { RestResponse, RestRequest } from './request';
 const reportsError = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
   errors.some(({ path }) => path[0] === argument);
 
-/** Handles POST, PUT and PATCH. `WriteValidation` throws the REST error if the body cannot be coerced or the mutation reports errors. */
+/**
+ * Handles POST, PUT and PATCH. If the body cannot be coerced or the mutation reports errors, validates the whole request again, which determines the
+ * REST error to throw.
+ */
 export async function handleWrite(endpoint: Endpoint, request: RestRequest, timeZone: string, id?: string): Promise<RestResponse> {
   const inputOptions = { partial: request.method === 'PATCH', creating: id === undefined, timeZone };
   const validation = new WriteValidation(endpoint, request, inputOptions, id);
@@ -39,8 +42,8 @@ export async function handleDelete(endpoint: Endpoint, request: RestRequest, id:
 }
 
 /**
- * Returns the `ifVersion` variable from the version in a posted form or from If-Match. If If-Match lists several versions, the current version of the
- * row is read, and used if it is listed. A later change of the row is still detected, because a version never recurs.
+ * Returns the mutation variable `ifVersion` (the row version that the client expects), from a posted form or from If-Match. If If-Match lists several
+ * versions, the current version of the row is read, and used if it is listed. A later change of the row is still detected, because a version never recurs.
  */
 async function ifVersionVariable({ version, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
   const formVersion = request.form?.version;

@@ -24,8 +24,8 @@ export interface RestContext {
     missingScope(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
   };
   /**
-   * Runs `handle` once per Idempotency-Key, or per `formKey` if given; repetitions receive the stored response. With `onlyWritesRows`, the request
-   * is one transaction, which is rolled back unless the request succeeds.
+   * Runs `handle` once per Idempotency-Key or, if given, per `formKey` (single-use key of an HTML form); repetitions receive the stored response. With
+   * `onlyWritesRows`, the request is one transaction, which is rolled back unless the request succeeds.
    */
   idempotency: {
     runOnce(

@@ -16,8 +16,8 @@ export function groupByExercise<T extends ExerciseSet>(plannedSets: readonly T[]
 }
 
 /**
- * Arranges planned sets in rounds, each with one set of every exercise. If an exercise has a single planned set, every round repeats it; if it has
- * several, each round uses the next one. The rounds end when one of these exercises has no next planned set, or after `sets` rounds.
+ * Arranges planned sets in rounds, each with one set of every exercise. If an exercise has a single planned set, it is repeated in up to `sets` rounds;
+ * if it has several, each round uses the next one. The rounds end when one of the exercises has no further set.
  */
 export function arrangeInRounds<T extends ExerciseSet>(sets: number, plannedSets: readonly T[]): T[] {
   const sequences = groupByExercise(plannedSets).map((group) =>

@@ -69,7 +69,7 @@ const fieldNode = (name: string, selections: readonly SelectionNode[], propertie
 const childSelections = ({ nodes }: SelectedField): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
-/** Finds the list that an operation selects. Throws `ExportError`, with the name of the field, if it does not select exactly one. */
+/** Finds the list that an operation selects. Throws `ExportError`, with the path of the field, if it does not select exactly one. */
 export function findExportedList(
   schema: GraphQLSchema,
   document: DocumentNode,

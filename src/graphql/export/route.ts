@@ -33,7 +33,7 @@ interface Dependencies {
 
 const ALLOWED_METHODS = ['GET', 'HEAD', 'POST'];
 const RETRY_SECONDS = 10;
-/** Determines how many exports a caller may run at the same time: the total number of export slots divided by this number. */
+/** Divisor for the number of exports that one client may run at the same time: the total number of export slots is divided by it and rounded up. */
 const CALLER_SLOTS_DIVISOR = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */

@@ -21,8 +21,8 @@ const INTERNAL_ERROR_CLOSE_CODE = 1011;
 /** A client that has not answered a ping when the next one is due is disconnected. */
 const PING_INTERVAL_MS = 12_000;
 /**
- * Maximum number of messages of a client between two pings, far more than any client needs. Messages are handled as they arrive, and up to 2 MB of
- * them arrive in one turn of the event loop.
+ * Maximum number of messages of a client between two pings, far more than any client needs. Each message is handled as soon as it arrives, and up to
+ * 2 MB of messages arrive in one iteration of the event loop, during which the server handles nothing else.
  */
 const MAX_MESSAGES_PER_PING = 1_000;
 const MAX_UNREAD_BYTES = 1024 * 1024;

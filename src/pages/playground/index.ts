@@ -22,7 +22,7 @@ interface PlaygroundOptions {
 const projectFolder = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
 const bundleFolder = join(projectFolder, 'dist', 'playground');
 
-/** Allows what Monaco, the editor of GraphiQL, needs: inline styles, fonts and images as `data:` URLs, and workers. */
+/** Content Security Policy that allows what Monaco, the editor of GraphiQL, needs: inline styles, fonts and images as `data:` URLs, and workers. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",

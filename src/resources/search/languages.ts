@@ -41,8 +41,8 @@ export const exerciseSearchLanguageIds = (code: string | null | undefined, conte
   languageIdsWithEnglish(requestedLanguage(code, context), context);
 
 /**
- * Returns the language with the code. Without a code, returns the language of the request, plus English if that language has few entries or the
- * profile asks for English.
+ * Returns the ids of the languages in which a search looks for ingredients. With a code, this is the language with the code, or English if the code is
+ * unknown. Without a code, it is the language of the request, plus English if that language has few entries or the profile of the user asks for English.
  */
 export async function ingredientSearchLanguageIds(code: string | null | undefined, context: Context): Promise<number[]> {
   const language = requestedLanguage(code, context);

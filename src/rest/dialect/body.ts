@@ -27,7 +27,10 @@ class OversizedFormError extends RestError {
   }
 }
 
-/** Returns the body. If a form is too large, returns the parts received until then: the page needs their CSRF token and shows their values again. */
+/**
+ * Returns the request body. If a form is too large, returns the form fields received until then: the HTML page with the error needs their CSRF token
+ * and shows their values again.
+ */
 export async function bodyOrReceivedParts(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
   try {
     return await bodyPromise;

@@ -70,7 +70,7 @@ export function referencedIdsOf(relations: readonly FieldMetadata[], body: Parse
   return ids;
 }
 
-/** Whether the body names a parent row of an owned resource that does not exist or belongs to another user. */
+/** Whether the body refers to a parent row (such as the workout of a training day) that does not exist or belongs to another user. */
 export function refersToInaccessibleParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: AccessibleIds): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;

@@ -1,4 +1,4 @@
-/** `POST /login/`: exchanges a username and a password for an access token. */
+/** `POST /login/`: exchanges a username and a password for the API key of the user. */
 import { NOT_BLANK } from '../../contract/messages';
 import type { ArgumentValidators } from '../../contract/metadata';
 import type { ParsedBody } from './body';
@@ -9,7 +9,7 @@ import { throwIfInvalid } from '../errors';
 export const LOGIN_PATH = 'login';
 export const LOGIN_TITLE = 'User Api Login';
 export const LOGIN_HINT = { message: "You must send a 'username' and 'password' via POST" };
-/** The field of the mutation payload that becomes the response body. */
+/** Name of the field of the mutation payload that the response body contains, under the same name. */
 export const LOGIN_RESPONSE_FIELD = 'token';
 export const LOGIN_MUTATION = `mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { ${LOGIN_RESPONSE_FIELD} errors { message } } }`;
 

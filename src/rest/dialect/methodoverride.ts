@@ -43,7 +43,7 @@ export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const form = (request.form = parsePostedForm(await bodyOrReceivedParts(body())));
   request.method = form.method;
   request.body = async () => {
-    // Throws if the form was too large; its fields have been read already, so that the page can show them again.
+    // Throws an error if the form was too large. The fields that were received have been parsed before, so that the page can show them again.
     await body();
     if (form.jsonError) throw form.jsonError;
     return form.body;

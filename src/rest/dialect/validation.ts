@@ -32,7 +32,7 @@ export class WriteValidation {
 
   /**
    * Returns the body. Throws an error if it cannot be parsed or is not an object, but first checks whether the row exists (404). This check is
-   * omitted if the body cannot be parsed and could have named a parent row.
+   * omitted if the body cannot be parsed and could contain the id of a parent row: the check of the parent row comes first and needs the body.
    */
   async readBody(): Promise<ParsedBody> {
     const body = await this.request.body().catch(async (error) => {

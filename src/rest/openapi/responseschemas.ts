@@ -47,7 +47,7 @@ export class ResponseSchemas {
     return withDescription(this.objectSchema(type, parseSelectionSet(selection)), type.description);
   }
 
-  /** Returns the schema of the response of a computed endpoint: that of its GraphQL field, transformed as its metadata says. */
+  /** Returns the schema of a response that is the value of one GraphQL field: the schema of the field, transformed as the metadata says. */
   computedSchema({ field, metadata: { selection, key, keyValueLists = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
     const value = withMapProperties(
       this.nonNullSchema(field, selection === undefined ? undefined : parseSelectionSet(selection)),

@@ -13,7 +13,7 @@ const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 
 export interface RowNameSearch {
   owned: boolean;
-  /** Returns the rows whose name matches, at most MAX_MATCHES. Absent if the names contain no text fields. */
+  /** Returns at most MAX_MATCHING_ROWS rows whose name or distinguishing text matches. Absent if neither contains a text field. */
   findByName?(context: object, text: string): Promise<Choice[]>;
   /** Returns the first rows that match `where`, with their names as labels. */
   readFirstRows(context: object, where: object, first: number): Promise<Choice[] | undefined>;

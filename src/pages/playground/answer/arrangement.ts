@@ -5,7 +5,7 @@ import { columnHeadingOf } from './columntitles';
 
 export interface TableArrangement {
   sort?: { column: string; descending: boolean };
-  /** Text that the visible cells of a row must contain, ignoring case. */
+  /** Text that at least one visible cell of a row must contain, ignoring case. */
   filter: string;
   hiddenColumns: ReadonlySet<string>;
 }

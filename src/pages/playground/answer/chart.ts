@@ -120,7 +120,7 @@ const findLabelColumn = ({ columns }: Table, x: string, y: readonly string[]) =>
 function arrangePoints(points: Series['points'], kind: ChartSettings['kind'], xKind: Column['kind']): Series['points'] {
   if (kind === 'bar' || kind === 'stacked') return sumByX(points);
   if (kind !== 'line' || xKind === 'text') return points;
-  // A line connects its points in their order. That of the rows may be another one, such as by weight.
+  // A line connects its points in the order of the array, so they are sorted along the axis. The rows may have another order, such as by weight.
   const positionOf = ([x]: Series['points'][number]) => (xKind === 'time' ? Date.parse(String(x)) : Number(x));
   return [...points].sort((a, b) => positionOf(a) - positionOf(b));
 }

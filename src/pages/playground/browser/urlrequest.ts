@@ -6,8 +6,8 @@ import { initialVariablesJsonOf } from './runquery';
 
 export interface PageUrlRequest extends SharedRequest {
   /**
-   * Whether the request is run when the page is loaded. Only queries are run, and only if the link contains the settings of a table or chart, which
-   * shows that its author has run the query.
+   * Whether the request is run when the page is loaded. Only queries are run, and only if the link selects the view of the result (tree, table or
+   * chart), as share links of the playground and links to example questions do.
    */
   runsOnLoad: boolean;
 }
