@@ -289,6 +289,27 @@ describe('a grouping by timestamp', () => {
   });
 });
 
+test('adds no hours that do not exist where clocks change by half an hour', async () => {
+  const lou = await fitgraph.user('lou');
+  const plan = (await lou.post('/nutritionplan/', { language: 2 })).body.id;
+  // On Lord Howe Island, clocks went back from 02:00 to 01:30 on 2021-04-04. The repeated half hour is the second half of an hour of its own.
+  for (const datetime of ['2021-04-03T23:10:00+11:00', '2021-04-04T01:40:00+10:30', '2021-04-04T05:20:00+10:30'])
+    expect((await lou.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).status).toBe(201);
+  const hours =
+    '{ diaryEntriesGrouped(groupBy: [{ eatenAt: { by: HOUR, empty: true, timeZone: "Australia/Lord_Howe" } }]) { count keys { eatenAtBucket { start } } } }';
+  const { diaryEntriesGrouped } = await lou.ask(hours);
+  expect(diaryEntriesGrouped.map(({ count, keys }: any) => [keys.eatenAtBucket.start, count])).toEqual([
+    ['2021-04-03T23:00:00+11:00', 1],
+    ['2021-04-04T00:00:00+11:00', 0],
+    ['2021-04-04T01:00:00+11:00', 0],
+    ['2021-04-04T01:30:00+11:00', 1],
+    ['2021-04-04T02:00:00+10:30', 0],
+    ['2021-04-04T03:00:00+10:30', 0],
+    ['2021-04-04T04:00:00+10:30', 0],
+    ['2021-04-04T05:00:00+10:30', 1],
+  ]);
+});
+
 describe('a grouping by other keys', () => {
   test('reads the related rows of all groups in one statement', async () => {
     const document = (keys: string) =>

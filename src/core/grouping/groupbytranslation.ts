@@ -94,15 +94,16 @@ class GroupKeyBuilder {
     this.addKey({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assignValue: assign }, inputPath);
   }
 
-  private addDayKey(field: EntityField, { by, firstDay, empty }: DayGroupBy, inputPath: string): void {
+  private addDayKey(field: EntityField, options: DayGroupBy, inputPath: string): void {
+    const { by, firstDay } = options;
     const sql = bucketSql(by, firstDay, fieldSqlExpression(field, 't'), '');
     const assign = (keys: Row, value: string | null) =>
       appendBucket(keys, timeBucketsProperty(field), value === null ? null : dayBucket(by, value));
-    this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue: assign, ...timeKeySql(by, firstDay, empty) }, inputPath);
+    this.addKey({ name: `${field.name} ${by}`, sql: () => sql, assignValue: assign, ...timeKeySql(by, options) }, inputPath);
   }
 
   private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: string): void {
-    const { by, firstDay, empty, timeZone: zone = null } = options;
+    const { by, firstDay, timeZone: zone = null } = options;
     if (zone !== null && !isTimeZone(zone))
       throw invalidArgumentError(`${inputPath}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     const timeZone = zone ?? this.context.services.timeZone;
@@ -113,7 +114,7 @@ class GroupKeyBuilder {
     };
     const assign = (keys: Row, value: string | null) =>
       appendBucket(keys, timeBucketsProperty(field), value === null ? null : timeBucket(by, value, timeZone));
-    this.addKey({ name: `${field.name} ${by}`, sql, assignValue: assign, ...timeKeySql(by, firstDay, empty) }, inputPath);
+    this.addKey({ name: `${field.name} ${by}`, sql, assignValue: assign, ...timeKeySql(by, options, timeZone) }, inputPath);
   }
 
   private addBinKey(field: EntityField, { width, from, empty }: NumberGroupBy, inputPath: string): void {
@@ -188,8 +189,15 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
 /** Shortest possible duration of each unit in days. */
 const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
-/** Returns SQL of a key that groups by a unit of time: its sort expression and, if empty groups are requested, the series of its values. */
-function timeKeySql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
+/**
+ * Returns SQL of a key that groups by a unit of time: its sort expression and, if empty groups are requested, the series of its values. `timeZone`:
+ * that of the hours; absent for days.
+ */
+function timeKeySql(
+  unit: BucketUnit,
+  { firstDay, empty }: Pick<TimeGroupBy, 'firstDay' | 'empty'>,
+  timeZone?: string,
+): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {
   const step = BUCKET_LENGTHS[unit];
   const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : orderByValueSql;
   if (!empty) return { orderSql };
@@ -204,7 +212,9 @@ function timeKeySql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<Gr
   if (unit === 'HOUR')
     return {
       orderSql,
-      generateSeriesSql: (from, to) => `generate_series(${from}, ${to}, interval '${step}')`,
+      // Half steps, because in zones whose clocks change by half an hour, hours start at another minute afterwards. Repeated values do no harm.
+      generateSeriesSql: (from, to, bind) =>
+        `date_trunc('hour', generate_series(${from}, ${to}, interval '${step}' / 2), ${bind(timeZone)}::text)`,
       stepCountSql: (from, to) => `extract(epoch FROM ${to} - ${from}) / 3600`,
     };
   return {
