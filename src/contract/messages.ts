@@ -16,7 +16,7 @@ export const NO_NULL_CHARACTERS = 'Null characters are not allowed.';
 export const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
 
 export const noSuchRow = (id: string): string => `Invalid pk "${id}" - object does not exist.`;
-/** Message of GraphQL for an id that belongs to no row. It names the type, because the ids in a nested input belong to different types. */
+/** GraphQL error message for an id that belongs to no row. It names the type, because a nested input can contain ids of several types. */
 export const noRowOfType = (type: string, id: string): string => `There is no ${type} with the id "${id}".`;
 export const atLeast = (min: number): string => `Ensure this value is greater than or equal to ${min}.`;
 export const atMost = (max: number | string): string => `Ensure this value is less than or equal to ${max}.`;

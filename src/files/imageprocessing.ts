@@ -46,7 +46,7 @@ export async function reencodeImage(path: string, targetFormat: StoredFormat | u
   if (!format) return 'no image';
   try {
     const animated = ANIMATED_FORMATS.includes(format) && (targetFormat === undefined || ANIMATED_FORMATS.includes(targetFormat));
-    // Reads only the header, which is fast even if it declares a huge size.
+    // Reads only the header of the image, which is fast even for an image that claims to be huge.
     const { width, height, pages = 1 } = await sharp(bytes, { animated, limitInputPixels: false }).metadata();
     const megapixels = (width * height) / PIXELS_PER_MEGAPIXEL;
     if (megapixels > MAX_MEGAPIXELS) return { megapixels };

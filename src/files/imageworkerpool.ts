@@ -113,7 +113,7 @@ export class ImageWorkerPool {
     return this.cpuTimeoutMs;
   }
 
-  /** Sets the CPU time limit of a task in milliseconds; 0 for none. The waiting time in the queue is limited accordingly. */
+  /** Sets the CPU time limit of a task in milliseconds; 0 for none. The maximum waiting time in the queue is a multiple of it. */
   set cpuTimeLimitMs(cpuMs: number) {
     this.cpuTimeoutMs = cpuMs;
     this.limiter.limits.maxWaitMs = Math.max(MIN_WAIT_LIMIT_MS, cpuMs * WAIT_LIMIT_FACTOR);

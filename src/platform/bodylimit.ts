@@ -7,7 +7,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { ConcurrencyLimiter } from './limiter';
 
-/** Wraps a body parser. As soon as the body exceeds `limit` bytes, calls `rejectTooLarge`, which must respond. Use it only for bodies that `parse` reads. */
+/**
+ * Wraps a body parser. As soon as the body exceeds `limit` bytes, calls `rejectTooLarge`, which must respond. Use it only for media types that the parser
+ * reads: counting the bytes starts the stream, and nobody else would receive them.
+ */
 export function limitBody(
   limit: number,
   parse: RequestHandler,

@@ -82,7 +82,7 @@ export class ConcurrencyLimiter<Client> {
     });
   }
 
-  /** Runs `work` as soon as a slot is free. Throws as `waitForSlot` does. */
+  /** Runs `work` as soon as a slot is free. Throws OverloadedError, without running it, if the queue is full or the wait takes too long. */
   async run<T>(client: Client, work: () => Promise<T>): Promise<T> {
     await this.waitForSlot(client);
     try {

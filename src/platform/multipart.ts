@@ -52,7 +52,7 @@ export const anonymousMultipartLimits = (limits: MultipartLimits): MultipartLimi
 export class MultipartError extends Error {
   constructor(
     readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
-    /** The invalid boundary if `reason` is `boundary`, otherwise the name of the rejected part. */
+    /** The boundary of the form if `reason` is `boundary`, otherwise the name of the rejected part. */
     readonly subject?: string,
     /** Accepted parts: the text fields within the limits, and the files before the first error. */
     readonly acceptedParts: MultipartParts = new Map(),

@@ -22,7 +22,7 @@ function parseCpuTimes(text: string): CpuTimes | undefined {
 }
 
 export class StealTime {
-  /** Share of stolen time in the latest interval, between 0 and 1. */
+  /** Share of the needed CPU time that the hypervisor gave to other machines (steal time) in the latest interval, between 0 and 1. */
   stolenShare = 0;
   private previous?: CpuTimes;
   private readonly timer: NodeJS.Timeout;

@@ -167,7 +167,7 @@ export class CostLimiter {
     this.cpuContention.stop();
   }
 
-  /** Number of buckets in memory, for metrics. */
+  /** Number of rate-limit buckets in memory, for metrics. */
   get bucketCount(): number {
     return this.buckets.size;
   }

@@ -11,7 +11,7 @@ const IDLE_GRACE_MS = 1_000;
 const CLOSE_INTERVAL_MS = 50;
 /** Time for running requests to finish, from the start of draining. */
 const DRAIN_TIMEOUT_MS = 7_000;
-/** Maximum number of event-loop turns to wait until a turn passes in which no new connection arrives. */
+/** Maximum number of event-loop turns to wait for one in which no new connection arrives. */
 const MAX_OBSERVED_TURNS = 500;
 /** Only event-loop turns up to this duration count: connections that arrive during a longer turn are accepted only in the next one. */
 const MAX_SHORT_TURN_MS = 0.5;

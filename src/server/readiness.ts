@@ -51,7 +51,10 @@ const FIND_DEGRADATIONS_SQL = `SELECT pg_is_in_recovery() OR current_setting('tr
     AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
     AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace) AS "isTableLocked"`;
 
-/** SQL: writes a temporary file. SET LOCAL has effect because both statements are one query and so one transaction. */
+/**
+ * SQL: makes PostgreSQL write a temporary file, which fails if its disk is full. SET LOCAL has effect because both statements are sent as one query and
+ * so run in one transaction.
+ */
 const SPILL_SQL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`;
 
 export class Readiness {

@@ -20,10 +20,7 @@ export const CURSOR_MAX_AGE_DAYS = 30;
 /** Changes are kept for this time after the cursors that need them have expired. */
 const RETENTION_MARGIN_DAYS = 1;
 const TABLE_CHANGE_RETENTION_DAYS = 1;
-/**
- * Maximum age of cached data that is validated by `tableChangedSql`. Records of table changes are kept much longer, so that the validation misses
- * none.
- */
+/** Maximum age of cached data that is validated by the records of table changes. These are kept much longer, so that the validation misses none. */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
 /** Maximum total number of subscriptions of all anonymous clients of this process. */

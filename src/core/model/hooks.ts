@@ -19,7 +19,10 @@ export interface PendingWrite {
 
 /** All hooks except `undoSideEffects` run in the transaction of the write, whether the row is written alone, in a tree or in bulk. */
 export interface WriteHooks {
-  /** Runs once at the start of the transaction, with all rows of the entity that it writes. Rows have no `id` on creation and no `input` on deletion. */
+  /**
+   * Hook that runs once at the start of a write transaction, with all rows of the entity that the transaction will write. Rows have no `id` on creation
+   * and no `input` on deletion.
+   */
   onTransactionStart?(rows: readonly PendingWrite[], context: Context, transaction: Transaction): Promise<void>;
   /** Adds values derived from the request context, without querying the database. `id` is absent on creation. */
   addDerivedValues?(values: FieldValues, context: Context, id?: number): void;

@@ -85,7 +85,7 @@ function searchCondition(field: EntityField, text: string, path: string): SqlCon
   return text.includes('\0') ? MATCHES_NO_ROW : searchMatchCondition({ field, text });
 }
 
-/** Compiles one operator of a filter. `eq` and `ne` can compare with null; other operators ignore null. */
+/** Compiles one operator of a filter. `eq` and `ne` accept null; for other operators, a null operand means no condition. */
 export function operatorCondition(
   field: EntityField,
   operator: string,
@@ -235,7 +235,7 @@ class WhereCompiler {
   }
 }
 
-/** Returns the searches at the top level of `where`. */
+/** Returns the text searches at the top level of `where`. Those in nested conditions do not affect the relevance of a row. */
 function searchesOf(entity: Entity, where: Where): Search[] {
   return fieldsOf(entity).flatMap((field) => {
     const text = isSearchableField(field) ? where[field.name]?.search : undefined;

@@ -27,7 +27,7 @@ export interface ClusterLocation {
   /** Folder of the socket, which only the server's user can enter. */
   socketFolder: string;
   logFile: string;
-  /** User that runs the server; absent if it is the user of this process. */
+  /** User of the operating system under which PostgreSQL runs; absent if it is the user of this process. */
   serverUser?: SystemUser;
 }
 

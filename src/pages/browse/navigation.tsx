@@ -46,7 +46,7 @@ export function ResourceList({ view }: { view: HtmlView }) {
   );
 }
 
-/** Links to the other actions of a row. */
+/** Links to the actions of a row, except the one that the page shows. */
 export function ActionLinks({ view }: { view: HtmlView }) {
   const { kind, actions, resource, basePath, id, extraAction, status } = view;
   if (!resource || status >= 400 || id === undefined || kind === 'list') return null;

@@ -267,7 +267,7 @@ export class Supervisor {
     setTimeout(killAll, WORKER_STOP_TIMEOUT_MS).unref();
     // Exits even if the embedded PostgreSQL hangs while it stops.
     setTimeout(() => process.exit(this.exitStatus), EXIT_TIMEOUT_MS).unref();
-    // If `run` has not yet finished starting, it calls `exitGracefully` itself.
+    // If the supervisor is still starting, `run` exits at the end of the start.
     if (this.workerProcesses.size === 0 && this.isRunning) void this.exitGracefully();
   }
 

@@ -34,7 +34,7 @@ export interface RestoreOptions {
   backup: VerifiedBackup;
   database: Database;
   media: Media;
-  /** Folder for the secret key of the backup; absent if SECRET_KEY is set. */
+  /** Data folder, to which the secret key contained in the backup is written; absent if SECRET_KEY is set. */
   dataDir?: string;
   /** Whether existing data is overwritten. Otherwise, a database that contains data is rejected. */
   shouldReplace: boolean;

@@ -188,7 +188,7 @@ export class ViewBuilder {
   }
 }
 
-/** Returns the view of an unknown path. For a known path, its properties are overwritten afterwards. */
+/** Returns the view model of the page for an unknown path (404). For other paths, callers override its properties. */
 function baseView({ request, answer, headers }: RenderInput): HtmlView {
   const { context, method, query, signedIn, path, route } = request;
   return {
