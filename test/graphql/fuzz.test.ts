@@ -1,4 +1,5 @@
 /** Executes random documents with our executor and with graphql-js. FUZZ_DOCUMENTS sets their number (`npm run fuzz`: 50,000). */
+import { MAX_ERRORS_PER_RESPONSE } from '../../src/core/model/errors';
 import { limitResponseSize } from '../../src/core/operation/responsesize';
 import { Executor } from '../../src/core/operation/executor';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
@@ -46,4 +47,13 @@ test(seeded(`executes ${count} random documents like graphql-js`), async () => {
   // Most documents must be comparable, or the test would be ineffective.
   expect(counts.invalid).toBeLessThan(counts.compared / 2);
   expect(counts.refused).toBeLessThan(counts.compared / 2);
+});
+
+test('compares documents with more errors than a response contains', async () => {
+  const { token } = await fitgraph.user('ann');
+  const schema = limitResponseSize(buildGraphQLSchema());
+  const fields = Array.from({ length: MAX_ERRORS_PER_RESPONSE + 5 }, (_, index) => `a${index}: exercise(id: "none") { id }`);
+  const request = { kind: 'query', text: `{ ${fields.join(' ')} }`, variables: {} } as const;
+  const outcome = await compareWithReference(request, new Executor(schema), fitgraph, new Contexts(fitgraph), token);
+  expect(outcome).toEqual({ isRejected: false, difference: undefined });
 });
