@@ -12,6 +12,8 @@ const STREAM_PATH = '/stream';
 const EVENT_STREAM_MEDIA_TYPE = 'text/event-stream';
 /** Tells browsers to reconnect after 1,000 ms. */
 const RECONNECT_EVENT = 'retry: 1000\n\n';
+/** Start of an event with a result; other messages are pings and the end of the subscription. */
+const NEXT_EVENT_PREFIX = 'event: next';
 const JSON_REQUIRED_MESSAGE = 'The body must be JSON, with the Content-Type application/json.';
 
 /** Yields one result with errors: the graphql-sse protocol requires that errors are sent as an event. */
@@ -23,9 +25,36 @@ async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionR
 const requestsEventStream = (path: string, acceptHeader: string): boolean =>
   path === STREAM_PATH || (path === '/' && acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) && !acceptHeader.includes('json'));
 
+/**
+ * Backpressure of one stream: the next event is produced when the previous one has been written. graphql-sse itself queues any number of events, however
+ * slowly the client reads.
+ */
+class Backpressure {
+  private isEventUnwritten = false;
+  private isClosed = false;
+  private resume?: () => void;
+
+  /** Waits until the previous event has been written, or the connection is closed. */
+  async waitForPreviousEvent(): Promise<void> {
+    if (this.isEventUnwritten && !this.isClosed) await new Promise<void>((resolve) => (this.resume = resolve));
+    this.isEventUnwritten = true;
+  }
+
+  eventWritten(): void {
+    this.isEventUnwritten = false;
+    this.resume?.();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.resume?.();
+  }
+}
+
 export class EventStreamTransport {
   private readonly openResponses = new Set<ServerResponse>();
   private readonly libraryHandler: Handler<Request>;
+  private readonly backpressureByRequest = new WeakMap<IncomingMessage, Backpressure>();
   private isShuttingDown = false;
 
   /** `contextOf` returns the request context of a request in progress. */
@@ -34,6 +63,7 @@ export class EventStreamTransport {
       // Selects the "distinct connections mode" of graphql-sse. It needs no state between requests, which may reach different instances.
       authenticate: () => null,
       subscribe: subscriptions.subscribe,
+      onNext: (_context, { raw }) => this.backpressureByRequest.get(raw)!.waitForPreviousEvent(),
       onSubscribe: async ({ raw }, params) => {
         const requestContext = contextOf(raw);
         await requestContext.authentication.authenticate();
@@ -62,6 +92,9 @@ export class EventStreamTransport {
 
   private async serve(request: Request, response: Response, acceptHeader: string): Promise<void> {
     // graphql-sse does not recognize its media type in a list, so the Accept header is reduced to it.
+    const backpressure = new Backpressure();
+    this.backpressureByRequest.set(request, backpressure);
+    response.once('close', () => backpressure.close());
     const accept = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) ? EVENT_STREAM_MEDIA_TYPE : acceptHeader;
     const { method, url, headers } = request;
     const get = (name: string) => (name === 'accept' ? accept : headers[name]?.toString());
@@ -77,7 +110,7 @@ export class EventStreamTransport {
     const { 'cache-control': _, ...responseHeaders } = libraryHeaders ?? {};
     response.writeHead(status, statusText, responseHeaders);
     if (!body || typeof body === 'string') return void response.end(body);
-    await sendEvents(body, response);
+    await sendEvents(body, response, backpressure);
   }
 
   get openStreamCount(): number {
@@ -92,12 +125,17 @@ export class EventStreamTransport {
 }
 
 /** Writes one event after the other, until the stream or the connection ends. */
-async function sendEvents(events: AsyncGenerator<string, void, undefined>, response: ServerResponse): Promise<void> {
+async function sendEvents(
+  events: AsyncGenerator<string, void, undefined>,
+  response: ServerResponse,
+  backpressure: Backpressure,
+): Promise<void> {
   // Ends the subscription even while it waits for an event. Errors are ignored here, because the loop throws them too.
   response.once('close', () => void events.return().catch(() => undefined));
   for await (const event of events) {
     if (!response.writable) return;
     await new Promise<void>((resolve, reject) => response.write(event, (error) => (error ? reject(error) : resolve())));
+    if (event.startsWith(NEXT_EVENT_PREFIX)) backpressure.eventWritten();
   }
   response.end();
 }
