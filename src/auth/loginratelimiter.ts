@@ -6,9 +6,10 @@ import { DatabaseError } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { createHash } from 'node:crypto';
 import type { Rate } from '../platform/settingparsers';
-import { ClientError } from '../core/model/errors';
+import { ClientError, isTransientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
-import { DatabaseUnavailable } from '../database/errors';
+import { DatabaseUnavailable, isUnavailable } from '../database/errors';
+import { OverloadedError } from '../platform/limiter';
 
 export interface LoginRates {
   /** Limit of failed and running attempts per user name and address. */
@@ -70,8 +71,14 @@ export class LoginRateLimiter {
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
       throw new ClientError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }
-    const result = await signIn();
-    await refundAll();
-    return result;
+    try {
+      const result = await signIn();
+      await refundAll();
+      return result;
+    } catch (error) {
+      // Nobody has learned whether the password is right, and clients are asked to try again.
+      if (isTransientError(error) || error instanceof OverloadedError || isUnavailable(error)) await refundAll();
+      throw error;
+    }
   }
 }
