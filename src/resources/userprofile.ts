@@ -25,12 +25,15 @@ export const GENDER_CHOICES = registerChoices('Gender', 'Of a person, as formula
 ]);
 const AGE_RANGE = { min: 10, max: 100 } as const;
 
-const fullYearsBetween = (birth: string, day: string) => Math.floor(DateTime.fromISO(day).diff(DateTime.fromISO(birth), 'years').years);
+/** Parses a day as midnight in UTC. In the time zone of the process, a day can begin at 01:00, because clocks are changed at midnight. */
+const midnightOf = (day: string) => DateTime.fromISO(day, { zone: 'utc' });
+
+const fullYearsBetween = (birth: string, day: string) => Math.floor(midnightOf(day).diff(midnightOf(birth), 'years').years);
 
 /** Rejects a birthdate if the user is younger than the minimum age, or older than the maximum age by at least one day. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
-  const day = DateTime.fromISO(todayIn(timeZone));
-  const birth = DateTime.fromISO(String(value));
+  const day = midnightOf(todayIn(timeZone));
+  const birth = midnightOf(String(value));
   return birth.plus({ years: AGE_RANGE.min }) > day || birth.plus({ years: AGE_RANGE.max }) < day
     ? [`${String(value)} is not a valid birthdate`]
     : [];
