@@ -8,10 +8,18 @@ const formatMicroseconds = (fraction: string | undefined) => (fraction ? `.${fra
 /** Formats a time of day: `18:00:00.5` becomes `18:00:00.500000`. A fraction of a second always has six digits; without one, nothing is added. */
 const formatTime = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: string) => formatMicroseconds(fraction));
 
-/** Converts a timestamp to ISO 8601: `2021-03-10 08:00:00+01` becomes `2021-03-10T08:00:00+01:00`. */
+/**
+ * Converts a timestamp to ISO 8601: `2021-03-10 08:00:00+01` becomes `2021-03-10T08:00:00+01:00`. ISO 8601 has no offsets with seconds, as time zones
+ * have before standard time. Such a timestamp is converted to UTC.
+ */
 function formatTimestamp(value: string): string {
-  const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-]\d\d)(?::?(\d\d))?/.exec(value);
-  return parts ? `${parts[1]}T${parts[2]}${formatMicroseconds(parts[3])}${parts[4]}:${parts[5] ?? '00'}` : value;
+  const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-])(\d\d)(?::?(\d\d))?(?::(\d\d))?/.exec(value);
+  if (!parts) return value;
+  const [, day, time, fraction, sign, hours, minutes = '00', seconds] = parts;
+  if (seconds === undefined) return `${day}T${time}${formatMicroseconds(fraction)}${sign}${hours}:${minutes}`;
+  const offset = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * (sign === '-' ? -1000 : 1000);
+  const utc = new Date(Date.parse(`${day}T${time}Z`) - offset).toISOString();
+  return `${utc.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)}${formatMicroseconds(fraction)}+00:00`;
 }
 
 export const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
