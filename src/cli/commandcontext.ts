@@ -4,13 +4,16 @@ import { checkSecretKey, recordKeyFingerprint } from '../auth/keyfingerprint';
 import { logSecurityEvent, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { ConfigError, readConfig, type Config } from '../platform/config';
-import { LISTENER_NAME_PREFIX, listenerApplicationName } from '../core/changes/listener';
+import { LISTENER_NAME_PREFIX, listenerApplicationName, NotificationListener } from '../core/changes/listener';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { DatabaseSession } from '../database/session';
 import { migrateUp } from '../database/migrate';
 import { openDatabase } from '../database/open';
+import { Media } from '../files/media';
+import { FileRemoval } from '../files/removal';
 import { models } from '../graphql/schema';
+import { createLogger } from '../platform/logging';
 
 export interface OperatorContext {
   config: Config;
@@ -108,4 +111,10 @@ export function formatProgress(done: number, total: number | undefined, seconds:
 export function createRowProgressPrinter(activity: string): (done: number, total: number) => void {
   const show = createProgressPrinter();
   return (done, total) => show(`${activity}, rows`, done, total);
+}
+
+/** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */
+export async function removeScheduledFiles(config: Config, database: Database): Promise<void> {
+  const log = createLogger(config.logLevel, process.stderr);
+  await new FileRemoval(database, Media.fromConfig(config), new NotificationListener(database, log), log).removeFiles();
 }

@@ -1,38 +1,39 @@
 /** `fitgraph import`: imports a data dump with its media files. */
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
+import { CommitOutcomeUnknown } from '../database/errors';
 import { Media } from '../files/media';
 import { StagedFiles } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { importDumpRows } from '../transfer/importer';
-import { formatCount, recordOperatorEvent, withDatabase, createRowProgressPrinter, printLine } from './commandcontext';
+import { formatCount, recordOperatorEvent, removeScheduledFiles, withDatabase, createRowProgressPrinter, printLine } from './commandcontext';
 
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
   const dump = await DumpFile.open(file);
   await withDatabase(async ({ config, database, session, vault }) => {
     const mediaStore = Media.fromConfig(config);
     const stagedFiles = new StagedFiles(mediaStore, `.import-${randomUUID()}`);
-    try {
-      const counts = await importDumpRows(dump, database, {
-        vault,
-        shouldReplace: replace,
-        progress: createRowProgressPrinter('Importing'),
-        beforeCommit: async () => {
-          if (media) await stageMedia(dump, media, mediaStore, stagedFiles, Boolean(replace));
-        },
-      });
-      const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
-      await recordOperatorEvent(
-        { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
-        session,
-      );
-      // Files are published after the commit, because a rollback would still need the files that they replace.
-      await stagedFiles.publish(Boolean(replace));
-      printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
-    } catch (error) {
-      await stagedFiles.discard();
+    const counts = await importDumpRows(dump, database, {
+      vault,
+      shouldReplace: replace,
+      progress: createRowProgressPrinter('Importing'),
+      beforeCommit: async () => {
+        if (media) await stageMedia(dump, media, mediaStore, stagedFiles, Boolean(replace));
+      },
+    }).catch(async (error: unknown) => {
+      // The rows may have been committed if the connection was lost during COMMIT. Their files are then kept in the staging folder.
+      if (!(error instanceof CommitOutcomeUnknown)) await stagedFiles.discard();
       throw error;
-    }
+    });
+    // Files are published after the commit, because a rollback would still need the files that they replace.
+    await stagedFiles.publish();
+    if (replace) await removeScheduledFiles(config, database);
+    const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
+    await recordOperatorEvent(
+      { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
+      session,
+    );
+    printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
   });
 }

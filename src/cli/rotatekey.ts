@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { checkSecretKey } from '../auth/keyfingerprint';
 import { rotateSecretKey } from '../auth/keyrotation';
 import { ClientError } from '../core/model/errors';
+import { CommitOutcomeUnknown } from '../database/errors';
 import { discardStagedKey, activateStagedKey, readKey, loadSecretKey, stageKey } from '../database/secretkey';
 import { requireNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './commandcontext';
 
@@ -21,7 +22,8 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
       const { rotated, unreadable } = await database
         .withoutTimeouts((client) => rotateSecretKey(client, oldKey, newKey))
         .catch((error) => {
-          if (isFile) discardStagedKey(config.dataDir, id);
+          // If the connection was lost during COMMIT, the next start decides by the fingerprint in the database whether it uses the staged key.
+          if (isFile && !(error instanceof CommitOutcomeUnknown)) discardStagedKey(config.dataDir, id);
           throw error;
         });
       if (isFile) activateStagedKey(config.dataDir, id);

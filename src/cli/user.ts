@@ -1,16 +1,10 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
 import { checkPasswordPolicy, createUser, findUser, createApiKey, setUserActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
-import type { Config } from '../platform/config';
 import { deleteUser } from '../auth/deletion';
 import { ClientError } from '../core/model/errors';
-import { NotificationListener } from '../core/changes/listener';
-import type { Database } from '../database/connection';
-import { Media } from '../files/media';
-import { FileRemoval } from '../files/removal';
-import { createLogger } from '../platform/logging';
 import { promptConfirmation, promptNewPassword } from './prompts';
-import { formatCount, recordOperatorEvent, replaceControlCharacters, withDatabase, printLine } from './commandcontext';
+import { formatCount, recordOperatorEvent, removeScheduledFiles, replaceControlCharacters, withDatabase, printLine } from './commandcontext';
 
 /** Returns the value of the option `--password`. Without the option, prompts for the password, which keeps it out of the shell history. */
 const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
@@ -97,9 +91,3 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
     }
     process.stderr.write(`${formatCount(accounts.length, 'account')}\n`);
   });
-
-/** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */
-async function removeScheduledFiles(config: Config, database: Database): Promise<void> {
-  const log = createLogger(config.logLevel, process.stderr);
-  await new FileRemoval(database, Media.fromConfig(config), new NotificationListener(database, log), log).removeFiles();
-}

@@ -50,9 +50,11 @@ export class HostSelection {
 
   /** Discards the selection if `host` is the selected host. Call this when a connection to the host failed or was rejected as read-only. */
   deselect(host: SelectedHost): void {
-    void this.selected?.then((selected) => {
+    const discard = (selected: SelectedHost) => {
       if (selected.host === host.host && selected.port === host.port) this.selected = undefined;
-    });
+    };
+    // Errors are ignored: the callers of `selectHost` handle them.
+    void this.selected?.then(discard, () => undefined);
   }
 
   /** Throws if the server of the connection does not have the state that `target_session_attrs` requires. */

@@ -1,9 +1,9 @@
-/** Returns the columns of all tables that contain paths of images. */
-import { fieldsOf } from '../core/model/fields';
+/** Columns that contain paths of images. */
+import { fieldsOf, type Entity } from '../core/model/fields';
 import { allEntities, resourceOf } from '../core/model/registry';
 
-export const imageColumns = (): { table: string; column: string }[] =>
-  allEntities().flatMap((entity) =>
+export const imageColumns = (entities: readonly Entity[] = allEntities()): { table: string; column: string }[] =>
+  entities.flatMap((entity) =>
     fieldsOf(entity)
       .filter(({ kind }) => kind === 'image')
       .map(({ column }) => ({ table: resourceOf(entity)!.table, column: column! })),

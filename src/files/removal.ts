@@ -2,8 +2,10 @@
  * Deletes the files of deleted rows. Triggers record their paths and notify the servers. Paths whose notification was missed are handled when the
  * notification connection is re-established, or at the next start.
  */
+import type { ClientBase } from 'pg';
 import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
+import type { Entity } from '../core/model/fields';
 import type { NotificationListener } from '../core/changes/listener';
 import type { Database } from '../database/connection';
 import { ADVISORY_LOCK_CLASSES, ADVISORY_LOCK_KEYS } from '../database/advisorylocks';
@@ -30,6 +32,15 @@ export const createPathUsageCheck =
     const [rows] = await sequelize.query(PATH_IS_TAKEN_SQL, { ...options, bind: [path] });
     return rows.length > 0;
   };
+
+/** Schedules the removal of the files of all rows of these entities, which are about to be truncated. Files to which new rows refer are kept. */
+export async function scheduleFileRemoval(client: ClientBase, entities: readonly Entity[]): Promise<void> {
+  for (const { table, column } of imageColumns(entities))
+    await client.query(
+      `INSERT INTO "removed_file" ("path") SELECT "${column}" FROM "${table}" WHERE "${column}" <> '' ON CONFLICT ("path") DO UPDATE SET "settled" = false`,
+    );
+  await client.query(`SELECT pg_notify('${NOTIFICATION_CHANNEL}', '')`);
+}
 
 export class FileRemoval {
   private pendingRun: Promise<void> = Promise.resolve();

@@ -14,12 +14,9 @@ export class StagedFiles {
     return this.media.files.write(`${this.folder}/${path}`, createFile);
   }
 
-  /**
-   * Moves all staged files to their paths. After an interruption, another call moves the rest. With `replace`, first deletes all other files.
-   */
-  async publish(replace = false): Promise<void> {
+  /** Moves all staged files to their paths. After an interruption, another call moves the rest. */
+  async publish(): Promise<void> {
     const { files } = this.media;
-    if (replace) for (const name of await files.listFolders('')) if (name !== this.folder) await files.deleteFolder(name);
     const paths = await files.listFiles(this.folder);
     // Moves originals before thumbnails: removing the former file at a path also removes its thumbnails, and would remove new ones as well.
     for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {

@@ -23,6 +23,7 @@ import {
 } from './dump';
 import { ReferenceResolver } from './references';
 import { withRowNamedInErrors, type RowIdentity } from './rowerrors';
+import { scheduleFileRemoval } from '../files/removal';
 import { clearFlagExceptOnNewestRow, advanceSequence } from './fixups';
 import { insertTokens } from './tokens';
 
@@ -161,6 +162,7 @@ class ImportWriter {
       if (rows.length)
         failImport(`--replace would also delete rows of ${resourceOf(entity)!.dumpModel ?? entity.name}, which the file does not contain.`);
     }
+    await scheduleFileRemoval(this.client, dumpEntities);
     if (dumpEntities.length)
       await this.client.query(
         `TRUNCATE ${dumpEntities.map((entity) => `"${resourceOf(entity)!.table}"`).join(', ')} RESTART IDENTITY CASCADE`,

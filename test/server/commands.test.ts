@@ -338,6 +338,21 @@ describe('import', () => {
     write([image(901, 'one.png')]);
     expect((await fitgraph('import', file, '--media', media)).status).toBe(0);
     expect((await server.anonymous.send('GET', '/media/one.png')).text).toBe('an image');
+
+    // Rows without files leave the files of other rows alone.
+    write([{ model: 'weight.weightentry', pk: 900, fields: { user: 1, date: '2001-01-01', weight: '80' } }]);
+    expect(await fitgraph('import', file, '--replace')).toMatchObject({ status: 0, stdout: '1 row of 1 model imported.\n' });
+    expect((await server.anonymous.send('GET', '/media/one.png')).text).toBe('an image');
+    // Without --media, the files to which the rows refer stay.
+    write([image(901, 'one.png')]);
+    expect((await fitgraph('import', file, '--replace')).status).toBe(0);
+    expect((await server.anonymous.send('GET', '/media/one.png')).text).toBe('an image');
+    // The files of replaced rows are deleted.
+    fs.writeFileSync(path.join(media, 'two.png'), 'another image');
+    write([image(902, 'two.png')]);
+    expect((await fitgraph('import', file, '--replace', '--media', media)).status).toBe(0);
+    expect((await server.anonymous.send('GET', '/media/two.png')).text).toBe('another image');
+    expect((await server.anonymous.send('GET', '/media/one.png')).status).toBe(404);
   });
 });
 

@@ -12,7 +12,9 @@ import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
 import { readAppliedMigrationNames, applyMigrationsWithinTransaction, lockMigrations } from '../../database/migrate';
 import { migrationNames } from '../../database/migrationmodules';
 import { rebuildSchemaInTransaction } from '../../database/schemarepair';
+import { CommitOutcomeUnknown } from '../../database/errors';
 import { discardStagedKey, activateStagedKey, stageKey } from '../../database/secretkey';
+import { commit } from '../../database/transaction';
 import { assignRowSecurityPolicies } from '../../database/viewerrole';
 import { findMissingReplacedMigration, replaceSquashedNames } from '../../database/squashedmigrations';
 import { imageColumns } from '../../files/imagecolumns';
@@ -88,6 +90,8 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
       });
       await rows.finish();
     } catch (error) {
+      // The restore may have been committed. Its files and key are kept: the next start publishes them if it was, else deletes them.
+      if (error instanceof CommitOutcomeUnknown) throw error;
       await rows.rollBack();
       await stagedFiles.discard();
       if (dataDir) discardStagedKey(dataDir, id);
@@ -267,7 +271,7 @@ class RowLoader {
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
       ON CONFLICT ("path") DO UPDATE SET "settled" = false`);
     await client.query('INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, $2, $3)', [id, header.taken, header.program]);
-    await client.query('COMMIT');
+    await commit(client);
   }
 
   /** Starts a new change log: the cursors of clients become invalid, and servers reload their caches of all tables. */
