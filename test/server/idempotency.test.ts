@@ -121,6 +121,15 @@ describe('Idempotency-Key over GraphQL', () => {
     expect(await rows()).toBe(1);
   });
 
+  test('replays the empty response of a mutation whose only field is skipped', async () => {
+    const document = `mutation ($input: WeightEntryInput!, $isSkipped: Boolean!) { createWeightEntry(input: $input) @skip(if: $isSkipped) { weightEntry { id } } }`;
+    const send = () => as(ann).query(document, { input: ENTRY, isSkipped: true });
+    const first = await send();
+    expect([first.status, first.body]).toEqual([200, { data: {} }]);
+    expect(statusAndText(await send())).toEqual(statusAndText(first));
+    expect(await rows()).toBe(0);
+  });
+
   test('returns 422 when a key is reused with other variables or another document', async () => {
     await as(ann).query(CREATE, { input: ENTRY });
     for (const answer of [

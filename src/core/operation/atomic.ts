@@ -88,8 +88,10 @@ export async function runAndStoreResponse(
   try {
     return await context.session.atomically(async () => {
       result = await run();
-      if (!result.errors?.length) await context.storeResponse!(result);
-      return { shouldCommit: result.data?.[firstKey] != null, result };
+      // False also if the field was skipped (@skip, @include).
+      const shouldCommit = result.data?.[firstKey] != null;
+      if (shouldCommit && !result.errors?.length) await context.storeResponse!(result);
+      return { shouldCommit, result };
     });
   } catch (error) {
     // A statement or COMMIT failed, so nothing was written. If a field failed, the errors of the result include the cause.
