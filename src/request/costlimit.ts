@@ -133,12 +133,16 @@ export function rateLimitHeaders(budget: RateBudget | undefined): Record<string,
   return { 'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
 }
 
-/** SQL: for each bucket, subtracts from the stored level what has leaked since its last update, and adds what this instance has spent or refunded. */
+/**
+ * SQL: for each bucket, subtracts from the stored level what has leaked since its last update, and adds what this instance has spent or refunded. The stored
+ * level is read when its row is locked, so that concurrent statements of several instances add up. They lock the rows in the same order.
+ */
 const SHARE_SPENT_COST_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::float8[]) AS x("key", "spent", "rate"))
   INSERT INTO "budget" AS b ("key", "level", "rate")
-    SELECT t."key", greatest(0, t."spent" + greatest(0, coalesce(o."level" - extract(epoch FROM now() - o."at") * o."rate", 0))), t."rate"
-    FROM spending t LEFT JOIN "budget" o ON o."key" = t."key"
-  ON CONFLICT ("key") DO UPDATE SET "level" = EXCLUDED."level", "rate" = EXCLUDED."rate", "at" = now()
+    SELECT t."key", greatest(0, t."spent"), t."rate"
+    FROM spending t ORDER BY t."key"
+  ON CONFLICT ("key") DO UPDATE SET "rate" = EXCLUDED."rate", "at" = now(),
+    "level" = greatest(0, (SELECT s."spent" FROM spending s WHERE s."key" = b."key") + greatest(0, b."level" - extract(epoch FROM now() - b."at") * b."rate"))
   RETURNING "key", "level"`;
 
 export class CostLimiter {

@@ -1,6 +1,7 @@
 /** Cost budgets of users and networks, shared by GraphQL and REST and by all instances. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RateBudget } from '../../src/core/context';
+import { BYTES_PER_COST_UNIT } from '../../src/core/operation/argumentcost';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { lockIsAwaited, until } from '../setup/waits';
@@ -176,6 +177,31 @@ function spendingOf(fitgraph: Fitgraph, { id }: Person) {
   return fitgraph.services.costLimiter.budgetFor(context, '')!;
 }
 const estimated = (total: number) => ({ total, bytes: 0, coordinate: 'Query' });
+
+test('adds up what two instances share at the same moment', async () => {
+  const { one, two, ann } = await pair();
+  const spend = (instance: Fitgraph, cost: number) => spendingOf(instance, ann).chargeResponseBytes(cost * BYTES_PER_COST_UNIT);
+  spend(one, 100);
+  await one.services.costLimiter.shareSpentCost();
+  spend(one, 200);
+  spend(two, 300);
+  const locker = await one.database.pool.connect();
+  let sharing: Promise<unknown>;
+  try {
+    await locker.query('BEGIN; SELECT FROM "budget" FOR UPDATE');
+    sharing = Promise.all([one, two].map(({ services }) => services.costLimiter.shareSpentCost()));
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until('both instances wait for the row', async () => (await one.sql(waiting)).length === 2);
+    await locker.query('COMMIT');
+  } finally {
+    locker.release(true);
+  }
+  await sharing;
+  // Ten units leak out per second.
+  const [{ level }] = (await one.sql('SELECT "level" FROM "budget" WHERE "key" = $1', [`user ${ann.id}`])) as [{ level: number }];
+  expect(level).toBeGreaterThan(450);
+  expect(level).toBeLessThanOrEqual(601);
+});
 
 test('refunds the reservation of each operation when two operations of a request overlap', async () => {
   const fitgraph = await startServer(SMALL);
