@@ -14,10 +14,11 @@ test('are shown in UTC, so that they are the same moments and can be cursors', a
   const page =
     'query ($after: String) { diaryEntries(orderBy: [{ eatenAt: ASC }], first: 1, after: $after) { nodes { eatenAt } pageInfo { endCursor } } }';
   const found: string[] = [];
-  for (let after: string | null = null, pages = 0; pages < times.length; pages += 1) {
-    const { nodes, pageInfo } = (await ann.ask(page, { after })).diaryEntries;
-    found.push(...nodes.map(({ eatenAt }: { eatenAt: string }) => eatenAt));
-    after = pageInfo.endCursor;
+  let after: string | null = null;
+  for (const _ of times) {
+    const { diaryEntries }: Record<string, any> = await ann.ask(page, { after });
+    found.push(...diaryEntries.nodes.map(({ eatenAt }: { eatenAt: string }) => eatenAt));
+    after = diaryEntries.pageInfo.endCursor;
   }
   expect(found).toEqual(times);
 });
