@@ -36,7 +36,7 @@ export class Database {
   readonly writeLimiter: ConcurrencyLimiter<LimiterCaller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
-  readonly lockedTables = new LockedTables();
+  readonly lockedTables = new LockedTables((text) => this.queryAsServer(text));
   readonly sessionUsers: SessionUsers;
   readonly preparedStatements = new PreparedStatements();
   readonly replica?: Replica;

@@ -1,10 +1,17 @@
 /**
  * Circuit breaker per table for lock timeouts. While a table is locked, one write at a time probes it; other writes to it fail immediately, so that they do
- * not occupy the connections of writes to other tables.
+ * not occupy the connections of writes to other tables. A locked row is no reason: its user must not block the writes of others.
  */
 import { isLockFailure, TableLocked } from './errors';
+import type { Row } from './rows';
 
 const PROBE_INTERVAL_MS = 500;
+
+/** SQL: whether a table of the schema is locked in a mode that blocks writes. */
+export const IS_ANY_TABLE_LOCKED_SQL = `EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.locktype = 'relation' AND l.granted
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+    AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace)`;
 
 interface LockState {
   /** Whether a write is probing whether the table is still locked. */
@@ -15,6 +22,9 @@ interface LockState {
 
 export class LockedTables {
   private readonly stateByTable = new Map<string, LockState>();
+
+  /** `query` runs a statement of the server itself. */
+  constructor(private readonly query: (text: string) => Promise<Row[]>) {}
 
   /** Runs a write to `table`. Throws TableLocked while the table is known to be locked. */
   async runWrite<T>(table: string | undefined, work: () => Promise<T>): Promise<T> {
@@ -29,9 +39,16 @@ export class LockedTables {
       if (this.stateByTable.size) this.stateByTable.delete(table);
       return result;
     } catch (error) {
-      if (isLockFailure(error)) this.stateByTable.set(table, { isProbed: false, nextProbeAt: performance.now() + PROBE_INTERVAL_MS });
+      if (isLockFailure(error) && (await this.isAnyTableLocked()))
+        this.stateByTable.set(table, { isProbed: false, nextProbeAt: performance.now() + PROBE_INTERVAL_MS });
       else if (state) this.stateByTable.delete(table);
       throw error;
     }
+  }
+
+  /** Whether a table is locked, perhaps another one that a trigger or a foreign key of the written table needs. True if that cannot be determined. */
+  private async isAnyTableLocked(): Promise<boolean> {
+    const rows = await this.query(`SELECT ${IS_ANY_TABLE_LOCKED_SQL} AS "locked"`).catch(() => undefined);
+    return rows?.[0]?.locked !== false;
   }
 }

@@ -7,6 +7,7 @@ import { allEntities, resourceOf } from '../core/model/registry';
 import { schemaState } from '../database/compatibility';
 import type { Database } from '../database/connection';
 import { errorCodeOf, isUnavailable } from '../database/errors';
+import { IS_ANY_TABLE_LOCKED_SQL } from '../database/lockedtables';
 
 const CHECK_INTERVAL_MS = 1_000;
 /** Duration of a check above which the database counts as slow. Usually a check takes a few milliseconds. */
@@ -46,10 +47,7 @@ const INCOMPATIBLE_STATE: ReadinessState = {
 /** SQL: whether the database is read-only, whether one of the tables `$1` is missing, and whether a table is locked in a mode that blocks writes. */
 const FIND_DEGRADATIONS_SQL = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
   EXISTS (SELECT FROM unnest($1::text[]) AS t("name") WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing",
-  EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.locktype = 'relation' AND l.granted
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
-    AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace) AS "isTableLocked"`;
+  ${IS_ANY_TABLE_LOCKED_SQL} AS "isTableLocked"`;
 
 /**
  * SQL: makes PostgreSQL write a temporary file, which fails if its disk is full. SET LOCAL has effect because both statements are sent as one query and
