@@ -1,4 +1,5 @@
 /** The connection on which a server listens for changes. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LISTENER_NAME_PREFIX, NotificationListener } from '../../src/core/changes/listener';
 import { createLogger } from '../../src/platform/logging';
 import { createDatabase, open } from '../setup/databases';
@@ -21,6 +22,39 @@ test('leaves no connection behind when it is stopped while it connects', async (
       return rows.length === 0;
     });
   } finally {
+    await database.close();
+    await drop();
+  }
+});
+
+test('reconnects once if the connection is lost while missed notifications are handled', async () => {
+  const { connection, drop } = await createDatabase('tables');
+  const database = open(connection);
+  const listener = new NotificationListener(database, createLogger('silent'));
+  const listeners = `FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE '${LISTENER_NAME_PREFIX}%'`;
+  const terminate = async () => {
+    await database.pool.query(`SELECT pg_terminate_backend("pid") ${listeners}`);
+    await until('the connection is lost', () => !listener.isConnected);
+  };
+  let calls = 0;
+  listener.registerHandler('nothing', {
+    onNotification: () => undefined,
+    async onMissedNotifications() {
+      calls += 1;
+      if (calls > 1) return;
+      await terminate();
+      throw new Error('what is in memory cannot be read');
+    },
+  });
+  try {
+    await listener.start();
+    await terminate();
+    await until('it has caught up', () => calls > 1);
+    // A second attempt would follow the first one after half a second.
+    await sleep(1_500);
+    expect([calls, (await database.pool.query(`SELECT ${listeners}`)).rows.length]).toEqual([2, 1]);
+  } finally {
+    await listener.stop();
     await database.close();
     await drop();
   }

@@ -134,14 +134,16 @@ export class NotificationListener {
   }
 
   private async catchUp(): Promise<void> {
+    const { client } = this;
     try {
       await this.reportMissedNotifications();
       this.log.info('the database tells of changes again');
     } catch (error) {
-      const { client } = this;
+      // If the connection was lost in the meantime, `reconnect` has scheduled another attempt already.
+      if (!client || this.client !== client) return;
       this.client = undefined;
       clearInterval(this.heartbeatTimer);
-      if (client) socketOf(client).destroy();
+      socketOf(client).destroy();
       throw error;
     }
   }
