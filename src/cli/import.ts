@@ -7,7 +7,14 @@ import { StagedFiles } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { importDumpRows } from '../transfer/importer';
-import { formatCount, recordOperatorEvent, removeScheduledFiles, withDatabase, createRowProgressPrinter, printLine } from './commandcontext';
+import {
+  formatCount,
+  recordOperatorEvent,
+  removeScheduledFiles,
+  withDatabase,
+  createRowProgressPrinter,
+  printLine,
+} from './commandcontext';
 
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
   const dump = await DumpFile.open(file);

@@ -4,7 +4,14 @@ import { checkPasswordPolicy, createUser, findUser, createApiKey, setUserActive,
 import { deleteUser } from '../auth/deletion';
 import { ClientError } from '../core/model/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
-import { formatCount, recordOperatorEvent, removeScheduledFiles, replaceControlCharacters, withDatabase, printLine } from './commandcontext';
+import {
+  formatCount,
+  recordOperatorEvent,
+  removeScheduledFiles,
+  replaceControlCharacters,
+  withDatabase,
+  printLine,
+} from './commandcontext';
 
 /** Returns the value of the option `--password`. Without the option, prompts for the password, which keeps it out of the shell history. */
 const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
