@@ -92,7 +92,7 @@ test.each(COMMITTED_BUT_UNCONFIRMED)('keeps the file of an image whose COMMIT wa
     form.set('image', image, `${how}.png`);
     return ann.send('POST', how === 'in an atomic mutation' ? '/graphql' : '/api/v2/exerciseimage/', form);
   };
-  scene.proxy.loseCommitReply();
+  scene.proxy.loseCommitReplyOf('INSERT INTO "exercise_image"');
   const unconfirmed = await upload();
   expect([unconfirmed.status, unconfirmed.text]).toEqual([
     503,

@@ -8,8 +8,8 @@ interface Pair {
   far: net.Socket;
   /** Drops bytes in both directions without closing either end. */
   silent: boolean;
-  /** Resets the connection instead of delivering the next bytes of PostgreSQL. */
-  losesReply: boolean;
+  /** What happens to the transaction of the connection: its COMMIT will be delivered, but not the reply to it; or that COMMIT has been delivered. */
+  lostCommit?: 'awaited' | 'delivered';
 }
 
 export class Proxy {
@@ -18,7 +18,7 @@ export class Proxy {
   private silent = false;
   private refusing = false;
   private latencyMs = 0;
-  private losesCommit = false;
+  private statementOfLostCommit?: string;
 
   private constructor(
     private readonly server: net.Server,
@@ -42,7 +42,7 @@ export class Proxy {
   private connect(near: net.Socket): void {
     if (this.refusing) return void near.resetAndDestroy();
     const far = net.connect(`${this.target.host}/.s.PGSQL.${this.target.port}`);
-    const pair: Pair = { near, far, silent: this.silent, losesReply: false };
+    const pair: Pair = { near, far, silent: this.silent };
     this.pairs.add(pair);
     if (this.frozen) for (const socket of [near, far]) socket.pause();
     for (const [from, to] of [
@@ -51,10 +51,8 @@ export class Proxy {
     ] as const) {
       from.on('data', (bytes) => {
         if (pair.silent) return;
-        if (from === near && this.losesCommit && bytes.includes('COMMIT')) {
-          this.losesCommit = false;
-          pair.losesReply = true;
-        } else if (from === far && pair.losesReply) return this.reset(pair);
+        if (from === near) this.findLostCommit(pair, bytes);
+        else if (pair.lostCommit === 'delivered') return this.reset(pair);
         if (this.latencyMs) setTimeout(() => to.write(bytes), this.latencyMs);
         else to.write(bytes);
       });
@@ -103,9 +101,17 @@ export class Proxy {
     this.pairs.delete(pair);
   }
 
-  /** Delivers the next COMMIT to PostgreSQL, but resets the connection instead of delivering the reply. */
-  loseCommitReply(): void {
-    this.losesCommit = true;
+  /** Delivers the COMMIT of the next transaction with this statement to PostgreSQL, but resets the connection instead of delivering the reply. */
+  loseCommitReplyOf(statement: string): void {
+    this.statementOfLostCommit = statement;
+  }
+
+  private findLostCommit(pair: Pair, bytes: Buffer): void {
+    if (this.statementOfLostCommit !== undefined && bytes.includes(this.statementOfLostCommit)) {
+      this.statementOfLostCommit = undefined;
+      pair.lostCommit = 'awaited';
+    }
+    if (pair.lostCommit === 'awaited' && bytes.includes('COMMIT')) pair.lostCommit = 'delivered';
   }
 
   /** Lets new connections through. Silent connections stay silent. */
