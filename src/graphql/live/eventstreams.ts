@@ -91,10 +91,10 @@ export class EventStreamTransport {
   };
 
   private async serve(request: Request, response: Response, acceptHeader: string): Promise<void> {
-    // graphql-sse does not recognize its media type in a list, so the Accept header is reduced to it.
     const backpressure = new Backpressure();
     this.backpressureByRequest.set(request, backpressure);
     response.once('close', () => backpressure.close());
+    // graphql-sse does not recognize its media type in a list, so the Accept header is reduced to it.
     const accept = acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) ? EVENT_STREAM_MEDIA_TYPE : acceptHeader;
     const { method, url, headers } = request;
     const get = (name: string) => (name === 'accept' ? accept : headers[name]?.toString());
