@@ -54,10 +54,16 @@ export function throwIfInvalid(issues: readonly InputIssue[]): void {
   if (issues.length) throw new InvalidInput(issues);
 }
 
-/** An error whose message and code may be sent to the client unchanged. */
+/**
+ * An error whose message and code may be sent to the client unchanged. It has no stack trace, because a request of two kilobytes can cause a hundred
+ * thousand of them, whose traces took hundreds of megabytes.
+ */
 export class ClientError extends GraphQLError {
   constructor(code: ErrorCode, message: string, data: Record<string, unknown> = {}) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, { extensions: { code, ...data } });
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
