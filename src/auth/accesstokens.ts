@@ -92,15 +92,13 @@ export class AccessTokens {
   }
 
   /**
-   * Creates a token in the current transaction and returns it; it cannot be read again. Throws InvalidInput for a duplicate name, an expiry in the
-   * past, or too many tokens.
+   * Creates a token in the current transaction and returns it; it cannot be read again. The transaction must have locked the account, so that a
+   * concurrent creation waits and then counts this token. Throws InvalidInput for a duplicate name, an expiry in the past, or too many tokens.
    */
   async create(userId: number, input: NewAccessToken, session: DatabaseSession): Promise<{ id: number; token: string }> {
     const normalizedInput = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
     throwIfInvalid([...validateNewToken(normalizedInput)]);
     const { name, scopes, expiresAt } = normalizedInput;
-    // Locks the user, so that a concurrent creation waits and then counts this token.
-    await session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
     await session.query(DELETE_EXPIRED_TOKENS_SQL, [userId]);
     const [conflicts] = await session.query(SELECT_CONFLICTS_SQL, [userId, name, expiresAt]);
     const issues: InputIssue[] = [];

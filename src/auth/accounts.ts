@@ -41,13 +41,18 @@ const SELECT_CREDENTIALS_SQL = `SELECT u."id", u."password", u."is_active" AS "i
 const UPDATE_LAST_LOGIN_SQL = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
-/** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Logs success and failure in the audit log. */
-export async function checkCredentials(
+/**
+ * Checks a user name and password and returns the result of `grant`, which creates or reads the credentials for further requests. `grant` runs in the
+ * transaction that records the sign-in and locks the account: a concurrent change of the password either happens before, and this sign-in fails, or
+ * waits and then revokes what `grant` has created. Throws UNAUTHENTICATED for unknown credentials. Logs success and failure in the audit log.
+ */
+export async function signInWithPassword<T>(
   username: string,
   password: string,
+  grant: (userId: number) => Promise<T>,
   session: DatabaseSession,
   source: SecurityEventSource,
-): Promise<number> {
+): Promise<T> {
   // PostgreSQL rejects a NUL character. No user name contains one, so the empty name, which finds no account, is used instead.
   const [user] = await session.query(SELECT_CREDENTIALS_SQL, [username.includes('\0') ? '' : username]);
   const { isValid, isOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
@@ -57,11 +62,14 @@ export async function checkCredentials(
     await logEvent('SIGN_IN_FAILED');
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
   }
-  const updatedRows = await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, isOutdated ? await hashPassword(password) : storedHash]);
+  const newHash = isOutdated ? await hashPassword(password) : storedHash;
+  const granted = await session.inTransaction(async () => {
+    if (!(await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, newHash])).length) return undefined;
+    await logEvent('SIGNED_IN');
+    return { result: await grant(id) };
+  });
   // Tries again if the stored hash has changed in the meantime: by a new password, or by a concurrent sign-in that rehashed it.
-  if (!updatedRows.length) return checkCredentials(username, password, session, source);
-  await logEvent('SIGNED_IN');
-  return id;
+  return granted ? granted.result : signInWithPassword(username, password, grant, session, source);
 }
 
 const SELECT_PASSWORD_SQL = `SELECT u."password", i."iterations" FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
@@ -79,6 +87,10 @@ export async function verifiedPasswordHash(
   return isValid ? storedHash : undefined;
 }
 
+/** SQL: replaces the password if its stored hash is still $2. The PostgreSQL setting `fitgraph.kept_session` exempts one session from the trigger. */
+const UPDATE_PASSWORD_SQL = `WITH kept AS MATERIALIZED (SELECT set_config('fitgraph.kept_session', COALESCE(encode($4::bytea, 'hex'), ''), true))
+  UPDATE "user_account" SET "password" = $3 FROM kept WHERE "id" = $1 AND "password" = $2 RETURNING 1`;
+
 /**
  * Replaces the password whose hash is `storedHash`, ends all sessions of the user except `keptSessionId`, and returns the new API key. Returns
  * undefined if the password has changed in the meantime.
@@ -95,24 +107,27 @@ export async function replacePassword(
   const newHash = await hashPasswordWithinLimit(password, source.address);
   const token = generateToken();
   return session.inTransaction(async () => {
-    const selectSessionSql = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
-    const [keptSession] = keptSessionId === undefined ? [] : await session.query(selectSessionSql, [sha256(keptSessionId), userId]);
-    const updatePasswordSql = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
-    if (!(await session.query(updatePasswordSql, [userId, storedHash, newHash])).length) return undefined;
-    // A trigger has deleted the API key and all sessions, because the password changed. A new key is stored, and the kept session is inserted again.
+    const digest = keptSessionId === undefined ? null : sha256(keptSessionId);
+    if (!(await session.query(UPDATE_PASSWORD_SQL, [userId, storedHash, newHash, digest])).length) return undefined;
+    // A trigger has deleted the API key and all other sessions, because the password changed.
     const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
     await session.query(upsertTokenSql, [userId, sha256(token), vault.encrypt(token)]);
     await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...source }, session);
-    if (keptSession)
-      await session.query('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(keptSession.row)]);
     return token;
   });
 }
 
 /**
- * Creates a new API key, which replaces the old one. With `oldDigest`, replaces only the key with this digest; returns undefined if that key no
- * longer exists.
+ * Locks an account until the end of the current transaction. Concurrent sign-ins and changes of the password wait; credentials that are checked
+ * afterwards stay valid until then.
+ */
+export const lockAccount = (userId: number, session: DatabaseSession): Promise<unknown> =>
+  session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
+
+/**
+ * Creates a new API key in the current transaction, which replaces the old one. With `oldDigest`, replaces only the key with this digest; returns
+ * undefined if that key no longer exists.
  */
 export async function replaceApiKey(
   userId: number,
@@ -122,40 +137,56 @@ export async function replaceApiKey(
   source: SecurityEventSource,
 ): Promise<string | undefined> {
   const token = generateToken();
-  return session.inTransaction(async () => {
-    const rows = await session.query(
-      `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
-       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."digest" = COALESCE($4::bytea, "token"."digest")
-       RETURNING 1`,
-      [userId, sha256(token), vault.encrypt(token), oldDigest ?? null],
-    );
-    if (!rows.length) return undefined;
-    await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...source }, session);
-    return token;
-  });
+  const rows = await session.query(
+    `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
+     ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."digest" = COALESCE($4::bytea, "token"."digest")
+     RETURNING 1`,
+    [userId, sha256(token), vault.encrypt(token), oldDigest ?? null],
+  );
+  if (!rows.length) return undefined;
+  await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...source }, session);
+  return token;
 }
 
 /** Returns the API key of the user with this name and password. It stays the same until it is replaced or the password changes. */
-export async function signIn(
+export async function signInForApiKey(
   username: string,
   password: string,
   session: DatabaseSession,
   vault: TokenVault,
   source: SecurityEventSource,
 ): Promise<string> {
-  return getOrCreateApiKey(await checkCredentials(username, password, session, source), session, vault);
+  const findKey = (userId: number) => getOrCreateEncryptedApiKey(userId, session, vault);
+  return decryptApiKey(await signInWithPassword(username, password, findKey, session, source), vault);
 }
 
-/**
- * Returns the API key; creates it if there is none. Throws CONFLICT if the key cannot be decrypted because it was encrypted with another SECRET_KEY. It
- * is not replaced, because clients may still use it.
- */
-export async function getOrCreateApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<string> {
-  const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
-  if (!row) return createApiKey(userId, session, vault);
-  const token = vault.decrypt(row.sealed);
+/** Throws CONFLICT if the key was encrypted with another SECRET_KEY. It is not replaced, because clients may still use it. */
+function decryptApiKey(encryptedKey: Buffer, vault: TokenVault): string {
+  const token = vault.decrypt(encryptedKey);
   if (token === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN_MESSAGE);
   return token;
+}
+
+async function getOrCreateEncryptedApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<Buffer> {
+  const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
+  return row ? row.sealed : insertApiKey(userId, session, vault);
+}
+
+/** Creates the API key of a user without one, and returns it encrypted. Two concurrent calls return the same key. */
+async function insertApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<Buffer> {
+  const token = generateToken();
+  const encryptedKey = vault.encrypt(token);
+  const rows = await session.query(
+    `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
+     ON CONFLICT ("user_id") DO NOTHING RETURNING "user_id"`,
+    [userId, sha256(token), encryptedKey],
+  );
+  return rows.length ? encryptedKey : getOrCreateEncryptedApiKey(userId, session, vault);
+}
+
+/** Returns the API key; creates it if there is none. Throws CONFLICT if the key was encrypted with another SECRET_KEY. */
+export async function getOrCreateApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<string> {
+  return decryptApiKey(await getOrCreateEncryptedApiKey(userId, session, vault), vault);
 }
 
 export interface ApiKey {
@@ -171,17 +202,6 @@ export async function findApiKey(userId: number, session: DatabaseSession, vault
   const statement = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
   const [row] = await session.query(statement, [userId]);
   return row && { id: row.id, created: row.created, token: vault.decrypt(row.sealed) };
-}
-
-/** Creates the API key of a user without one. Two concurrent sign-ins return the same key. */
-export async function createApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<string> {
-  const token = generateToken();
-  const rows = await session.query(
-    `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
-     ON CONFLICT ("user_id") DO NOTHING RETURNING "user_id"`,
-    [userId, sha256(token), vault.encrypt(token)],
-  );
-  return rows.length ? token : getOrCreateApiKey(userId, session, vault);
 }
 
 export async function findUser(username: string, session: DatabaseSession): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {

@@ -1,6 +1,6 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
-import { checkPasswordPolicy, createUser, findUser, createApiKey, setUserActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
+import { checkPasswordPolicy, createUser, findUser, setUserActive, setPassword, getOrCreateApiKey } from '../auth/accounts';
 import { deleteUser } from '../auth/deletion';
 import { ClientError } from '../core/model/errors';
 import { promptConfirmation, promptNewPassword } from './prompts';
@@ -53,7 +53,7 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
     if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
-    printLine(await (options.new ? createApiKey : getOrCreateApiKey)(id, session, vault));
+    printLine(await getOrCreateApiKey(id, session, vault));
   });
 
 export const deactivateAccount = (username: string, options: { undo?: boolean }): Promise<void> =>

@@ -114,7 +114,7 @@ class SignInPages {
     const username = (submittedText(request.body, 'username') ?? '').trim();
     const password = (submittedText(request.body, 'password') ?? '').trim();
     try {
-      const cookie = await context.authentication.startSession(await context.account.checkCredentials(username, password));
+      const cookie = await context.account.startSession(username, password);
       response.append('Set-Cookie', cookie).append('Set-Cookie', loginCsrfCookie(undefined, context.authentication.usesSecureCookies));
     } catch (error) {
       if (!(error instanceof GraphQLError) || isTransientError(error)) throw error;

@@ -1,20 +1,19 @@
 /** Actions of the sender of a request on their own account: sign-in, password, API key, access tokens and sessions. */
 import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
 import {
-  checkCredentials,
   findApiKey,
   getOrCreateApiKey,
   verifiedPasswordHash,
   passwordPolicyError,
   replaceApiKey,
   replacePassword,
-  signIn,
+  signInForApiKey,
+  signInWithPassword,
   type ApiKey,
 } from '../auth/accounts';
 import { ViewerCredentials } from '../auth/credentials';
 import { EVENT_KINDS } from '../auth/eventkinds';
 import { eventsOfUser, logSecurityEvent, type SecurityEventSource } from '../auth/securityevents';
-import { sha256 } from '../auth/tokens';
 import { requireViewerWithoutAccessToken } from '../core/access/access';
 import type { AccountActions } from '../core/context';
 import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
@@ -40,12 +39,13 @@ export class AccountService implements AccountActions {
   ) {}
 
   signIn(username: string, password: string): Promise<string> {
-    return this.attemptSignIn(username, () => signIn(username, password, this.session, this.services.vault, this.eventSource));
+    return this.attemptSignIn(username, () => signInForApiKey(username, password, this.session, this.services.vault, this.eventSource));
   }
 
-  /** Checks user name and password. Returns the id of the user. */
-  checkCredentials(username: string, password: string): Promise<number> {
-    return this.attemptSignIn(username, () => checkCredentials(username, password, this.session, this.eventSource));
+  /** Starts a browser session of the user with this name and password. Returns the Set-Cookie header. */
+  startSession(username: string, password: string): Promise<string> {
+    const start = (userId: number) => this.authentication.startSession(userId);
+    return this.attemptSignIn(username, () => signInWithPassword(username, password, start, this.session, this.eventSource));
   }
 
   /** Runs a password check, if the login rate limit of the client's network and of the user name permits another one. */
@@ -97,17 +97,10 @@ export class AccountService implements AccountActions {
 
   async replaceToken(): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
-    const oldToken = this.authentication.token;
-    const token = await replaceApiKey(
-      viewer.id,
-      oldToken === undefined ? undefined : sha256(oldToken),
-      this.session,
-      this.services.vault,
-      this.eventSource,
-    );
-    // The result is undefined if a concurrent request has already replaced the same token.
-    if (token === undefined) throw unauthenticatedError('Invalid token.');
-    return token;
+    return this.session.inTransaction(async () => {
+      await this.authentication.lockCredentials(viewer.id);
+      return (await replaceApiKey(viewer.id, undefined, this.session, this.services.vault, this.eventSource))!;
+    });
   }
 
   apiKey(): Promise<ApiKey | undefined> {
@@ -124,8 +117,10 @@ export class AccountService implements AccountActions {
   }
 
   requireCredentialManager(): ViewerCredentials {
+    const { id } = requireViewerWithoutAccessToken(this.authentication);
     return new ViewerCredentials(
-      requireViewerWithoutAccessToken(this.authentication).id,
+      id,
+      () => this.authentication.lockCredentials(id),
       this.info.network,
       this.session,
       this.services.accessTokens,
@@ -138,8 +133,11 @@ export class AccountService implements AccountActions {
    */
   async renewApiKey(keyId?: string): Promise<void> {
     const { id } = requireViewerWithoutAccessToken(this.authentication);
-    if (keyId === undefined) await getOrCreateApiKey(id, this.session, this.services.vault);
-    else await replaceApiKey(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
+    await this.session.inTransaction(async () => {
+      await this.authentication.lockCredentials(id);
+      if (keyId === undefined) await getOrCreateApiKey(id, this.session, this.services.vault);
+      else await replaceApiKey(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
+    });
   }
 
   /** Authenticates the request again. Throws if its credentials are no longer valid. */

@@ -3,14 +3,14 @@
  * CSRF token of the session.
  */
 import { isAccessToken } from '../auth/accesstokens';
-import { viewerOfApiKey } from '../auth/accounts';
+import { lockAccount, viewerOfApiKey } from '../auth/accounts';
 import { parseAuthorization, parseBearerAccessToken } from '../auth/authorization';
 import { CSRF_HEADER, CsrfError } from '../auth/sessions';
 import type { ScopeGroup } from '../contract/metadata';
 import { missingScopeError } from '../core/access/access';
 import type { AccessKind } from '../core/access/scopes';
 import type { Viewer } from '../core/context';
-import { toClientError, type ClientError } from '../core/model/errors';
+import { ClientError, toClientError, unauthenticatedError } from '../core/model/errors';
 import type { DatabaseSession } from '../database/session';
 import type { HttpRequestInfo } from './requestinfo';
 import type { RequestHead } from './clientorigin';
@@ -102,6 +102,20 @@ export class Authentication {
       if (!services.sessions.isCsrfToken(id, csrfToken?.toString())) throw new CsrfError();
     }
     return (this.viewer = viewer);
+  }
+
+  /**
+   * Locks the account of the viewer in the current transaction, and throws UNAUTHENTICATED if the API key or browser session of the request has been
+   * revoked since it was authenticated. Without this, a request that overlaps a change of the password could create new credentials afterwards.
+   */
+  async lockCredentials(viewerId: number): Promise<void> {
+    const { token, sessionId, services, session } = this;
+    await lockAccount(viewerId, session);
+    if (token !== undefined)
+      await viewerOfApiKey(token, session).catch((error: unknown) => {
+        throw error instanceof ClientError ? unauthenticatedError(error.message) : error;
+      });
+    else if (sessionId === undefined || !(await services.sessions.viewerOf(sessionId, session))) throw unauthenticatedError();
   }
 
   /** Authenticates the request at the first call, before the body is read. Later calls return the same result. */

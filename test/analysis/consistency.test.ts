@@ -86,3 +86,16 @@ test('computes the load of each day and its moving averages over 7 and 42 days',
   const sets = await load('measure: HARD_SETS');
   expect([sets.length, sets[3].load, sets.at(-1).date]).toEqual([22, '1.00', '2021-03-23']);
 });
+
+test.each(['TONNAGE', 'HARD_SETS'])('computes the load (%s) after a break of more than seven years', async (measure) => {
+  const dan = await fitgraph.user(`returning ${measure}`.toLowerCase().replace(/\W/g, '-'));
+  await train(dan, [
+    { reps: 5, weight: '100.00', date: '2013-01-01' },
+    { reps: 5, weight: '100.00', date: '2021-03-02' },
+  ]);
+  const { load } = await dan.ask(`{ load: trainingLoad(last: 2, measure: ${measure}) { date acute } }`);
+  expect(load).toEqual([
+    { date: '2021-03-01', acute: '0.00' },
+    { date: '2021-03-02', acute: { TONNAGE: '125.00', HARD_SETS: '0.25' }[measure] },
+  ]);
+});

@@ -102,6 +102,18 @@ describe('the meal of a diary entry', () => {
     expect((await ann.ask(`{ diaryEntry(id: ${diaryEntry.id}) { planId mealId } }`)).diaryEntry).toEqual({ planId: id, mealId: null });
   });
 
+  test('becomes null when a REST client moves the entry to another plan', async () => {
+    const other = await create('name: "other"');
+    const { id, meals } = await create(MEALS);
+    const { diaryEntry } = await log(id, meals[0]!.id);
+    const mealOfEntry = async () => (await ann.ask(`{ diaryEntry(id: ${diaryEntry.id}) { planId mealId } }`)).diaryEntry;
+    await ann.patch(`/nutritiondiary/${diaryEntry.id}/`, { plan: Number(id), amount: '90.00' });
+    expect(await mealOfEntry()).toEqual({ planId: id, mealId: meals[0]!.id });
+    const { status, body } = await ann.patch(`/nutritiondiary/${diaryEntry.id}/`, { plan: Number(other.id) });
+    expect([status, body.plan]).toEqual([200, Number(other.id)]);
+    expect(await mealOfEntry()).toEqual({ planId: other.id, mealId: null });
+  });
+
   test('does not prevent the deletion of the plan and its entries', async () => {
     const { id, meals } = await create(MEALS);
     await log(id, meals[0]!.id);
