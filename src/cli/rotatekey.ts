@@ -4,7 +4,7 @@ import { checkSecretKey } from '../auth/keyfingerprint';
 import { rotateSecretKey } from '../auth/keyrotation';
 import { ClientError } from '../core/model/errors';
 import { CommitOutcomeUnknown } from '../database/errors';
-import { discardStagedKey, activateStagedKey, readKey, loadSecretKey, stageKey } from '../database/secretkey';
+import { discardStagedKey, activateStagedKey, finishInterruptedKeyChanges, readKey, loadSecretKey, stageKey } from '../database/secretkey';
 import { requireNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './commandcontext';
 
 export async function rotateKey(file: string, { lost = false }: { lost?: boolean }): Promise<void> {
@@ -13,10 +13,11 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
   await withDatabase(
     async ({ config, database, session }) => {
       await requireNoServers(database, 'would use the old key');
-      const oldKey = lost ? undefined : await loadSecretKey(config, database);
-      if (oldKey !== undefined) await checkSecretKey(database, oldKey);
       // If SECRET_KEY is not set, the key is in a file next to the embedded database. The file is replaced after the commit.
       const isFile = config.secretKey === undefined && config.databaseUrl === undefined;
+      if (isFile) await finishInterruptedKeyChanges(config.dataDir, database);
+      const oldKey = lost ? undefined : await loadSecretKey(config, database);
+      if (oldKey !== undefined) await checkSecretKey(database, oldKey);
       const id = randomUUID();
       if (isFile) stageKey(config.dataDir, id, newKey);
       const { rotated, unreadable } = await database

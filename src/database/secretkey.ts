@@ -59,7 +59,7 @@ export const activateStagedKey = (dataDir: string, id: string): void =>
 export const discardStagedKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedKeyFileName(id)), { force: true });
 
 /** Activates the staged key of a restore or rotation that was killed after it had committed its rows and before it activated the key. */
-async function finishInterruptedKeyChanges(dataDir: string, { pool }: Database): Promise<void> {
+export async function finishInterruptedKeyChanges(dataDir: string, { pool }: Database): Promise<void> {
   const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED_KEY_FILE_PATTERN.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
   const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);

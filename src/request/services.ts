@@ -20,7 +20,7 @@ import { imageWorkerPool } from '../files/imageworkerpool';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
-import { finishInterruptedRestores } from '../transfer/backup/files';
+import { finishRestoresAtStart } from '../transfer/backup/files';
 import { deleteAbandonedUploads } from '../platform/multipart';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
@@ -58,7 +58,7 @@ export async function startServices(
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   await activateViewerRole(database, (message) => log.warn(message));
   const listener = new NotificationListener(database, log);
-  const catalogue = new CatalogueCache(database, allEntities(), listener, log);
+  const catalogue = new CatalogueCache(database, allEntities(), listener);
   const nameIndexes = new NameIndexes(database, allEntities(), listener, log);
   const changeLog = new ChangeLog(database, listener, log);
   imageWorkerPool.cpuTimeLimitMs = config.imageTimeout;
@@ -71,7 +71,7 @@ export async function startServices(
   await deleteAbandonedUploads(config.dataDir);
   // A folder that the operator has chosen (MEDIA_DIR) keeps its permissions.
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
-  await finishInterruptedRestores(database, media);
+  await finishRestoresAtStart(database, media);
   await removal.removeFiles();
   const costLimiter = new CostLimiter(database, config.budget, log);
   costLimiter.start();

@@ -27,6 +27,27 @@ test('leaves no connection behind when it is stopped while it connects', async (
   }
 });
 
+test('repeats after a failed handler until all that may have been missed is read', async () => {
+  const { connection, drop } = await createDatabase('tables');
+  const database = open(connection);
+  const listener = new NotificationListener(database, createLogger('silent'));
+  let calls = 0;
+  const fail = async () => {
+    calls += 1;
+    if (calls < 3) throw new Error('what is in memory cannot be read');
+  };
+  listener.registerHandler('something', { onNotification: fail, onMissedNotifications: fail });
+  try {
+    await listener.start();
+    await database.pool.query('NOTIFY something');
+    await until('the handler has succeeded', () => calls === 3);
+  } finally {
+    await listener.stop();
+    await database.close();
+    await drop();
+  }
+});
+
 test('reconnects once if the connection is lost while missed notifications are handled', async () => {
   const { connection, drop } = await createDatabase('tables');
   const database = open(connection);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
-import { finishInterruptedRestores } from '../../src/transfer/backup/files';
+import { finishRestoresAtStart } from '../../src/transfer/backup/files';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { createUser } from '../../src/auth/accounts';
 import type { Database } from '../../src/database/connection';
@@ -136,7 +136,7 @@ test('keeps the old data at whatever moment a restore is killed, and completes a
   expect(await waitForExit(restore(into, '--replace'))).toBe(0);
   expect(await digest(into)).toEqual(await digest(source));
   // A starting server deletes the staged files of killed restores.
-  await finishInterruptedRestores(into.database, new Media(new FolderStore(into.media)));
+  await finishRestoresAtStart(into.database, new Media(new FolderStore(into.media)));
   expect(fs.readdirSync(into.media)).toEqual(['exercise-images']);
 });
 

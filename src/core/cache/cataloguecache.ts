@@ -1,5 +1,4 @@
 /** Catalogue cache: small public tables in memory. Every server instance reloads them when a trigger notifies it of a change (NOTIFY). */
-import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { isCorruption } from '../../database/errors';
 import type { Row } from '../../database/rows';
@@ -26,11 +25,10 @@ export class CatalogueCache {
     private readonly database: Database,
     entities: readonly Entity[],
     listener: NotificationListener,
-    log: Logger,
   ) {
     for (const entity of entities) if (resourceOf(entity)!.inMemory) this.entitiesByTable.set(resourceOf(entity)!.table, entity);
     listener.registerHandler(NOTIFICATION_CHANNEL, {
-      onNotification: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
+      onNotification: () => this.reload(),
       onMissedNotifications: () => this.reload(),
     });
   }

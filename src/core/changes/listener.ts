@@ -13,6 +13,8 @@ import { ObservedClient } from '../../database/observedclient';
 import { socketOf } from '../../internals/pg';
 
 const RETRY_INTERVAL_MS = 500;
+/** Shortest and longest time before a handler that failed is called again. The time doubles with each failure. */
+const [MIN_HANDLER_RETRY_MS, MAX_HANDLER_RETRY_MS] = [1_000, 30_000];
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
@@ -22,7 +24,7 @@ const MAX_APPLICATION_NAME_BYTES = 63;
 const ALL_DATA_CHANNEL = 'fitgraph_everything';
 
 export interface NotificationHandler {
-  onNotification(payload: string): void;
+  onNotification(payload: string): Promise<void> | void;
   /** Called after a reconnection or the replacement of all data, because notifications may have been missed. */
   onMissedNotifications(): Promise<void> | void;
 }
@@ -45,6 +47,7 @@ export class NotificationListener {
   private client?: Client;
   private heartbeatTimer?: NodeJS.Timeout;
   private isStopped = false;
+  private readonly retriedHandlers = new Set<NotificationHandler>();
   lostConnectionCount = 0;
   notificationCount = 0;
 
@@ -72,8 +75,9 @@ export class NotificationListener {
     client.on('notification', ({ channel, payload = '' }) => {
       this.notificationCount += 1;
       if (channel === ALL_DATA_CHANNEL)
-        this.reportMissedNotifications().catch((error) => this.log.error({ err: error }, 'what is in memory could not be read again'));
-      else this.handlers.get(channel)?.onNotification(payload);
+        for (const handler of this.handlers.values()) this.run(handler, () => handler.onMissedNotifications());
+      const handler = this.handlers.get(channel);
+      if (handler) this.run(handler, () => handler.onNotification(payload));
     });
     try {
       await client.connect();
@@ -116,6 +120,20 @@ export class NotificationListener {
 
   private async reportMissedNotifications(): Promise<void> {
     await Promise.all([...this.handlers.values()].map((handler) => handler.onMissedNotifications()));
+  }
+
+  /** Calls a handler. If it fails, its notification counts as missed, and `onMissedNotifications` is called until it succeeds. */
+  private run(handler: NotificationHandler, call: () => Promise<void> | void, retryMs = MIN_HANDLER_RETRY_MS): void {
+    const attempt = async () => call();
+    attempt().catch((error: unknown) => {
+      if (this.isStopped || this.retriedHandlers.has(handler)) return;
+      this.log.error({ err: error }, 'what is in memory could not be read again');
+      this.retriedHandlers.add(handler);
+      setTimeout(() => {
+        this.retriedHandlers.delete(handler);
+        if (!this.isStopped) this.run(handler, () => handler.onMissedNotifications(), Math.min(2 * retryMs, MAX_HANDLER_RETRY_MS));
+      }, retryMs).unref();
+    });
   }
 
   private reconnect(client: Client): void {

@@ -1,6 +1,7 @@
 /** Staging of media files during a restore: they are in a hidden folder until the rows that refer to them are committed. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import type { ClientBase } from 'pg';
 import { UUID_REGEX_SOURCE } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
 import { ADVISORY_LOCK_KEYS } from '../../database/advisorylocks';
@@ -21,19 +22,33 @@ export async function stageFile(files: StagedFiles, path: string, content: Async
   await files.add(path, (place) => pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })));
 }
 
-/** Cleans up after killed restores: publishes the files of those whose rows are committed, and deletes the others. Does nothing during a restore. */
-export async function finishInterruptedRestores(database: Database, media: Media): Promise<void> {
-  const ids = (await media.files.listFolders(RESTORE_FOLDER_PREFIX)).flatMap((name) => RESTORE_FOLDER_PATTERN.exec(name)?.[1] ?? []);
+async function idsOfInterruptedRestores(media: Media): Promise<string[]> {
+  return (await media.files.listFolders(RESTORE_FOLDER_PREFIX)).flatMap((name) => RESTORE_FOLDER_PATTERN.exec(name)?.[1] ?? []);
+}
+
+/**
+ * Cleans up after killed restores: publishes the files of those whose rows are committed, and deletes the others. The connection must hold the lock of
+ * restores.
+ */
+export async function finishInterruptedRestores(client: ClientBase, media: Media): Promise<void> {
+  const ids = await idsOfInterruptedRestores(media);
   if (!ids.length) return;
+  const isTablePresent = (await client.query(`SELECT to_regclass('restored') IS NOT NULL AS "present"`)).rows[0].present;
+  const { rows } = isTablePresent ? await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]) : { rows: [] };
+  for (const id of ids) {
+    const files = stagedFilesOf(media, id);
+    await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
+  }
+}
+
+/** Cleans up after killed restores when a server starts. Does nothing during a restore. */
+export async function finishRestoresAtStart(database: Database, media: Media): Promise<void> {
+  if (!(await idsOfInterruptedRestores(media)).length) return;
   await database.withoutTimeouts(async (client) => {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
     if (!lock.free) return;
     try {
-      const { rows } = await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]);
-      for (const id of ids) {
-        const files = stagedFilesOf(media, id);
-        await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
-      }
+      await finishInterruptedRestores(client, media);
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.restore]);
     }

@@ -13,7 +13,7 @@ import { readAppliedMigrationNames, applyMigrationsWithinTransaction, lockMigrat
 import { migrationNames } from '../../database/migrationmodules';
 import { rebuildSchemaInTransaction } from '../../database/schemarepair';
 import { CommitOutcomeUnknown } from '../../database/errors';
-import { discardStagedKey, activateStagedKey, stageKey } from '../../database/secretkey';
+import { discardStagedKey, activateStagedKey, finishInterruptedKeyChanges, stageKey } from '../../database/secretkey';
 import { commit } from '../../database/transaction';
 import { assignRowSecurityPolicies } from '../../database/viewerrole';
 import { findMissingReplacedMigration, replaceSquashedNames } from '../../database/squashedmigrations';
@@ -24,7 +24,7 @@ import { countLines, readArchive, verifyArchive, type ReportProgress, type Verif
 import { invalidBackupError, formatArchiveValue, toOneLine, type TableDescription } from './manifest';
 import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
 import { CopyStream } from '../copy';
-import { stagedFilesOf, stageFile } from './files';
+import { finishInterruptedRestores, stagedFilesOf, stageFile } from './files';
 import { EXCLUDED_DATA_TABLES, openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Maximum number of attempts to lock all tables. A deadlock with concurrent writers is retried. */
@@ -76,6 +76,9 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
+    // Otherwise the next start would publish files and the key of an earlier restore over those of this one.
+    await finishInterruptedRestores(client, media);
+    if (dataDir) await finishInterruptedKeyChanges(dataDir, database);
     if (!shouldReplace) await requireEmptyDatabase(client);
     const rows = new RowLoader(client, restore, id);
     let files = 0;
@@ -102,7 +105,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
   } finally {
     await client.end();
   }
-  await database.pool.query(`SELECT pg_notify('fitgraph_everything', ''), pg_notify('fitgraph_removed_file', '')`);
+  await database.pool.query(`SELECT pg_notify('fitgraph_removed_file', '')`);
 }
 
 /** Converts PostgreSQL's errors about invalid values into one-line errors about the archive; returns other errors unchanged. */
@@ -281,6 +284,7 @@ class RowLoader {
     await this.client.query('DELETE FROM "table_change"');
     await this.client.query('UPDATE "change_log" SET "id" = gen_random_uuid()');
     await this.client.query('INSERT INTO "table_change" ("table") SELECT unnest($1::text[])', [this.tables]);
+    await this.client.query(`SELECT pg_notify('fitgraph_everything', '')`);
   }
 
   async rollBack(): Promise<void> {
