@@ -167,7 +167,7 @@ export class Media {
     if (!(await this.files.withLocalFile(image, write))) return false;
     // Deletes the new thumbnail if the image was deleted in the meantime, because that deletion came too early to include this thumbnail.
     if (await this.exists(image)) return true;
-    await this.remove([image]);
+    await this.files.deleteFiles(path, []);
     return false;
   }
 }

@@ -37,7 +37,7 @@ export const createPathUsageCheck =
 export async function scheduleFileRemoval(client: ClientBase, entities: readonly Entity[]): Promise<void> {
   for (const { table, column } of imageColumns(entities))
     await client.query(
-      `INSERT INTO "removed_file" ("path") SELECT "${column}" FROM "${table}" WHERE "${column}" <> '' ON CONFLICT ("path") DO UPDATE SET "settled" = false`,
+      `INSERT INTO "removed_file" ("path") SELECT DISTINCT "${column}" FROM "${table}" WHERE "${column}" <> '' ON CONFLICT ("path") DO UPDATE SET "settled" = false`,
     );
   await client.query(`SELECT pg_notify('${NOTIFICATION_CHANNEL}', '')`);
 }

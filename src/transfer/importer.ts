@@ -96,6 +96,17 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
+/** Returns the entities with those whose rows refer to them, directly or indirectly: `TRUNCATE … CASCADE` empties the tables of all of them. */
+function withReferringEntities(entities: readonly Entity[], allEntities: readonly Entity[]): Set<Entity> {
+  const result = new Set(entities);
+  for (let previousSize = 0; previousSize < result.size;) {
+    previousSize = result.size;
+    for (const entity of allEntities)
+      if (fieldsOf(entity).some((field) => field.stored && field.target && result.has(field.target()))) result.add(entity);
+  }
+  return result;
+}
+
 class ImportWriter {
   private readonly models = entitiesByDumpModel();
   private readonly references = new ReferenceResolver((text, values) => this.query(text, values));
@@ -155,12 +166,16 @@ class ImportWriter {
   /** Truncates the tables of the dump's models. Throws if that would also delete child rows of other models. */
   private async truncate(order: readonly Entity[]): Promise<void> {
     const dumpEntities = order.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dumpModel ?? ''));
+    const truncatedEntities = withReferringEntities(dumpEntities, order);
     for (const entity of order) {
       if (dumpEntities.includes(entity)) continue;
-      const parent = fieldsOf(entity).find((field) => field.stored && field.target && dumpEntities.includes(field.target()));
-      const { rows } = parent ? await this.client.query(`SELECT 1 FROM "${resourceOf(entity)!.table}" LIMIT 1`) : { rows: [] };
-      if (rows.length)
-        failImport(`--replace would also delete rows of ${resourceOf(entity)!.dumpModel ?? entity.name}, which the file does not contain.`);
+      const { table, dumpModel } = resourceOf(entity)!;
+      const linkTables = fieldsOf(entity).flatMap(({ link, target }) =>
+        link && target && truncatedEntities.has(target()) ? [link.table] : [],
+      );
+      for (const truncatedTable of truncatedEntities.has(entity) ? [table] : linkTables)
+        if ((await this.client.query(`SELECT 1 FROM "${truncatedTable}" LIMIT 1`)).rows.length)
+          failImport(`--replace would also delete rows of ${dumpModel ?? entity.name}, or their links, which the file does not contain.`);
     }
     await scheduleFileRemoval(this.client, dumpEntities);
     if (dumpEntities.length)

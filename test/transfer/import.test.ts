@@ -149,6 +149,36 @@ describe('a dump of every model', () => {
     expect(comparable(await readEverything())).toEqual(comparable(before));
   });
 
+  test.each([
+    ['links', 'core.daysofweek', /would also delete rows of manager\.day, or their links/],
+    ['rows that refer to others of the tables', 'nutrition.ingredient', /would also delete rows of nutrition\./],
+  ])('is not replaced in part if that would delete %s', async (_what, name, message) => {
+    const before = await readEverything();
+    await expect(load(model(name), { shouldReplace: true })).rejects.toThrow(message);
+    expect(await readEverything()).toEqual(before);
+  });
+
+  test('is not replaced in part if that would delete rows that refer to it through an empty table', async () => {
+    await fitgraph.sql('DELETE FROM "ingredient_unit" u WHERE NOT EXISTS (SELECT FROM "meal_item" i WHERE i."weight_unit_id" = u."id")');
+    await fitgraph.sql('UPDATE "meal_item" SET "weight_unit_id" = NULL');
+    await fitgraph.sql('UPDATE "diary_entry" SET "weight_unit_id" = NULL');
+    await fitgraph.sql('DELETE FROM "ingredient_unit"');
+    const before = await readEverything();
+    await expect(load(model('nutrition.weightunit'), { shouldReplace: true })).rejects.toThrow(
+      /would also delete rows of nutrition\.mealitem/,
+    );
+    expect(await readEverything()).toEqual(before);
+  });
+
+  test('is replaced when several rows have the same image', async () => {
+    const rows = dump().map((row) =>
+      row.model === 'exercises.exerciseimage' ? { ...row, fields: { ...row.fields, image: 'exercise-images/1/a.png' } } : row,
+    );
+    await load(rows, { shouldReplace: true });
+    await load(rows, { shouldReplace: true });
+    expect(await fitgraph.sql('SELECT DISTINCT "image" FROM "exercise_image"')).toEqual([{ image: 'exercise-images/1/a.png' }]);
+  });
+
   test('keeps only the newest of several active schedules of a user active', async () => {
     const rows = dump();
     for (const { model: name, fields } of rows) if (name === 'manager.schedule') fields.is_active = true;
