@@ -10,6 +10,7 @@ import type { RequestContext } from '../../request/requestcontext';
 import { REQUEST_ID_HEADER, type RequestHead } from '../../request/clientorigin';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
+import { Outbox } from './outbox';
 import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
 
 /** Maximum number of concurrent WebSockets of anonymous clients, in total and per client network. */
@@ -18,14 +19,13 @@ const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
 const SERVICE_RESTART_CLOSE_CODE = 1012;
 const TRY_AGAIN_LATER_CLOSE_CODE = 1013;
 const INTERNAL_ERROR_CLOSE_CODE = 1011;
-/** A client that has not answered a ping when the next one is due is disconnected. */
+/** A client that has neither answered a ping nor received a message when the next ping is due is disconnected. */
 const PING_INTERVAL_MS = 12_000;
 /**
  * Maximum number of messages of a client between two pings, far more than any client needs. Each message is handled as soon as it arrives, and up to
  * 2 MB of messages arrive in one iteration of the event loop, during which the server handles nothing else.
  */
 const MAX_MESSAGES_PER_PING = 1_000;
-const MAX_UNREAD_BYTES = 1024 * 1024;
 const LOG_INTERVAL_MS = 1_000;
 
 export interface SocketOptions {
@@ -41,7 +41,8 @@ export interface SocketOptions {
 interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  readonly pendingSubscriptionIds: Set<string>;
+  /** Ids of the subscriptions that have begun to be set up and have not ended completely. */
+  readonly subscriptionIds: Set<string>;
   createContext?: () => RequestContext;
   /** Network of an anonymous client that holds a slot; undefined for a signed-in user. */
   anonymousNetwork?: string;
@@ -78,7 +79,8 @@ export class WebSocketTransport {
         if (anonymousNetwork !== undefined) this.anonymousConnections.release(anonymousNetwork);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
-      onOperation: ({ extra: connection }, id) => void connection.pendingSubscriptionIds.delete(id),
+      // Afterwards, because graphql-ws forgets the id only when this hook has returned.
+      onComplete: ({ extra: connection }, id) => void setImmediate(() => connection.subscriptionIds.delete(id)),
       subscribe: subscriptions.subscribe,
     });
   }
@@ -102,7 +104,10 @@ export class WebSocketTransport {
     await new Promise<void>((resolve, reject) => this.server.close((error) => (error ? reject(error) : resolve())));
   }
 
-  /** Adapts a WebSocket to graphql-ws, whose own adapter prints a stack trace for each bad frame and does not limit unread replies. */
+  /**
+   * Adapts a WebSocket to graphql-ws, whose own adapter prints a stack trace for each bad frame and does not limit unread replies. While too many
+   * replies are unsent, no message of the client is read.
+   */
   private serve(socket: WebSocket, request: IncomingMessage): void {
     let isAlive = true;
     let messageCount = 0;
@@ -115,19 +120,8 @@ export class WebSocketTransport {
     socket.on('pong', () => (isAlive = true));
     // Only logs the error: `ws` has already closed the connection with the close code for it.
     socket.on('error', (error) => this.logWarning(request, error));
-    // Disconnects a client that does not read its replies.
-    const canReply = () => {
-      if (socket.readyState !== socket.OPEN) return false;
-      if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
-      socket.terminate();
-      return false;
-    };
-    const send = (data: string) =>
-      new Promise<void>((resolve) => {
-        // Resolves even if the client has disconnected, because the close event reports that.
-        if (canReply()) socket.send(data, () => resolve());
-        else resolve();
-      });
+    const outbox = new Outbox(socket, () => (isAlive = true));
+    let precedingMessage = Promise.resolve();
     const closeWithError = (error: unknown) => {
       this.logWarning(request, error);
       socket.close(INTERNAL_ERROR_CLOSE_CODE, 'Internal server error');
@@ -135,15 +129,20 @@ export class WebSocketTransport {
     const notifyClosed = this.protocolServer.opened(
       {
         protocol: socket.protocol,
-        send,
-        close: (code, reason) => socket.close(code, reason),
+        send: (data) => outbox.send(data),
+        close: (code, reason) => outbox.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data: RawData) => {
-            if ((messageCount += 1) > MAX_MESSAGES_PER_PING) socket.terminate();
-            if (canReply()) handle(String(data)).catch(closeWithError);
+            if ((messageCount += 1) > MAX_MESSAGES_PER_PING) return socket.terminate();
+            if (outbox.isFull) socket.pause();
+            precedingMessage = precedingMessage.then(async () => {
+              await outbox.drain();
+              socket.resume();
+              if (socket.readyState === socket.OPEN) handle(String(data)).catch(closeWithError);
+            });
           }),
       },
-      { socket, request, pendingSubscriptionIds: new Set() },
+      { socket, request, subscriptionIds: new Set() },
     );
     socket.once('close', (code, reason) => {
       clearInterval(ping);
@@ -180,14 +179,14 @@ export class WebSocketTransport {
   }
 
   private async startSubscription(connection: Connection, id: string, params: SubscriptionParams) {
-    // graphql-ws loses a subscription if its id is reused after completion while it is still being set up.
-    if (connection.pendingSubscriptionIds.has(id)) {
+    // graphql-ws loses a subscription if its id is that of a completed one that is still being set up or ended.
+    if (connection.subscriptionIds.has(id)) {
       connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
       return [new GraphQLError('The id of the subscription is in use.', { extensions: { code: 'BAD_REQUEST' } })];
     }
-    connection.pendingSubscriptionIds.add(id);
+    connection.subscriptionIds.add(id);
     const args = await this.parseSubscription(connection, params);
-    if (Array.isArray(args)) connection.pendingSubscriptionIds.delete(id);
+    if (Array.isArray(args)) connection.subscriptionIds.delete(id);
     return args;
   }
 

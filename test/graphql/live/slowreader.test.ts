@@ -1,7 +1,9 @@
-/** A client that does not read its events: the server produces the next event when the previous one has been sent. */
+/** Clients that do not read their events: the server produces the next event when the previous one has been sent. */
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import WebSocket from 'ws';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
+import type { Person } from '../../setup/person';
 import { until } from '../../setup/waits';
 
 const METRICS_TOKEN = 'a token for metrics of this file only';
@@ -12,35 +14,46 @@ const CHANGES_PER_EVENT = 500;
 /** With notes of this length, an event has 5 MB, more than a connection holds that nobody reads. */
 const NOTES_LENGTH = 10_000;
 
-async function deliveredEvents(): Promise<number> {
+async function metric(name: string): Promise<number> {
   const { text } = await fitgraph.anonymous.withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
-  return Number(/^fitgraph_subscription_events_total (\d+)$/m.exec(text)![1]);
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)![1]);
 }
+const deliveredEvents = () => metric('fitgraph_subscription_events_total');
 
-test('produces no further events for a client that does not read, and all of them once it does', async () => {
-  const ann = await fitgraph.user('ann');
-  const { changes } = await ann.ask('{ changes { cursor } }');
-  const workout = (await ann.post('/workout/', {})).body.id;
+/** Writes rows with notes of the given length, and returns the subscription to them, which has an event for each page. */
+async function manyChanges(person: Person, { pages = PAGES, notesLength = NOTES_LENGTH } = {}): Promise<string> {
+  const { changes } = await person.ask('{ changes { cursor } }');
+  const workout = (await person.post('/workout/', {})).body.id;
   await fitgraph.sql(
     `INSERT INTO "workout_session" ("user_id", "workout_id", "date", "notes", "impression")
-      SELECT $1, $2, date '1990-01-01' + n, repeat('x', ${NOTES_LENGTH}), '2' FROM generate_series(1, ${PAGES * CHANGES_PER_EVENT}) n`,
-    [ann.id, workout],
+      SELECT $1, $2, date '1990-01-01' + n, repeat('x', ${notesLength}), '2' FROM generate_series(1, ${pages * CHANGES_PER_EVENT}) n`,
+    [person.id, workout],
   );
-  const query = `subscription { changed(since: "${changes.cursor}") { changes { node { ... on WorkoutSession { notes } } } } }`;
+  return `subscription { changed(since: "${changes.cursor}") { changes { node { ... on WorkoutSession { notes } } } } }`;
+}
+
+/** Waits until no further events are produced, and returns how many there are since the `start`. */
+async function eventsUntilIdle(start: number): Promise<number> {
+  let events = start;
+  await until('no further events are produced', async () => {
+    const before = events;
+    await sleep(500);
+    events = await deliveredEvents();
+    return events === before && events > start;
+  });
+  return events - start;
+}
+
+test('produces no further events for a client of an event stream that does not read, and all of them once it does', async () => {
+  const ann = await fitgraph.user('ann');
+  const query = await manyChanges(ann);
+  const start = await deliveredEvents();
   const socket = net.connect(Number(new URL(fitgraph.url).port), 'localhost');
   try {
     socket.write(
       `GET /graphql/stream?query=${encodeURIComponent(query)} HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Token ${ann.token}\r\n\r\n`,
     );
-    await until('the first event is produced', async () => (await deliveredEvents()) > 0);
-    let events = 0;
-    await until('no further events are produced', async () => {
-      const before = events;
-      await sleep(500);
-      events = await deliveredEvents();
-      return events === before;
-    });
-    expect(events).toBeLessThan(PAGES / 2 + 1);
+    expect(await eventsUntilIdle(start)).toBeLessThan(PAGES / 2 + 1);
 
     let received = 0;
     let rest = '';
@@ -53,4 +66,56 @@ test('produces no further events for a client that does not read, and all of the
   } finally {
     socket.destroy();
   }
+});
+
+test('keeps the connection of a WebSocket client that sends messages while it reads slowly', async () => {
+  const bob = await fitgraph.user('bob');
+  const query = await manyChanges(bob);
+  const start = await deliveredEvents();
+  const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const received: string[] = [];
+  let closeCode: number | undefined;
+  client.on('close', (code) => (closeCode = code));
+  client.on('message', (data) => received.push((JSON.parse(String(data)) as { type: string }).type));
+  const count = (type: string) => received.filter((one) => one === type).length;
+  const send = (message: object) => client.send(JSON.stringify(message));
+  try {
+    await new Promise((resolve) => client.once('open', resolve));
+    send({ type: 'connection_init', payload: { Authorization: `Token ${bob.token}` } });
+    await until('the connection is accepted', () => count('connection_ack') === 1);
+    for (const id of ['one', 'two']) send({ type: 'subscribe', id, payload: { query } });
+    client.pause();
+    expect(await eventsUntilIdle(start)).toBeLessThan(PAGES);
+    send({ type: 'ping' });
+    client.resume();
+    await until('everything is received', () => closeCode !== undefined || (count('next') >= 2 * PAGES && count('pong') === 1));
+    expect(closeCode).toBeUndefined();
+  } finally {
+    client.terminate();
+  }
+});
+
+test('closes a WebSocket that uses the id of a subscription again before that has ended', async () => {
+  const carl = await fitgraph.user('carl');
+  // Events that are so short that messages of the client are still handled while one cannot be sent.
+  const query = await manyChanges(carl, { pages: 20, notesLength: 1_500 });
+  const before = await metric('fitgraph_subscriptions');
+  const start = await deliveredEvents();
+  const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const closed = new Promise<number>((resolve) => client.once('close', resolve));
+  const send = (message: object) => client.send(JSON.stringify(message));
+  const subscribe = { type: 'subscribe', id: '1', payload: { query } };
+  await new Promise((resolve) => client.once('open', resolve));
+  send({ type: 'connection_init', payload: { Authorization: `Token ${carl.token}` } });
+  await new Promise((resolve) => client.once('message', resolve));
+  send(subscribe);
+  client.pause();
+  expect(await eventsUntilIdle(start)).toBeLessThan(20);
+  send({ type: 'complete', id: '1' });
+  send(subscribe);
+  // The server has received both messages when it has answered a request that was sent after them.
+  await carl.get('/workout/');
+  client.resume();
+  expect(await closed).toBe(4409);
+  await until('all subscriptions have ended', async () => (await metric('fitgraph_subscriptions')) <= before);
 });
