@@ -2,7 +2,6 @@
  * Limits of request bodies. Size: Express's body parsers reject an oversized body only after reading it to its end; `limitBody` rejects it at once.
  * Concurrency: each user's large bodies are processed one at a time.
  */
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { ConcurrencyLimiter } from './limiter';
@@ -33,17 +32,32 @@ const LARGE_BODY_BYTES = 256 * 1024;
 /** Runs the requests with large bodies of each user one after the other. The client of this limiter is the user id. */
 const largeBodyLimiter = new ConcurrencyLimiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
 
-/** Waits until the user's earlier requests with large bodies are completed. Throws OverloadedError if the user's queue is full. */
+const releasesByRequest = new WeakMap<IncomingMessage, () => void>();
+
+/**
+ * Lets the user's next request with a large body start before the response to this one is complete. Call it when the response begins to stream: a
+ * subscription may last for hours.
+ */
+export const releaseLargeBodySlot = (request: IncomingMessage): void => releasesByRequest.get(request)?.();
+
+/**
+ * Waits until the user's earlier requests with large bodies are completed or have called `releaseLargeBodySlot`. Throws OverloadedError if the user's
+ * queue is full.
+ */
 export async function awaitLargeBodySlot(request: IncomingMessage, response: ServerResponse, sender: number | undefined): Promise<void> {
   const length = request.headers['content-length'];
   if (sender === undefined || (length !== undefined && Number(length) <= LARGE_BODY_BYTES)) return;
   // A chunked body has no declared length and counts as large.
   if (length === undefined && request.headers['transfer-encoding'] === undefined) return;
   await new Promise<void>((resolve, reject) => {
-    const untilResponded = () => {
+    const untilReleased = () => {
       resolve();
-      return response.closed ? Promise.resolve() : once(response, 'close').then(() => undefined);
+      if (response.closed) return Promise.resolve();
+      return new Promise<void>((release) => {
+        releasesByRequest.set(request, release);
+        response.once('close', release);
+      });
     };
-    largeBodyLimiter.run(sender, untilResponded).catch(reject);
+    largeBodyLimiter.run(sender, untilReleased).catch(reject);
   });
 }

@@ -14,6 +14,7 @@ import type { Executor } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { EXPORT_PATH } from '../../pages/exportpath';
 import type { LimiterCaller } from '../../database/options';
+import { releaseLargeBodySlot } from '../../platform/bodylimit';
 import type { Config } from '../../platform/config';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
@@ -110,6 +111,7 @@ class ExportResponse {
     response.once('close', () => clientGone.abort());
     const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).readPages();
     const firstPage = await rows.next();
+    releaseLargeBodySlot(request);
     response.status(200).set({
       ...requestContext.headers(),
       'Content-Type': format.mediaType,

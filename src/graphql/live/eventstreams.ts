@@ -5,6 +5,7 @@ import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler, type Handler } from 'graphql-sse';
 import { RETRY_AFTER_SECONDS } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
+import { releaseLargeBodySlot } from '../../platform/bodylimit';
 import { withHttpStatus, sendGraphQLError } from '../httperrors';
 import type { SubscriptionArgs, Subscriptions } from './subscriptions';
 
@@ -106,6 +107,7 @@ export class EventStreamTransport {
       raw: request,
       context: undefined,
     });
+    releaseLargeBodySlot(request);
     // The Cache-Control header of graphql-sse would let a browser cache personal events.
     const { 'cache-control': _, ...responseHeaders } = libraryHeaders ?? {};
     response.writeHead(status, statusText, responseHeaders);

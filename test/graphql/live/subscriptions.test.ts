@@ -170,6 +170,26 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
   });
 });
 
+test('an event stream whose request was chunked does not block other chunked requests of the user', async () => {
+  const post = (path: string, body: object, headers: object, signal?: AbortSignal) =>
+    fetch(one.url + path, {
+      method: 'POST',
+      body: new Blob([JSON.stringify(body)]).stream(),
+      headers: { 'Content-Type': 'application/json', Authorization: `Token ${ann.token}`, ...headers },
+      signal,
+      duplex: 'half',
+    } as RequestInit);
+  const stream = new AbortController();
+  try {
+    const query = CHANGED;
+    expect((await post('/graphql/stream', { query }, { Accept: 'text/event-stream' }, stream.signal)).status).toBe(200);
+    const answers = await Promise.all([1, 2].map(() => post('/graphql', { query: '{ viewer { id } }' }, {})));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  } finally {
+    stream.abort();
+  }
+});
+
 test('rejects a subscription when the client does not accept an event stream', async () => {
   const { errors, code } = await ann.query('subscription { changed { cursor } }');
   expect(code).toBe('BAD_REQUEST');
