@@ -177,7 +177,8 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
     schema,
     prepare,
     contextOf: contexts.get,
-    createHtmlRenderer: (api) => htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepare }),
+    createHtmlRenderer: (api) =>
+      htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepare, permitsExports: !config.persistedOnly }),
     limitRendering: (work) => pages.run(undefined, work),
     multipartLimits: config,
     maxResponseBytes: config.maxResponse,

@@ -3,6 +3,8 @@
  * keep-alive connections get `Connection: close` with their next response; then the server stops accepting connections; finally it closes idle ones.
  */
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
+import { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { stopAcceptingConnections } from '../internals/node';
 
@@ -18,16 +20,31 @@ const MAX_SHORT_TURN_MS = 0.5;
 /** Sleep before each observed turn: on a busy machine, the scheduler is less likely to interrupt a process that has just slept. */
 const SLEEP_BEFORE_TURN_MS = 2;
 
+/** Identifies a connection among the open ones of a server. The raw socket and the TLS socket of a connection have the same key. */
+const connectionKey = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+
 export class ConnectionDrainer {
   private isDraining = false;
+  /** Connections whose TLS handshake has not completed. The methods of the server that close connections do not know them. */
+  private readonly handshakes = new Map<string, Socket>();
   private acceptedConnectionCount = 0;
 
   constructor(private readonly server: HttpServer) {
     server.on('connection', () => (this.acceptedConnectionCount += 1));
+    if (server instanceof HttpsServer) this.trackHandshakes(server);
     // Prepended to run before the request handler, which may send its response immediately.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
       if (this.isDraining) response.setHeader('Connection', 'close');
     });
+  }
+
+  private trackHandshakes(server: HttpsServer): void {
+    server.on('connection', (socket: Socket) => {
+      const key = connectionKey(socket);
+      this.handshakes.set(key, socket);
+      socket.once('close', () => this.handshakes.delete(key));
+    });
+    server.on('secureConnection', (socket) => this.handshakes.delete(connectionKey(socket)));
   }
 
   /** Drains the server and resolves when all connections are closed. `notice`: milliseconds during which it still accepts new connections. */
@@ -44,8 +61,10 @@ export class ConnectionDrainer {
     stopAcceptingConnections(server);
     const sweepAt = performance.now() + IDLE_GRACE_MS;
     const sweep = setInterval(() => {
+      if (performance.now() <= sweepAt) return;
       if (performance.now() > deadline) server.closeAllConnections();
-      else if (performance.now() > sweepAt) server.closeIdleConnections();
+      else server.closeIdleConnections();
+      for (const socket of this.handshakes.values()) socket.destroy();
     }, CLOSE_INTERVAL_MS);
     // The timeout is for WebSockets whose clients never send a close frame: `closeAllConnections` does not close WebSockets.
     await Promise.race([closed, sleep(DRAIN_TIMEOUT_MS + IDLE_GRACE_MS, undefined, { ref: false })]);

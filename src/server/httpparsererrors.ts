@@ -60,7 +60,9 @@ export function respondToHttpParserErrors(server: Server, log: Logger): void {
     // While the response to an earlier request is being sent, an error response would corrupt it.
     const lastResponse = lastResponses.get(socket);
     const isResponding = lastResponse?.writableFinished === false;
-    if (error.code === 'ECONNRESET' || !socket.writable || isResponding) return void socket.destroy();
+    // Before the end of a TLS handshake, no response can be sent, although the socket is writable.
+    const cannotRespond = error.code === 'ECONNRESET' || error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT' || !socket.writable;
+    if (cannotRespond || isResponding) return void socket.destroy();
     const id = randomUUID();
     const response = errorResponseTo(error);
     log.info(

@@ -45,7 +45,7 @@ export async function serve(
   const { containment } = running.app;
   containment.logUncaughtErrors();
   const options = { ...serverTimeouts(config), ...containment.messageClasses };
-  const httpsServer = tls && createTlsServer({ ...options, ...tls });
+  const httpsServer = tls && createTlsServer({ ...options, ...tls, handshakeTimeout: config.clientTimeout || undefined });
   const server = httpsServer ?? createServer(options);
   respondToHttpParserErrors(server, log);
   closeStalledConnections(server, config);

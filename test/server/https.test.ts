@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import fs from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
+import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +16,7 @@ import { readTls } from '../../src/server/tls';
 import { Visitor } from '../pages/visitor';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { Fitgraph, PASSWORD } from '../setup/fitgraph';
+import { until } from '../setup/waits';
 
 const cert = path.join(__dirname, '../setup/https/cert.pem');
 const key = path.join(__dirname, '../setup/https/key.pem');
@@ -23,7 +25,10 @@ const renewedCert = path.join(__dirname, '../setup/https/renewed-cert.pem');
 const renewedKey = path.join(__dirname, '../setup/https/renewed-key.pem');
 
 /** Runs `work` against an HTTPS server that has its own copies of the certificate and the key. */
-async function withHttpsServer(work: (base: string, files: { cert: string; key: string }, printed: () => string) => Promise<void>) {
+async function withHttpsServer(
+  work: (base: string, files: { cert: string; key: string }, printed: () => string) => Promise<void>,
+  settings: Record<string, string> = {},
+) {
   const { url, drop } = await createDatabase('catalogue');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-https-'));
   const files = { cert: path.join(folder, 'cert.pem'), key: path.join(folder, 'key.pem') };
@@ -37,6 +42,7 @@ async function withHttpsServer(work: (base: string, files: { cert: string; key: 
     PORT: '0',
     HOST: 'localhost',
     LOG_LEVEL: 'silent',
+    ...settings,
   };
   const server = await serve(readConfig({ ...environment, TLS_CERT: files.cert, TLS_KEY: files.key }));
   try {
@@ -57,6 +63,34 @@ it('serves HTTPS, links with https URLs and marks cookies Secure', () =>
     expect(cookie).toBeUndefined();
     expect((await read(`${base}/login`))[1]?.[0]).toContain('Secure');
   }));
+
+/** Opens a connection that sends nothing. The returned function says whether the server has closed it. */
+async function silentConnection(base: string): Promise<() => boolean> {
+  const socket = net.connect(Number(new URL(base).port), 'localhost');
+  let isClosed = false;
+  socket.on('close', () => (isClosed = true)).on('error', () => undefined);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return () => isClosed;
+}
+
+it('closes a connection without a TLS handshake after CLIENT_TIMEOUT', () =>
+  withHttpsServer(
+    async (base) => {
+      const isClosed = await silentConnection(base);
+      await until('the server has closed the connection', isClosed);
+    },
+    { CLIENT_TIMEOUT: '1s' },
+  ));
+
+it('does not wait for connections without a TLS handshake when it stops', async () => {
+  let isClosed!: () => boolean;
+  await withHttpsServer(async (base) => {
+    isClosed = await silentConnection(base);
+    // Another connection after it is accepted, so the silent one has been accepted as well.
+    await read(`${base}/health/live`);
+  });
+  await until('the server has closed the connection', isClosed);
+});
 
 it('serves a renewed certificate without a restart once certificate and key match', () =>
   withHttpsServer(async (base, files) => {
