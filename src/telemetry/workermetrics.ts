@@ -24,15 +24,20 @@ export function createMetricsCollector(registry: Registry): CollectMetrics {
   process.on('message', (message: MetricsMessage) => {
     if (message.kind === 'scraped') finishScrape?.(message.text);
     if (message.kind !== 'collect') return;
-    void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', metrics }));
+    // While the worker shuts down, the channel may have been closed meanwhile. The callback prevents that this error is thrown.
+    void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', metrics }, () => undefined));
   });
   return () =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('The supervisor does not respond.')), SCRAPE_TIMEOUT_MS);
+      const fail = () => {
+        clearTimeout(timer);
+        reject(new Error('The supervisor does not respond.'));
+      };
+      const timer = setTimeout(fail, SCRAPE_TIMEOUT_MS);
       finishScrape = (text) => {
         clearTimeout(timer);
         resolve(text);
       };
-      process.send!({ kind: 'scrape' });
+      process.send!({ kind: 'scrape' }, (error: Error | null) => error && fail());
     });
 }

@@ -97,6 +97,18 @@ test('stops on SIGTERM although a request never ends', async () => {
   expect(status).toBe(0);
 });
 
+test('answers a scrape of metrics with 503 while a worker shuts down, and logs no error', async () => {
+  const METRICS_TOKEN = 'a token for metrics';
+  const server = await installation.start({ WEB_CONCURRENCY: '1', METRICS_TOKEN, DRAIN_NOTICE: '5s' });
+  const scraper = server.anonymous.withHeaders({ Authorization: `Bearer ${METRICS_TOKEN}` });
+  expect((await scraper.send('GET', '/metrics')).status).toBe(200);
+  server.process.kill('SIGTERM');
+  await until('the worker shuts down', async () => (await scraper.send('GET', '/health/ready')).status === 503);
+  expect((await scraper.send('GET', '/metrics')).status).toBe(503);
+  expect(await server.ended).toBe(0);
+  expect(server.stdout).not.toContain('uncaught error');
+});
+
 test('leaves no database running and loses no acknowledged write when it is killed', async () => {
   const server = await installation.start();
   const { token } = server.demo;
