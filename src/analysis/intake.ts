@@ -2,15 +2,17 @@
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
+import { NOT_A_TIME_ZONE } from '../contract/messages';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, isTimeZone, WEEKDAY } from '../core/grouping/timebuckets';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadReferencedRow } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
+import { resolveTimeZone } from '../platform/timezones';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
@@ -91,9 +93,14 @@ function goalsSql(perMeal: boolean, context: Context, bind: ParameterBinder): st
     JOIN "meal" m ON m."id" = x."meal_id"${whereClause(ownerConditions(Meal, context), 'm', bind)} GROUP BY 1, 2`;
 }
 
-function intakeSql(args: IntakeArgs, context: Context, bind: ParameterBinder, inDateRange: DateRangeCondition): string {
+function intakeSql(
+  args: IntakeArgs & { timeZone: string },
+  context: Context,
+  bind: ParameterBinder,
+  inDateRange: DateRangeCondition,
+): string {
   const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
-  const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.services.timeZone)}::text)`;
+  const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone)}::text)`;
   const nearestMealId =
     () => `(SELECT m."id" FROM "meal" m${whereClause([...ownerConditions(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
     ORDER BY abs(extract(epoch FROM m."time" - ${localTime}::time)), m."id" LIMIT 1)`;
@@ -147,14 +154,14 @@ export class NutritionIntakeResolver {
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async nutritionIntake(@Args(() => IntakeArgs) args: IntakeArgs, @Ctx() context: Context): Promise<Row[]> {
-    const { by, timeZone, tolerance } = args;
-    if (timeZone != null && !isTimeZone(timeZone))
-      throw invalidArgumentError('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
+    const { by, tolerance } = args;
+    const timeZone = args.timeZone == null ? context.services.timeZone : resolveTimeZone(args.timeZone);
+    if (timeZone === undefined) throw invalidArgumentError('timeZone', NOT_A_TIME_ZONE);
     if (tolerance < 0 || tolerance > MAX_TOLERANCE_PERCENT)
       throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE_PERCENT}.`);
     if (args.perMeal) await checkMealCount(context);
     const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
-      select: intakeSql(args, context, bind, inDateRange),
+      select: intakeSql({ ...args, timeZone }, context, bind, inDateRange),
       order: ['"start"', '"planId"', '"mealId"'],
     });
     const rows = (await querySeries(buildStatement, args, context)).map(createDayBucketAssigner(by));

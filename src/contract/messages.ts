@@ -11,6 +11,7 @@ export const NOT_A_DATE = 'Date has wrong format. Use one of these formats inste
 export const NOT_A_TIME = 'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].';
 export const NOT_A_DATETIME =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
+export const NOT_A_TIME_ZONE = 'Ensure that this is a zone of the IANA database such as Europe/Berlin.';
 export const NO_NULL_CHARACTERS = 'Null characters are not allowed.';
 
 export const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';

@@ -3,7 +3,6 @@
  * durations are milliseconds, with 0 for `off`; parsed sizes are bytes.
  */
 import { availableParallelism } from 'node:os';
-import { IANAZone } from 'luxon';
 import { parseDatabaseHosts } from './databasehosts';
 import {
   choice,
@@ -22,6 +21,7 @@ import {
   wholeNumber,
   type Parser,
 } from './settingparsers';
+import { resolveTimeZone } from './timezones';
 
 export type EnvironmentVariables = Record<string, string | undefined>;
 
@@ -51,10 +51,12 @@ const POSTGRES_URL_PARSER = withCheck(
 const WORKER_TIMEOUT_PARSER = withCheck(duration, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
 const DRAIN_NOTICE_PARSER = withCheck(duration, (ms) => ms <= 5_000, 'at most 5s');
 const REPLICA_LAG_PARSER = withCheck(duration, (ms) => ms >= MIN_REPLICA_LAG_MS, `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
-const TIME_ZONE_PARSER = withCheck(text, (zone) => IANAZone.isValidZone(zone), 'a zone of the IANA database such as Europe/Berlin');
 const NODE_ENV_PARSER = withCheck(text, (mode) => ['development', 'production', 'test'].includes(mode), 'development, production or test');
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const LOG_LEVEL_PARSER = withCheck(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
+
+const timeZone: Parser<string> = (value, name) =>
+  resolveTimeZone(text(value, name)) ?? throwInvalidSetting(name, 'a zone of the IANA database such as Europe/Berlin', value);
 
 /** Parses an origin. A URL with a path is rejected, because the value becomes the prefix of every link. */
 const origin: Parser<string> = (value, name) => {
@@ -142,7 +144,7 @@ export const SETTINGS = {
   mediaEndpoint: optionalSetting('MEDIA_ENDPOINT', url(HTTP_PROTOCOLS, 'https://s3.example.com')).describe(
     'Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.',
   ),
-  timeZone: setting('TIME_ZONE', TIME_ZONE_PARSER, 'UTC').describe(
+  timeZone: setting('TIME_ZONE', timeZone, 'UTC').describe(
     'Time zone of the server (IANA name): decides the current day and the offset of timestamps.',
   ),
   secretKey: optionalSetting('SECRET_KEY', secret(MIN_SECRET_KEY_LENGTH, 32), 'made and kept if embedded').describe(

@@ -1,6 +1,6 @@
 /** GROUP BY keys: translates the argument `groupBy` to SQL expressions and their joins, and adds the selected values to the `keys` of groups. */
 import { Decimal } from 'decimal.js';
-import { atLeast, atMostElements } from '../../contract/messages';
+import { atLeast, atMostElements, NOT_A_TIME_ZONE } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions } from '../access/access';
 import { collateClause } from '../sql/collation';
@@ -9,6 +9,7 @@ import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
+import { resolveTimeZone } from '../../platform/timezones';
 import { fieldSqlExpression } from '../sql/expressions';
 import type { FilterValue } from '../sql/where';
 import { resourceOf } from '../model/registry';
@@ -22,7 +23,7 @@ import {
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupingValueSql } from './joins';
 import { binMemberName, timeBucketsProperty, idMemberName } from './types';
-import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_LENGTHS, timeBucket, type BucketUnit } from './timebuckets';
+import { bucketSql, dayBucket, isCyclicUnit, BUCKET_LENGTHS, timeBucket, type BucketUnit } from './timebuckets';
 
 const MAX_KEYS = 6;
 
@@ -104,9 +105,8 @@ class GroupKeyBuilder {
 
   private addTimeKey(field: EntityField, options: TimeGroupBy, inputPath: string): void {
     const { by, firstDay, timeZone: zone = null } = options;
-    if (zone !== null && !isTimeZone(zone))
-      throw invalidArgumentError(`${inputPath}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
-    const timeZone = zone ?? this.context.services.timeZone;
+    const timeZone = zone === null ? this.context.services.timeZone : resolveTimeZone(zone);
+    if (timeZone === undefined) throw invalidArgumentError(`${inputPath}.timeZone`, NOT_A_TIME_ZONE);
     const moment = fieldSqlExpression(field, 't');
     const sql = (bind: ParameterBinder) => {
       const zoneSql = bind(timeZone);

@@ -82,10 +82,6 @@ export class TimeBucket {
 
 export type DayOrTimeBucket = DayBucket | TimeBucket;
 
-/** Syntax of IANA time zone names. It is checked first, so that long inputs are never looked up. */
-const TIME_ZONE_NAME_PATTERN = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
-export const isTimeZone = (zone: string): boolean => TIME_ZONE_NAME_PATTERN.test(zone) && IANAZone.isValidZone(zone);
-
 /** Whether a unit is cyclic (weekday, hour of day), so that its number of groups is small, whatever the range of dates. */
 export const isCyclicUnit = (unit: BucketUnit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
 

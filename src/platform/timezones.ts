@@ -1,0 +1,28 @@
+/** Names of time zones of the IANA database (https://www.iana.org/time-zones), as requests and settings contain them. */
+import { IANAZone } from 'luxon';
+
+/** Syntax of the names. It is checked first, so that long inputs are never looked up. */
+const NAME_PATTERN = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
+
+/** Zones whose names PostgreSQL does not know or takes for abbreviations of a fixed offset, and the zones to which the IANA database links them. */
+const LINKED_ZONES: Readonly<Record<string, string>> = {
+  CET: 'Europe/Brussels',
+  EET: 'Europe/Athens',
+  MET: 'Europe/Brussels',
+  WET: 'Europe/Lisbon',
+  'US/PACIFIC-NEW': 'America/Los_Angeles',
+};
+
+/**
+ * Three letters, except the names that the IANA database contains. Node accepts others, such as `IST`, but PostgreSQL does not know them or takes them
+ * for abbreviations of other zones.
+ */
+const ABBREVIATION_PATTERN = /^(?!UTC|GMT|UCT|EST|MST|HST|PRC|ROC|ROK)[A-Z]{3}$/i;
+
+/** Returns the name under which Node and PostgreSQL know the same zone, or undefined if there is no zone of this name. */
+export function resolveTimeZone(name: string): string | undefined {
+  if (!NAME_PATTERN.test(name)) return undefined;
+  const linkedZone = LINKED_ZONES[name.toUpperCase()];
+  if (linkedZone !== undefined) return linkedZone;
+  return !ABBREVIATION_PATTERN.test(name) && IANAZone.isValidZone(name) ? name : undefined;
+}
