@@ -13,6 +13,7 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { createExerciseFieldResolver } from './exercisefieldresolver';
 import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedTrainingCtes } from './scheduledsets';
+import { repetitionsSql } from './workoutlogs';
 import {
   ANALYSIS_FIELD_EXTENSIONS,
   queryRanking,
@@ -84,11 +85,11 @@ function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context
   return `WITH ${plannedTrainingCtes(context, bind)},
     l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
     b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_PER_WEEK - 1} AS "high" FROM l),
-    q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."sets"), 0), 1) AS "plannedReps"
+    q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."counted_sets"), 0), 1) AS "plannedReps"
       FROM l JOIN p ON p."workout_id" = l."workout_id" JOIN "exercise" e ON e."id" = p."exercise_id" GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps", round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
       (SELECT max(t."date") FROM "workout_log" t${whereLogs('')}) AS "lastDoneOn"
-    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(t."reps"), 1) AS "reps" FROM "workout_log" t, b${whereLogs(' AND t."date" BETWEEN b."low" AND b."high"')}) o
+    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(${repetitionsSql('t')}), 1) AS "reps" FROM "workout_log" t, b${whereLogs(' AND t."date" BETWEEN b."low" AND b."high"')}) o
     ${neglected ? 'WHERE o."sets" = 0' : ''}`;
 }
 

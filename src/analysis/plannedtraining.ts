@@ -27,8 +27,9 @@ export class PlannedTraining {
 /** SQL: selects each date with the ids of its schedule step, of the training days planned for it, and of the sessions on it. */
 function calendarSql(from: string, until: string, context: Context, bind: ParameterBinder): string {
   const whereSessions = whereClause([...visibleRowConditions(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
+  const firstDay = `${bind(from)}::date`;
   return `WITH ${scheduleCtes(context, bind)},
-    n AS (SELECT i::date AS "date" FROM generate_series(${bind(from)}::date, ${bind(until)}::date, interval '1 day') i),
+    n AS (SELECT ${firstDay} + generate_series(0, ${bind(until)}::date - ${firstDay}) AS "date"),
     w AS (SELECT n."date", s."is_loop", (n."date" - s."start_date") / ${DAYS_PER_WEEK} AS "number" FROM n JOIN s ON s."start_date" <= n."date")
     SELECT n."date", e."id" AS "step",
       ARRAY(SELECT d."id" FROM ${viewersRowsSql(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"

@@ -10,6 +10,7 @@ import { ScheduleStep } from '../resources/schedulestep';
 import { PlannedSet } from '../resources/plannedset';
 import { TrainingDay } from '../resources/trainingday';
 import { SetGroup } from '../resources/setgroup';
+import { repetitionsSql } from './workoutlogs';
 
 export const MAX_WEEKS = 1_000;
 export const DAYS_PER_WEEK = 7;
@@ -35,7 +36,8 @@ export const stepCoversWeekSql = (number: string, isLoop: string): string =>
 
 /**
  * Returns CTEs: those of `scheduleCtes`; `w` (`start`, `workout_id`), the weeks; `d` (`workout_id`, `training_day_id`, `day_of_week_id`), the planned
- * days of a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`), the planned sets and repetitions of each exercise in a week.
+ * days of a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`, `counted_sets`), the planned sets and repetitions of each exercise in a week, and
+ * the number of sets whose repetitions are counted: those of sets in other units, such as seconds, are not.
  */
 export function plannedTrainingCtes(context: Context, bind: ParameterBinder): string {
   const todaySql = `${bind(todayIn(context.services.timeZone))}::date`;
@@ -47,8 +49,8 @@ export function plannedTrainingCtes(context: Context, bind: ParameterBinder): st
       ON ${stepCoversWeekSql('n."number"', 'n."is_loop"')}),
     d AS MATERIALIZED (SELECT t."workout_id", t."id" AS "training_day_id", k."day_of_week_id" FROM ${ownTable(TrainingDay)} t JOIN "training_day_weekday" k ON k."training_day_id" = t."id"
       WHERE t."workout_id" IN (SELECT w."workout_id" FROM w)),
-    g AS (SELECT x."set_id", x."exercise_id", avg(x."reps") AS "reps", min(CASE count(*) WHEN 1 THEN min(y."sets") ELSE count(*) END) OVER (PARTITION BY x."set_id") AS "rounds"
+    g AS (SELECT x."set_id", x."exercise_id", avg(${repetitionsSql('x')}) AS "reps", min(CASE count(*) WHEN 1 THEN min(y."sets") ELSE count(*) END) OVER (PARTITION BY x."set_id") AS "rounds"
       FROM ${ownTable(PlannedSet)} x JOIN ${ownTable(SetGroup)} y ON y."id" = x."set_id" GROUP BY 1, 2),
-    p AS MATERIALIZED (SELECT d."workout_id", g."exercise_id", sum(g."rounds")::int AS "sets", sum(g."rounds" * g."reps") AS "reps"
+    p AS MATERIALIZED (SELECT d."workout_id", g."exercise_id", sum(g."rounds")::int AS "sets", sum(g."rounds" * g."reps") AS "reps", sum(g."rounds") FILTER (WHERE g."reps" IS NOT NULL) AS "counted_sets"
       FROM d JOIN ${ownTable(SetGroup)} y ON y."training_day_id" = d."training_day_id" JOIN g ON g."set_id" = y."id" GROUP BY 1, 2)`;
 }

@@ -16,6 +16,10 @@ export type WhereInput = Record<string, unknown> | null | undefined;
 export const WhereWorkoutLogsField = (description: string): PropertyDecorator =>
   Field(() => whereInput(WorkoutLog), { nullable: true, description });
 
+/** SQL: the repetitions of a row of logs or planned sets; NULL if they are in a unit other than repetitions, such as seconds. */
+export const repetitionsSql = (alias: string): string =>
+  `CASE WHEN ${alias}."repetition_unit_id" IN (${REPETITIONS_UNIT_ID}, ${UNTIL_FAILURE_UNIT_ID}) THEN ${alias}."reps" END`;
+
 /**
  * Returns the SELECT of the logs. Columns: `id`, `date`, `exercise_id`, `reps` (NULL if logged in a unit other than repetitions), `reserve`
  * (repetitions in reserve, NULL if not logged), `mass` in kg.
@@ -31,7 +35,7 @@ export function workoutLogsSql(
   const { conditions, joins } = compileWhere(WorkoutLog, where, context);
   const dateConditions: SqlCondition[] = inDateRange ? [(alias) => inDateRange(`${alias}."date"`)] : [];
   return `SELECT t."id", t."date", t."exercise_id",
-    CASE WHEN t."repetition_unit_id" IN (${REPETITIONS_UNIT_ID}, ${UNTIL_FAILURE_UNIT_ID}) THEN t."reps" END AS "reps",
+    ${repetitionsSql('t')} AS "reps",
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMassSql('t', context, bind)} AS "mass"
     ${fromClause(WorkoutLog, joins, bind)}${whereClause([...extraConditions, ...accessConditions, ...dateConditions, ...conditions], 't', bind)}`;
 }

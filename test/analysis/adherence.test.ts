@@ -1,6 +1,6 @@
 /** Planned and completed training, checked against values calculated by hand. */
 import { DateTime } from 'luxon';
-import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { TIME_ZONE } from '../setup/databases';
 import type { Person } from '../setup/person';
 import { BENCH, PLANK, SQUAT } from './training';
@@ -148,6 +148,18 @@ const plannedTraining = async (from: string, until: string, person = ann) =>
     )
   ).days;
 const weekdayOf = (date: string) => WEEKDAYS[DateTime.fromISO(date).weekday - 1]!;
+
+test('lists every day of a range in which clocks are changed at midnight', async () => {
+  const inChile = await Fitgraph.start({ environment: { TIME_ZONE: 'America/Santiago' } });
+  try {
+    const days = await plannedTraining('2026-09-01', '2026-09-10', await inChile.user('ann'));
+    expect(days.map(({ date }: any) => date)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `2026-09-${String(index + 1).padStart(2, '0')}`),
+    );
+  } finally {
+    await inChile.stop();
+  }
+});
 
 test('lists the training of each day, and none before the schedule starts', async () => {
   const days = await plannedTraining(day(-3), day(30));

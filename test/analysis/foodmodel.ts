@@ -13,8 +13,8 @@ import {
   ordered,
   placeOf,
   formatDecimal,
+  repsOf,
   sum,
-  type Log,
   type Athlete,
 } from './trainingmodel';
 
@@ -158,7 +158,11 @@ export interface Planned extends Pick<Athlete, 'logs' | 'sessions'> {
     isLoop: boolean;
     steps: { id: number; workout: number; duration: number; order: number }[];
   }[];
-  days: { workout: number; weekdays: number[]; sets: { rounds: number; settings: { exercise: number; reps: number }[] }[] }[];
+  days: {
+    workout: number;
+    weekdays: number[];
+    sets: { rounds: number; settings: { exercise: number; reps: number; repetitionUnit: number }[] }[];
+  }[];
 }
 
 /** Returns the weeks of the active schedule up to the current week, each with its workout. */
@@ -179,8 +183,16 @@ function weeksOf({ schedules }: Planned, today: string): { start: string; workou
   return weeks;
 }
 
+interface PlannedWeek {
+  exercise: number;
+  sets: number;
+  /** Number of sets whose repetitions are counted. */
+  countedSets: number;
+  reps: Decimal;
+}
+
 /** Sums the planned sets and repetitions per exercise in one week of a workout. */
-function setsOf(workout: number, { days }: Planned): { exercise: number; sets: number; reps: Decimal }[] {
+function setsOf(workout: number, { days }: Planned): PlannedWeek[] {
   const planned = days
     .filter((day) => day.workout === workout)
     .flatMap(({ weekdays, sets }) => weekdays.flatMap(() => sets))
@@ -188,13 +200,15 @@ function setsOf(workout: number, { days }: Planned): { exercise: number; sets: n
       const each = groups(settings, ({ exercise }) => exercise);
       const done = Math.min(...each.map((group) => (group.length === 1 ? rounds : group.length)));
       return each.map((group) => {
-        const mean = exact(group.reduce((total, { reps }) => total + reps, 0)).dividedBy(group.length);
-        return { exercise: group[0]!.exercise, sets: done, reps: mean.times(done) };
+        const counted = group.flatMap((one) => repsOf(one) ?? []);
+        const mean = counted.length ? exact(counted.reduce((total, reps) => total + reps, 0)).dividedBy(counted.length) : exact(0);
+        return { exercise: group[0]!.exercise, sets: done, countedSets: counted.length ? done : 0, reps: mean.times(done) };
       });
     });
   return groups(planned, ({ exercise }) => exercise).map((group) => ({
     exercise: group[0]!.exercise,
     sets: group.reduce((total, { sets }) => total + sets, 0),
+    countedSets: group.reduce((total, { countedSets }) => total + countedSets, 0),
     reps: sum(group.map(({ reps }) => reps)),
   }));
 }
@@ -227,14 +241,16 @@ export function plannedExercises({ weeks, neglected }: Row, person: Planned, tod
     const done = person.logs.filter((log) => baseOf(log.exercise) === base);
     const recent = done.filter(({ date }) => date >= last[0]!.start && date <= dayAfter(last.at(-1)!.start, 6));
     const plannedSets = group.reduce((total, { sets }) => total + sets, 0);
+    const countedSets = group.reduce((total, one) => total + one.countedSets, 0);
+    const doneReps = recent.flatMap((log) => repsOf(log) ?? []);
     return {
       ...{ exercise, base },
       row: {
         plannedSets,
         doneSets: recent.length,
         share: mean(exact(100 * recent.length), plannedSets),
-        plannedReps: mean(sum(group.map(({ reps }) => reps)), plannedSets),
-        doneReps: mean(exact(recent.reduce((total: number, { reps }: Log) => total + reps, 0)), recent.length),
+        plannedReps: mean(sum(group.map(({ reps }) => reps)), countedSets),
+        doneReps: mean(exact(doneReps.reduce((total, reps) => total + reps, 0)), doneReps.length),
         lastDoneOn:
           done
             .map(({ date }) => date)

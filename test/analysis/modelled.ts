@@ -156,7 +156,11 @@ export async function createAthlete(
       const weekdays = [...new Set(times(random.int(0, 3), () => random.int(1, 7)))];
       const sets = times(random.int(0, 3), () => ({
         rounds: random.int(1, 6),
-        settings: times(random.int(0, 4), () => ({ exercise: random.pick([1, 2, 3, SQUAT_IN_GERMAN]), reps: random.int(1, 12) })),
+        settings: times(random.int(0, 4), () => ({
+          exercise: random.pick([1, 2, 3, SQUAT_IN_GERMAN]),
+          reps: random.int(1, 12),
+          repetitionUnit: random.pick([1, 1, 1, 2, 3]),
+        })),
       }));
       const [dayId] = await insert('training_day', [{ user_id, workout_id: of, description: 'd' }]);
       await insert(
@@ -167,12 +171,12 @@ export async function createAthlete(
         const [set_id] = await insert('workout_set', [{ user_id, training_day_id: dayId, sets: rounds }]);
         await insert(
           'setting',
-          settings.map(({ exercise, reps }) => ({
+          settings.map(({ exercise, reps, repetitionUnit }) => ({
             user_id,
             set_id,
             exercise_id: exercise,
             reps,
-            repetition_unit_id: 1,
+            repetition_unit_id: repetitionUnit,
             weight_unit_id: 1,
             order: 1,
             comment: '',

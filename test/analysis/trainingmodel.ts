@@ -108,7 +108,7 @@ function liftedMass({ weight, weightUnit, date }: Log, person: Athlete): Decimal
   if (weightUnit === 2) return exact(weight).times(POUND);
   return weightUnit === 3 ? (bodyOn(date, person)?.plus(exact(weight).times(preferredUnit(person))) ?? null) : null;
 }
-export const repsOf = ({ repetitionUnit, reps }: Log) => (repetitionUnit <= 2 ? reps : null);
+export const repsOf = ({ repetitionUnit, reps }: Pick<Log, 'repetitionUnit' | 'reps'>) => (repetitionUnit <= 2 ? reps : null);
 const reserveOf = ({ rir }: Log) => (rir ? Number(rir) : null);
 
 const FORMULAS: Record<Formula, (mass: Decimal, r: number) => Decimal> = {
