@@ -197,3 +197,25 @@ describe('weekdays', () => {
     expect([await start('MONDAY'), await start('SUNDAY'), await start('THURSDAY')]).toEqual(['2022-03-07', '2022-03-06', '2022-03-03']);
   });
 });
+
+test('an empty choice of REST is sorted as null', async () => {
+  const bob = await fitgraph.user('bob');
+  const workout = (await bob.post('/workout/', {})).body.id;
+  for (const rir of ['2.5', '', null, '0'])
+    await bob.post('/workoutlog/', {
+      workout,
+      exercise: 1,
+      reps: 1,
+      weight: '1',
+      repetition_unit: 1,
+      weight_unit: 1,
+      date: '2024-01-01',
+      rir,
+    });
+  const sorted = async (direction: string) =>
+    (await bob.ask(`{ logs: workoutLogs(orderBy: [{ rir: ${direction} }]) { nodes { rir } } }`)).logs.nodes.map(({ rir }: any) => rir);
+  expect(await sorted('ASC')).toEqual(['RIR_0', 'RIR_2_5', null, null]);
+  expect(await sorted('DESC')).toEqual([null, null, 'RIR_2_5', 'RIR_0']);
+  const byRest = (await bob.get('/workoutlog/?ordering=rir')).body.results.map(({ rir }: any) => rir);
+  expect(byRest).toEqual(['', '0', '2.5', null]);
+});

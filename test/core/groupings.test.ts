@@ -211,6 +211,22 @@ describe('a grouping by date', () => {
     });
   });
 
+  test('limits the number of empty buckets for all combinations of the other keys together', async () => {
+    const dora = await fitgraph.user('dora');
+    const workout = (await dora.post('/workout/', {})).body.id;
+    // 60 combinations of repetitions, and 6,000 days between the first and the last log.
+    await fitgraph.sql(
+      `INSERT INTO "workout_log" ("user_id", "workout_id", "exercise_id", "reps", "weight", "repetition_unit_id", "weight_unit_id", "date")
+        SELECT $1, $2, 1, n, 1, 1, 1, date '2010-01-01' + n * 100 FROM generate_series(1, 60) n`,
+      [dora.id, workout],
+    );
+    const query = (first: string) =>
+      `{ workoutLogsGrouped(groupBy: [{ field: REPS }, { date: { by: DAY, empty: true } }], where: { date: { gte: "${first}" } }, first: 1) { count } }`;
+    const { errors } = await dora.query(query('2010-01-01'));
+    expect(errors![0]!.message).toContain('or more than 100000 groups. Narrow the range, or omit `empty`.');
+    expect((await dora.ask(query('2023-01-01'))).workoutLogsGrouped).toHaveLength(1);
+  });
+
   test('distinguishes several buckets of the same date by their unit', async () => {
     const [first] = await groups(
       'workoutLogs',

@@ -282,3 +282,13 @@ describe('concurrent bulk mutations', () => {
     }
   });
 });
+
+test.each(['1e0', '1.0', '+1', ' 1', '0x1'])('the id "%s" is not that of row 1, also beside a row that refers to it', async (id) => {
+  const workout = (await ann.post('/workout/', {})).body.id;
+  const log = (exerciseId: string) => ({ exerciseId, workoutId: String(workout), reps: 1, weight: '1', date: '2024-01-01' });
+  const { data } = await ann.query(
+    'mutation ($inputs: [WorkoutLogInput!]!) { answer: createWorkoutLogs(inputs: $inputs) { workoutLogs { id } errors { path code } } }',
+    { inputs: [log('1'), log(id)] },
+  );
+  expect(data.answer).toEqual({ workoutLogs: null, errors: [{ path: ['inputs', '1', 'exerciseId'], code: 'NOT_FOUND' }] });
+});

@@ -259,8 +259,11 @@ describe('an invalid page request', () => {
       forgedCursor(1e99, 1),
       forgedCursor(1.5, 1),
       forgedCursor('1; SELECT 1', 1),
+      forgedCursor(1, null),
     ])
       await expectRejection({ after }, { after: ['This is not a valid cursor for this list.'] });
+    const nullId = Buffer.from(JSON.stringify(['id', null])).toString('base64url');
+    await expectRejection({ last: 1, after: nullId }, { after: ['This is not a valid cursor for this list.'] }, [['id', 'ASC']]);
   });
 });
 
@@ -298,4 +301,32 @@ describe('a nested list', () => {
       fields: { first: expect.anything() },
     });
   });
+});
+
+test('a list in which `each` repeats rows is paged without omissions', async () => {
+  const workout = (await ann.post('/workout/', {})).body.id;
+  for (const day of [[1, 2, 3], [2], [3, 1]]) await ann.post('/day/', { training: workout, description: 'Day', day });
+  const document = `query ($first: Int, $after: String, $last: Int, $before: String, $each: [Weekday!]) {
+    page: trainingDays(where: { workoutId: { eq: ${workout} }, weekdays: { each: $each } }, first: $first, after: $after, last: $last, before: $before) {
+      totalCount nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+  }`;
+  const each = ['MONDAY', 'TUESDAY', 'WEDNESDAY'];
+  const idsOfPage = async (args: object) => {
+    const { nodes, pageInfo } = (await ann.ask(document, { each, ...args })).page;
+    return { ids: nodes.map(({ id }: { id: string }) => id) as string[], ...pageInfo };
+  };
+  const all = (await idsOfPage({})).ids;
+  expect(all).toHaveLength(6);
+  const forward: string[] = [];
+  const backward: string[] = [];
+  for (let found = await idsOfPage({ first: 1 }); ; found = await idsOfPage({ first: 1, after: found.endCursor })) {
+    forward.push(...found.ids);
+    if (!found.hasNextPage) break;
+  }
+  for (let found = await idsOfPage({ last: 1 }); ; found = await idsOfPage({ last: 1, before: found.startCursor })) {
+    backward.unshift(...found.ids);
+    if (!found.hasPreviousPage) break;
+  }
+  expect([forward, backward]).toEqual([all, all]);
 });

@@ -39,6 +39,8 @@ export const DEFAULT_GROUP_COUNT = 100;
 const MAX_ORDER_TERMS = 20;
 /** Maximum number of steps from the smallest to the largest value of a key for which empty groups are requested. */
 const MAX_SERIES_STEPS = 10_000;
+/** Maximum number of groups, empty ones included, of a request for empty groups. */
+const MAX_SERIES_GROUPS = 100_000;
 
 const keyColumn = (index: number) => `"key${index}"`;
 
@@ -131,8 +133,8 @@ export class GroupQuery {
   }
 
   /**
-   * Returns CTEs that add empty groups between the smallest and the largest value of a key. If these values are more than MAX_SERIES_STEPS steps
-   * apart, the CTEs add no groups and set the column `over` to true.
+   * Returns CTEs that add empty groups between the smallest and the largest value of a key, for each combination of the other keys. If this needs more
+   * than MAX_SERIES_STEPS steps or MAX_SERIES_GROUPS groups, the CTEs add no groups and set the column `over` to true.
    */
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: ParameterBinder): string[] {
     const { generateSeriesSql, stepCountSql } = keys[index]!;
@@ -140,12 +142,15 @@ export class GroupQuery {
     const otherColumns = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
     const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
     const emptyValues = [...this.aggregates.columns.values()].map((one) => one.emptyValueSql);
-    const otherKeysSql = otherColumns.length ? `(SELECT DISTINCT ${otherColumns.join(', ')} FROM g) o CROSS JOIN ` : '';
+    const combinationsSql = otherColumns.length ? `SELECT DISTINCT ${otherColumns.join(', ')} FROM g` : 'SELECT';
     return [
+      `o AS (${combinationsSql})`,
       `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
-      `s AS (SELECT "low", CASE WHEN ${stepCountSql!('"low"', '"high"', bind)} <= ${MAX_SERIES_STEPS} THEN "high" END AS "high", coalesce(${stepCountSql!('"low"', '"high"', bind)} > ${MAX_SERIES_STEPS}, FALSE) AS "over" FROM b)`,
+      `r AS (SELECT "low", "high", coalesce("steps" > ${MAX_SERIES_STEPS} OR "steps" * (SELECT count(*) FROM o) > ${MAX_SERIES_GROUPS}, FALSE) AS "over"
+        FROM b, LATERAL (SELECT ${stepCountSql!('"low"', '"high"', bind)} AS "steps") n)`,
+      `s AS (SELECT "over", CASE WHEN NOT "over" THEN "low" END AS "low", CASE WHEN NOT "over" THEN "high" END AS "high" FROM r)`,
       `v AS (SELECT ${generateSeriesSql!('"low"', '"high"', bind)} AS "value" FROM s)`,
-      `n AS (SELECT ${values.join(', ')} FROM ${otherKeysSql}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
+      `n AS (SELECT ${values.join(', ')} FROM o CROSS JOIN v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
       `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...emptyValues].join(', ')} FROM n)`,
     ];
   }
@@ -175,7 +180,7 @@ export class GroupQuery {
     if (rows[0]?._over)
       throw invalidArgumentError(
         'groupBy',
-        `There are more than ${MAX_SERIES_STEPS} steps between the first and the last group. Narrow the range, or omit \`empty\`.`,
+        `There are more than ${MAX_SERIES_STEPS} steps between the first and the last group, or more than ${MAX_SERIES_GROUPS} groups. Narrow the range, or omit \`empty\`.`,
       );
     return rows.filter((row) => row._row).map((row) => this.toGroup(row));
   }

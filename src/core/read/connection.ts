@@ -32,6 +32,8 @@ export interface ListRequest {
   conditions: readonly SqlCondition[];
   joins: readonly SqlCondition[];
   order: readonly OrderField[];
+  /** Sort terms after those of `order`, which distinguish duplicates of a row. */
+  joinTerms: readonly OrderTerm[];
   orderContext: OrderContext;
   page: PageArgs;
 }
@@ -44,7 +46,7 @@ export function createListRequest(
   context: Context,
 ): ListRequest {
   const accessConditions = visibleRowConditions(entity, context);
-  const { conditions, joins, searches } = compileWhere(entity, where, context);
+  const { conditions, joins, joinTerms, searches } = compileWhere(entity, where, context);
   const orderContext: OrderContext = {
     textOrder: context.policies.textOrder,
     searches,
@@ -54,6 +56,7 @@ export function createListRequest(
     entity,
     conditions: [...accessConditions, ...conditions],
     joins,
+    joinTerms,
     orderContext,
     order: resolveOrder(entity, orderBy, searches),
     page,
@@ -71,13 +74,13 @@ interface PageWindow {
   before?: unknown[];
 }
 
-function pageWindow({ entity, order, orderContext, page }: ListRequest): PageWindow {
+function pageWindow({ entity, order, joinTerms, orderContext, page }: ListRequest): PageWindow {
   const first = validatePageSize('first', page.first, MAX_PAGE_SIZE);
   const last = validatePageSize('last', page.last, MAX_PAGE_SIZE);
   const offset = validatePageSize('offset', page.offset, MAX_INTEGER) ?? 0;
   if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Use either first or last, not both.');
   const backward = last !== undefined;
-  const terms = orderTerms(entity, order, orderContext);
+  const terms = [...orderTerms(entity, order, orderContext), ...joinTerms];
   const valuesOf = (argument: 'after' | 'before') => {
     const cursor = page[argument];
     return cursor == null ? undefined : parseCursor(argument, terms, cursor);

@@ -27,8 +27,9 @@ export function parseCursor(argument: string, terms: readonly CursorTerm[], curs
   const [ownSignature, ...values] = decodeCursor(cursor) ?? [];
   if (typeof ownSignature !== 'string') throw invalidCursor();
   if (ownSignature !== orderSignature(terms)) throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
-  if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || isValidForKind(kind, values[index])))
-    throw invalidCursor();
+  const isValid = ({ kind, null: nullable }: CursorTerm, index: number) =>
+    values[index] === null ? nullable : isValidForKind(kind, values[index]);
+  if (values.length !== terms.length || !terms.every(isValid)) throw invalidCursor();
   return values;
 }
 

@@ -173,7 +173,11 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
   if (!reference) {
     const field = fieldOf(entity, name!);
     const collate = collateClause(entity, field, orderContext.textOrder);
-    return { sql: () => `${fieldSqlExpression(field, alias)}${collate}`, kind: field.kind, null: field.null, collate };
+    const column = fieldSqlExpression(field, alias);
+    // REST stores an omitted choice as an empty string, which GraphQL shows and sorts as null.
+    const isNullIfBlank = field.enum && field.null && field.blank && orderContext.textOrder === 'unicode';
+    const value = isNullIfBlank ? `NULLIF(${column}, '')` : column;
+    return { sql: () => `${value}${collate}`, kind: field.kind, null: field.null, collate };
   }
   const target = reference.target!();
   const targetPath = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);

@@ -4,6 +4,7 @@ import type { Context } from '../context';
 import { invalidArgumentError, truncateInput } from '../model/errors';
 import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { linkDiscriminatorCondition } from '../model/linktable';
+import type { OrderTerm } from './ordering';
 import { isSearchableField, TextMode } from './filters';
 import { parseRowId } from '../model/ids';
 import { parseNodeId, rejectOtherNodeType, resolveRowId } from '../model/node';
@@ -23,6 +24,8 @@ export interface CompiledWhere {
   conditions: SqlCondition[];
   /** JOIN clauses of `each` filters on many-to-many relations, which return a row once for each of the given ids that it is linked to. */
   joins: SqlCondition[];
+  /** Sort terms for the ids of these joins, which distinguish the duplicates of a row. */
+  joinTerms: OrderTerm[];
   /** Text searches in the filter, from which the relevance of a row is computed. */
   searches: Search[];
 }
@@ -131,6 +134,7 @@ function eachFilterJoin(field: EntityField, ids: readonly unknown[], name: strin
 /** Compiles one `where` argument and counts its conditions. */
 class WhereCompiler {
   readonly joins: SqlCondition[] = [];
+  readonly joinTerms: OrderTerm[] = [];
   private conditionCount = 0;
   private quantifierDepth = 0;
 
@@ -198,7 +202,16 @@ class WhereCompiler {
       conditions.push(this.countCondition(negation(linkedToAnyCondition(field, toValidParameters(field, filter.notIn)))));
     if (filter.each != null) {
       if (nesting > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
-      this.joins.push(this.countCondition(eachFilterJoin(field, toValidParameters(field, filter.each), `j${this.joins.length}`)));
+      const alias = `j${this.joins.length}`;
+      this.joins.push(this.countCondition(eachFilterJoin(field, toValidParameters(field, filter.each), alias)));
+      this.joinTerms.push({
+        key: `each(${field.name})`,
+        sql: () => `${alias}."${field.link!.otherColumn}"`,
+        kind: 'integer',
+        null: false,
+        descending: false,
+        nullsFirst: false,
+      });
     }
     return conditions;
   }
@@ -244,8 +257,8 @@ function searchesOf(entity: Entity, where: Where): Search[] {
 }
 
 export function compileWhere(entity: Entity, where: Where | null | undefined, context: Context): CompiledWhere {
-  if (!where) return { conditions: [], joins: [], searches: [] };
+  if (!where) return { conditions: [], joins: [], joinTerms: [], searches: [] };
   const compiler = new WhereCompiler(context);
   const conditions = compiler.compile(entity, where, 'where', 0);
-  return { conditions, joins: compiler.joins, searches: searchesOf(entity, where) };
+  return { conditions, joins: compiler.joins, joinTerms: compiler.joinTerms, searches: searchesOf(entity, where) };
 }

@@ -143,7 +143,7 @@ class Validation {
     const ids = references.flatMap((reference) => reference.ids);
     const referenceableIds = new Set(await findReferenceableIds(target, ids, this.context));
     for (const reference of references) {
-      const unknownId = reference.ids.find((id) => !referenceableIds.has(Number(id)));
+      const unknownId = reference.ids.find((id) => !referenceableIds.has(parseRowId(id) ?? NaN));
       if (unknownId === undefined) continue;
       this.addIssues(reference.referringDraft, reference.field.name, rowNotFoundIssue(target.name, unknownId));
     }
