@@ -7,6 +7,7 @@ import {
   SchemaMetaFieldDef,
   Source,
   TokenKind,
+  isObjectType,
   visit,
   type ASTNode,
   type ASTVisitor,
@@ -102,14 +103,14 @@ const sumFields = (set: SelectionSetNode, context: ValidationContext, weightOf: 
   foldFields(set, context, weightOf, (a, b) => a + b);
 
 /**
- * Returns the maximum number of aliases in one result object: the aliases without a type condition, plus those of the type condition that has the
- * most aliases, because an object has only one type.
+ * Returns the maximum number of aliases in one result object: the aliases without a type condition or with one on an interface, plus those of the
+ * object type that has the most aliases.
  */
 function countAliases(set: SelectionSetNode, context: ValidationContext): number {
   const aliasesByType = new Map<string, Set<string>>();
   visitFields([set], '', {
     findFragment: (name) => context.getFragment(name) ?? undefined,
-    narrowToTypeCondition: (_type, typeCondition) => typeCondition.name.value,
+    narrowToTypeCondition: (type, { name }) => (isObjectType(context.getSchema().getType(name.value)) ? name.value : type),
     visitField({ alias }, type) {
       if (alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(alias.value));
     },

@@ -7,6 +7,7 @@ import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config';
 import { awaitLargeBodySlot } from '../platform/bodylimit';
 import { findExceededLimit } from '../platform/jsonlimits';
+import { CSRF_PREVENTION_HEADERS } from './apollo';
 import { sendGraphQLError } from './httperrors';
 import type { RequestContext } from '../request/requestcontext';
 import {
@@ -18,9 +19,6 @@ import {
   type MultipartLimits,
   type MultipartParts,
 } from '../platform/multipart';
-
-/** CSRF prevention: either header makes browsers send a CORS preflight first. Apollo rejects requests that have neither. */
-const CSRF_PREVENTION_HEADERS = ['apollo-require-preflight', 'x-apollo-operation-name'];
 
 class InvalidUploadError extends Error {}
 

@@ -31,6 +31,12 @@ describe('document limits', () => {
         `{ exercise(id: 1) { ...A ...B ...A } } fragment A on Exercise { ${joinRepeated(30, (i) => `a${i}: name`)} }
          fragment B on Exercise { ... { ${joinRepeated(count - 30, (i) => `b${i}: name`)} } }`,
     ],
+    [
+      'aliases in a selection with an interface',
+      50,
+      (count: number) =>
+        `{ exercise(id: 1) { ... on Exercise { ${joinRepeated(30, (i) => `a${i}: name`)} } ... on Node { ${joinRepeated(count - 30, (i) => `b${i}: id`)} } } }`,
+    ],
     ['characters of an alias', 64, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
     ['directives of a field', 5, (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`],
   ])('restrict the number of %s to %s', async (_what, limit, document) => {

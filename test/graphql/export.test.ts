@@ -53,6 +53,16 @@ describe('an exported file', () => {
     expect(headers.get('ratelimit')).toMatch(/^"cost";r=\d+/);
   });
 
+  test('has all rows, whatever the alias of their list', async () => {
+    const erin = await fitgraph.user('erin');
+    await fitgraph.sql(
+      `INSERT INTO "workout" ("creation_date", "comment", "user_id") SELECT '2021-03-08', 'many', $1 FROM generate_series(1, 600)`,
+      [erin.id],
+    );
+    const { records } = await file(erin, { query: '{ workouts { exportedPage: nodes { name } } }' });
+    expect(records).toHaveLength(601);
+  });
+
   test('quotes values so that a CSV parser restores the stored ones', async () => {
     const { records, text, headers } = await file(ann, { query: WORKOUTS });
     expect(records.flat()).toEqual(['name', ...COMMENTS, 'logged']);
@@ -295,6 +305,9 @@ test('exports a trusted document by its id, and no other query with PERSISTED_ON
     const stored = exporterOf(other.url);
     expect((await stored(ann, { id: 'plans', variables: { n: 1 } })).text).toBe('name\r\nlogged\r\n');
     expect((await stored(ann, { query: WORKOUTS })).error!.extensions.code).toBe('PERSISTED_QUERY_ONLY');
+    const linksOf = async (url: string) => (await new Visitor(url, { Accept: 'text/html' }).get('/api/v2/exercise/')).text;
+    expect(await linksOf(fitgraph.url)).toContain('/graphql/export.csv?');
+    expect(await linksOf(other.url)).not.toContain('/graphql/export.csv?');
   } finally {
     await other.stop();
     fs.rmSync(folder, { recursive: true });

@@ -54,7 +54,8 @@ export interface ExportedList {
   };
 }
 
-const PAGE_INFO_ALIAS = 'exportedPage';
+/** Response key of the added field `pageInfo`. Differs from that of the rows. */
+const pageInfoAlias = (rows: SelectedField): string => (rows.key === 'exportedPage' ? 'pageOfExport' : 'exportedPage');
 const WINDOW_ARGUMENT_TYPES = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
 type WindowArgument = keyof typeof WINDOW_ARGUMENT_TYPES;
 const [SERIES_ARGUMENTS, PAGE_ARGUMENTS]: WindowArgument[][] = [['last'], ['first', 'after', 'offset']];
@@ -143,7 +144,7 @@ function buildPagedList(
     fieldCollector: selections,
     document: { kind: Kind.DOCUMENT, definitions: [pageOperation(operation, fieldPath, rows, variableNames), ...fragments] },
     pages: {
-      ...(rows !== list && { pageInfoPath: [...listPath, PAGE_INFO_ALIAS] }),
+      ...(rows !== list && { pageInfoPath: [...listPath, pageInfoAlias(rows)] }),
       isComputed: rows === list || !variableNames.some(([argument]) => argument === 'offset'),
       isSeries: isSeries(list),
       requestedWindow: { first: argumentValue('first'), after: argumentValue('after'), offset: argumentValue('offset') } as RequestedWindow,
@@ -208,7 +209,7 @@ function pageOperation(
   }));
   const otherArguments = argumentsOf(fieldPath.at(-1)!).filter(({ name }) => !(name.value in WINDOW_ARGUMENT_TYPES));
   const pageInfoField = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], {
-    alias: nameNode(PAGE_INFO_ALIAS),
+    alias: nameNode(pageInfoAlias(rows)),
   });
   const rowsField = fieldNode(rows.name, childSelections(rows), { alias: nameNode(rows.key) });
   const listSelections = rows === fieldPath.at(-1) ? childSelections(rows) : [rowsField, pageInfoField];
