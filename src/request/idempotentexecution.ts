@@ -27,10 +27,16 @@ export class IdempotentExecution {
     if (key === undefined || !viewer) return undefined;
     // The scopes of the token are part of the fingerprint, so that a token with fewer scopes cannot read a stored response.
     const { id, scopes } = viewer;
+    const ifMatch = headers['if-match'];
     // The request continues even if the client disconnects, because the client will repeat it to get the result.
     session.ignoreDisconnect();
     return this.services.idempotency
-      .claimKey(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], session)
+      .claimKey(
+        id,
+        key.toString(),
+        [method, url, body, ...(scopes ? [[...scopes].sort()] : []), ...(ifMatch === undefined ? [] : [{ ifMatch }])],
+        session,
+      )
       .catch((error: unknown) => this.rethrow(error));
   }
 

@@ -144,6 +144,14 @@ describe('If-Match', () => {
     const repeated = await patchWithKey('k2', tag);
     expect([repeated.status, tagOf(repeated), repeated.text]).toEqual([200, tagOf(first), first.text]);
   });
+
+  test('makes a request another one, for which an Idempotency-Key cannot be used again', async () => {
+    const { path, tag } = await entry();
+    const patchIfMatch = (match: string) => withHeaders({ 'Idempotency-Key': 'k3', 'If-Match': match }).patch(path, { weight: '81' });
+    expect(await patchIfMatch('"a"')).toMatchObject(REFUSED);
+    expect((await patchIfMatch(tag)).status).toBe(422);
+    expect((await ann.patch(path, {})).body.weight).not.toBe('81.00');
+  });
 });
 
 describe('If-None-Match', () => {

@@ -112,6 +112,7 @@ table('a decimal with 5 digits, 2 of them decimal places', field('decimal', { di
   ['+80.5', '+80.5'],
   ['080.5', '080.5'],
   ['٨٠.٥', '80.5'],
+  ['𝟙𝟚𝟘.𝟧𝟶', '120.50'],
   ['8_0', NUMBER],
   ['\u001c80.5\u0085', '80.5'],
   ['\ufeff80.5', NUMBER],

@@ -83,12 +83,12 @@ function coerceDecimal(value: unknown): CoercionResult {
 /** Converts digits of other scripts (such as Arabic ones), because existing clients send weights in local digits. Only decimal fields accept them. */
 const toAsciiDigits = (sentText: string): string => sentText.replace(/[^\P{Nd}0-9]/gu, toAsciiDigit);
 
-/** Unicode encodes the decimal digits of each script as ten consecutive code points that begin with zero. */
+/** Unicode encodes the decimal digits of each script as ten consecutive code points that begin with zero. Such blocks may adjoin each other. */
 function toAsciiDigit(digit: string): string {
   const code = digit.codePointAt(0)!;
-  let zero = code;
-  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
-  return String(code - zero);
+  let firstZero = code;
+  while (/\p{Nd}/u.test(String.fromCodePoint(firstZero - 1))) firstZero -= 1;
+  return String((code - firstZero) % 10);
 }
 
 function coerceBoolean(value: unknown): CoercionResult {

@@ -66,6 +66,7 @@ const invalidChoiceMessage = (text: string): string => `Select a valid choice. $
 /** Maximum length of a decimal in a filter. Longer ones match no row, because no column can hold them. */
 const MAX_DECIMAL_CHARACTERS = 100;
 const DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
+const isComparableDecimal = (text: string): boolean => text.length <= MAX_DECIMAL_CHARACTERS && DECIMAL_PATTERN.test(text);
 
 function numberFilter(field: FieldMetadata, text: string): FilterResult {
   const decimalText = parseDecimal(text);
@@ -74,10 +75,7 @@ function numberFilter(field: FieldMetadata, text: string): FilterResult {
   if (value > MAX_FILTER_NUMBER) return { error: atMost('1e+50') };
   if (field.kind === 'decimal')
     return {
-      where:
-        decimalText.length <= MAX_DECIMAL_CHARACTERS && DECIMAL_PATTERN.test(decimalText)
-          ? { [field.name]: { eq: decimalText } }
-          : NO_MATCH_CONDITION,
+      where: isComparableDecimal(decimalText) ? { [field.name]: { eq: decimalText } } : NO_MATCH_CONDITION,
     };
   return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NO_MATCH_CONDITION };
 }
@@ -128,12 +126,13 @@ const ROUNDING_BY_OPERATOR: Record<ComparisonOperator, (value: number) => number
 };
 
 function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
-  if (field.kind === 'integer' && text !== '') {
+  if ((field.kind === 'integer' || field.kind === 'decimal') && text !== '') {
     const decimalText = parseDecimal(text);
     if (decimalText === undefined) return { error: 'Enter a number.' };
-    const value = ROUNDING_BY_OPERATOR[operator](Number(decimalText));
-    if (Math.abs(value) <= MAX_INTEGER) return { where: { [field.name]: { [operator]: value } } };
-    const matchesAll = operator.startsWith('l') === value > 0;
+    const operand = field.kind === 'decimal' ? decimalText : ROUNDING_BY_OPERATOR[operator](Number(decimalText));
+    const isInRange = field.kind === 'decimal' ? isComparableDecimal(decimalText) : Math.abs(Number(operand)) <= MAX_INTEGER;
+    if (isInRange) return { where: { [field.name]: { [operator]: operand } } };
+    const matchesAll = operator.startsWith('l') === Number(operand) > 0;
     return matchesAll ? undefined : { where: NO_MATCH_CONDITION };
   }
   const equality = equalityFilter(field, text, languages);
@@ -172,9 +171,9 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
   }
 }
 
-/** Adds a comparison to the other conditions on the same field. */
-function addComparison(where: Record<string, unknown>, comparisons: Record<string, unknown>): void {
-  for (const [name, condition] of Object.entries(comparisons))
+/** Adds conditions to the others on the same fields. */
+function addConditions(where: Record<string, unknown>, conditions: Record<string, unknown>): void {
+  for (const [name, condition] of Object.entries(conditions))
     where[name] = { ...(where[name] as object | undefined), ...(condition as object) };
 }
 
@@ -193,8 +192,7 @@ export function parseFilters(
     if (filterResult === undefined) continue;
     if ('error' in filterResult) result.parameters.push({ key, error: filterResult.error });
     else {
-      if (filter.operator) addComparison(result.where, filterResult.where);
-      else Object.assign(result.where, filterResult.where);
+      addConditions(result.where, filterResult.where);
       if (filterResult.references) result.parameters.push({ key, references: filterResult.references });
     }
   }

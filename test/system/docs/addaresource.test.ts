@@ -117,6 +117,7 @@ test('REST serves the resource in its root, with filters, OPTIONS and error mess
   expect(await dates('?date=2024-01-01&kind=1')).toEqual(['2024-01-01']);
   expect(await dates('?date__gte=2024-01-02&date__lte=2024-02-01')).toEqual(['2024-02-01']);
   expect(await dates('?date__gte=2024-01-01&date__lte=2024-01-31')).toEqual(['2024-01-01']);
+  expect(await dates('?date=2024-01-01&date__gte=2024-01-02')).toEqual([]);
   expect((await ann.get('/bodymeasurement/?date__gte=soon')).body).toEqual({ date__gte: ['Enter a valid date.'] });
   const { actions } = (await ann.options('/bodymeasurement/')).body;
   expect(actions.POST).toMatchObject({
