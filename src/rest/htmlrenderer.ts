@@ -7,6 +7,8 @@ import type { Route } from './routes';
 export interface ApiDescription {
   endpoints: Endpoints;
   describeEndpoint(route: Route, request: RestRequest): Promise<RestResponse>;
+  /** Time zone of the server. */
+  timeZone: string;
 }
 
 export interface RenderInput {

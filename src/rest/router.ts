@@ -67,7 +67,7 @@ class Router {
     const endpoints = (this.endpoints = deriveEndpoints(schema, prepare));
     this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
     const describe: ApiDescription['describeEndpoint'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
-    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint: describe });
+    this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint: describe, timeZone });
   }
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -272,3 +272,33 @@ describe('a form for a row that was deleted meanwhile', () => {
     expect([status, text.includes(RAW)]).toEqual([404, true]);
   });
 });
+
+describe('a time that occurs twice because clocks go back', () => {
+  const DATETIME_INPUT = /name="datetime"[^>]*value="([^"]*)"|value="([^"]*)"[^>]*name="datetime"/;
+
+  it('is kept when another field is changed', async () => {
+    const plan = (await ann.post('/nutritionplan/', {})).body.id;
+    const { id } = (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: '100', datetime: '2026-10-25T02:30:00+01:00' })).body;
+    const path = `/api/v2/nutritiondiary/${id}/`;
+    const found = DATETIME_INPUT.exec((await visitor.get(path)).text)!;
+    const datetime = (found[1] ?? found[2])!;
+    const fields = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', plan: String(plan), ingredient: '1', amount: '90', datetime };
+    await visitor.submit(path, fields);
+    expect((await ann.get(`/nutritiondiary/${id}/`)).body).toMatchObject({ amount: '90.00', datetime: '2026-10-25T02:30:00+01:00' });
+  });
+
+  it('is rejected without its offset, with the reason', async () => {
+    const plan = (await ann.post('/nutritionplan/', {})).body.id;
+    const list = '/api/v2/nutritiondiary/';
+    const fields = {
+      ...(await visitor.fieldsOf(list, NEW)),
+      plan: String(plan),
+      ingredient: '1',
+      amount: '90',
+      datetime: '2026-10-25T02:30',
+    };
+    const { status, text } = await visitor.post(list, fields);
+    expect(status).toBe(400);
+    expect(text).toContain('Invalid datetime for the timezone');
+  });
+});

@@ -181,7 +181,7 @@ export class Orchard {
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
     createHtmlRenderer: (api) => {
-      const views = new ViewBuilder({ ...api, schema, clientSchema: schema, prepare: this.prepare });
+      const views = new ViewBuilder({ ...api, schema, clientSchema: schema, prepare: this.prepare, permitsExports: true });
       return {
         resolveNames: () => Promise.resolve(),
         redirectHeaders: () => undefined,

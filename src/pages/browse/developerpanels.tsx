@@ -25,9 +25,9 @@ function RequestHeaders({ view }: { view: HtmlView }) {
   );
 }
 
-/** Returns the URL that exports all rows of the list as CSV, not only those of the current page; undefined if the page shows no list. */
+/** Returns the URL that exports all rows of the list as CSV, not only those of the current page. Undefined if there is no list or no export. */
 export function csvUrlOf(view: HtmlView): string | undefined {
-  if (!view.graphql || !listResponseOf(view)) return undefined;
+  if (!view.graphql || !view.permitsExports || !listResponseOf(view)) return undefined;
   const { first: _size, offset: _start, ...variables } = view.graphql.variables;
   const query = view.graphql.document.replace(/\s+/g, ' ').trim();
   return `${EXPORT_PATH}.csv?${new URLSearchParams({ query, variables: JSON.stringify(variables) }).toString()}`;

@@ -1,4 +1,5 @@
 /** Validation messages of form fields in plain language. Falls back to the messages of the REST API. */
+import { NOT_A_DATE, NOT_A_DATETIME, NOT_A_TIME } from '../../contract/messages';
 import { withArticle } from '../../core/model/inflection';
 import type { FormControl } from './view/viewmodel';
 
@@ -7,10 +8,11 @@ export const CHOOSE_FILE_AGAIN = 'Please choose the file again. Browsers do not 
 
 const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
 const SELECTABLE_KINDS = ['relation', 'choice', 'image'];
-const FORMAT_MESSAGE_BY_KIND: Partial<Record<FormControl['kind'], string>> = {
-  date: 'Enter a date, such as 2026-01-31.',
-  time: 'Enter a time, such as 07:30.',
-  datetime: 'Enter a date and a time.',
+/** Messages of the REST API about the format of a value, and those of a form. */
+const FORMAT_MESSAGES: Readonly<Record<string, string>> = {
+  [NOT_A_DATE]: 'Enter a date, such as 2026-01-31.',
+  [NOT_A_TIME]: 'Enter a time, such as 07:30.',
+  [NOT_A_DATETIME]: 'Enter a date and a time.',
 };
 
 const isNarrowerThanIntegerRange = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
@@ -46,5 +48,5 @@ export function validationMessage(control: FormControl, values: readonly string[
   if (text === '' && required) return missingValueMessage(control);
   if (matches) return matches.length ? 'Choose one of the matches below.' : `No match for “${text}”.`;
   if (text !== '' && (kind === 'decimal' || kind === 'integer')) return numberMessage(control, text) ?? restMessage;
-  return (text !== '' && FORMAT_MESSAGE_BY_KIND[kind]) || restMessage;
+  return FORMAT_MESSAGES[restMessage] ?? restMessage;
 }

@@ -1,4 +1,5 @@
 /** Builds the write forms of a page, with the rows to choose from for each relation. */
+import { DateTime } from 'luxon';
 import { permitsMethod } from '../../../rest/authorization';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { FormTextValues } from '../../../rest/dialect/methodoverride';
@@ -35,6 +36,8 @@ export class FormBuilder {
   constructor(
     private readonly pageRoutes: PageRoutes,
     private readonly rowSearchOf: ReturnType<typeof createRowNameSearchLookup>,
+    /** Time zone of the server. */
+    private readonly timeZone: string,
   ) {}
 
   private async readChoicesOfType(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
@@ -101,7 +104,7 @@ export class FormBuilder {
     const { request } = result;
     const noForms = { forms: [], canDelete: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
-      return { ...noForms, forms: [buildWriteForm(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
+      return { ...noForms, forms: [this.buildWriteForm(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
     const { endpoint } = pageRoute;
     const { create, update, remove } = endpoint;
@@ -115,7 +118,7 @@ export class FormBuilder {
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
-        forms: methods.includes('POST') ? [buildWriteForm(listPath(endpoint), ['POST'], controls, undefined, result)] : [],
+        forms: methods.includes('POST') ? [this.buildWriteForm(listPath(endpoint), ['POST'], controls, undefined, result)] : [],
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
@@ -127,45 +130,52 @@ export class FormBuilder {
       return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
     }
     const { row, version } = currentRow;
-    const forms = writeMethods.length ? [buildWriteForm(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
+    const forms = writeMethods.length ? [this.buildWriteForm(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
     // After a version conflict, the form gets the current version. After any other error, it keeps the version on which its values are based.
     const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);
     return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
+  }
+
+  /** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
+  private buildWriteForm(
+    action: string,
+    methods: readonly string[],
+    controls: readonly FormControl[],
+    row: Record<string, unknown> | undefined,
+    { request, answer }: RenderInput,
+  ): WriteForm {
+    const rowValues = controls.map((control) => [control.key, row ? row[control.key] : emptyValueOf(control)] as const);
+    const rowTexts = controls.map((control) => [control.key, textsOf(row?.[control.key], control, this.timeZone)] as const);
+    // The filters of a list are the initial values of a new row.
+    const filterTexts = controls.map(({ key }) => [key, request.query.getAll(key)] as const).filter(([, texts]) => texts.length > 0);
+    const values: FormTextValues = Object.fromEntries(row ? rowTexts : filterTexts);
+    const form = { action, methods, controls, values, jsonText: JSON.stringify(Object.fromEntries(rowValues), null, 2) };
+    const { form: postedForm } = request;
+    if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
+    const conflict = answer.status === CONFLICT_STATUS ? ('changed' as const) : undefined;
+    if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
+    const stored = conflict && conflictingStoredValues(controls, postedForm.values, values);
+    return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
   }
 }
 
 /** Status code of a version mismatch (RFC 9110, section 15.5.13). */
 const CONFLICT_STATUS = 412;
 
-/** Length of `YYYY-MM-DDThh:mm:ss`: forms show and accept local times of the server, without an offset from UTC. */
+/** Length of `YYYY-MM-DDThh:mm:ss`. */
 const LOCAL_DATETIME_LENGTH = 19;
-const textsOf = (value: unknown, { kind }: FormControl): string[] =>
-  (value == null ? [] : [value].flat().map(String)).map((text) => (kind === 'datetime' ? text.slice(0, LOCAL_DATETIME_LENGTH) : text));
+
+/** Returns a time of the server as forms show and accept it: without its offset from UTC, unless the time occurs twice because clocks go back. */
+function localDateTimeText(text: string, timeZone: string): string {
+  const localText = text.slice(0, LOCAL_DATETIME_LENGTH);
+  return DateTime.fromISO(localText, { zone: timeZone }).getPossibleOffsets().length > 1 ? text : localText;
+}
+
+const textsOf = (value: unknown, { kind }: FormControl, timeZone: string): string[] =>
+  (value == null ? [] : [value].flat().map(String)).map((text) => (kind === 'datetime' ? localDateTimeText(text, timeZone) : text));
 
 const emptyValueOf = ({ kind, multiple }: FormControl): unknown =>
   multiple ? [] : kind === 'boolean' ? false : kind === 'relation' ? null : '';
-
-/** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
-function buildWriteForm(
-  action: string,
-  methods: readonly string[],
-  controls: readonly FormControl[],
-  row: Record<string, unknown> | undefined,
-  { request, answer }: RenderInput,
-): WriteForm {
-  const rowValues = controls.map((control) => [control.key, row ? row[control.key] : emptyValueOf(control)] as const);
-  const rowTexts = controls.map((control) => [control.key, textsOf(row?.[control.key], control)] as const);
-  // The filters of a list are the initial values of a new row.
-  const filterTexts = controls.map(({ key }) => [key, request.query.getAll(key)] as const).filter(([, texts]) => texts.length > 0);
-  const values: FormTextValues = Object.fromEntries(row ? rowTexts : filterTexts);
-  const form = { action, methods, controls, values, jsonText: JSON.stringify(Object.fromEntries(rowValues), null, 2) };
-  const { form: postedForm } = request;
-  if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
-  const conflict = answer.status === CONFLICT_STATUS ? ('changed' as const) : undefined;
-  if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
-  const stored = conflict && conflictingStoredValues(controls, postedForm.values, values);
-  return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
-}
 
 /** Builds a form that creates a row, filled with the submitted values of an edit form whose row has been deleted in the meantime. */
 function deletedRowForm(action: string, controls: readonly FormControl[], { request: { form } }: RenderInput): WriteForm {

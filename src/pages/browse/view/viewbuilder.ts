@@ -25,6 +25,8 @@ export interface ViewSources extends ApiDescription {
   /** Public schema, which `/graphql` serves. Pages show an operation of this schema that is equivalent to their REST request. */
   clientSchema: GraphQLSchema;
   prepare: PrepareOperation;
+  /** Whether lists can be exported as files: not if `/graphql` accepts trusted documents only. */
+  permitsExports: boolean;
 }
 
 const SEARCH_PATH_PATTERN = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
@@ -39,9 +41,9 @@ export class ViewBuilder {
   private readonly idLinksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly sources: ViewSources) {
-    const { schema, clientSchema, endpoints, prepare } = sources;
+    const { schema, clientSchema, endpoints, prepare, timeZone } = sources;
     this.pageRoutes = new PageRoutes(endpoints);
-    this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepare));
+    this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepare), timeZone);
     this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
     this.readTimeSeries = timeSeriesReader(schema, prepare);
     this.preferredUnits = new PreferredUnitLabels(schema, prepare);
@@ -62,6 +64,7 @@ export class ViewBuilder {
       options,
       links: this.idLinksFor(route, pageRoute, result),
       graphql: this.equivalentOperationOf(route, result),
+      permitsExports: this.sources.permitsExports,
       path: pagePathOf(pageRoute, request.path),
       ...this.viewOfKind(pageRoute, request.path),
     });

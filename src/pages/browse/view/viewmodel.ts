@@ -205,6 +205,8 @@ export interface HtmlView {
   pageWindow?: { limit: number; offset: number };
   /** The GraphQL operation that is equivalent to the request; absent if there is none. */
   graphql?: { document: string; variables: Record<string, unknown> };
+  /** Whether the operation can be exported as a file. */
+  permitsExports?: boolean;
   forms: readonly WriteForm[];
   /** Whether the visitor can delete the row. */
   canDelete: boolean;
