@@ -222,6 +222,7 @@ describe('a shared link', () => {
     query: 'query A { a }',
     variables: '{"name":"é&=#"}',
     view: 'chart',
+    list: 'a.nodes.b',
     chart: { kind: 'bar', x: 'a', y: ['b'], by: 'c' },
     unit: 'lb',
   } as const;
@@ -285,6 +286,12 @@ describe('the map of the schema', () => {
 describe('columns with a mass', () => {
   const massUnits = (query: string, variables = {}) => Object.fromEntries(massUnitsOf(schema, { query: parseQuery(query), variables }));
 
+  test('are found at once, however often fragments spread others', () => {
+    const fragments = Array.from({ length: 40 }, (_, index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`);
+    const query = `{ ...F0 } ${fragments.join(' ')} fragment F40 on Query { muscleVolume { tonnage } }`;
+    expect(massUnits(query)).toEqual({ 'muscleVolume.tonnage': 'kg' });
+  });
+
   test('are detected by the unit argument of the field or a parent, literal or variable', () => {
     expect(massUnits('{ bestOneRepMaxes { oneRepMax log { max: oneRepMax(unit: LB) reps } } }')).toEqual({
       'bestOneRepMaxes.oneRepMax': 'kg',
@@ -292,6 +299,9 @@ describe('columns with a mass', () => {
     });
     const queryWithUnit = 'query ($unit: MassUnit!) { muscleVolume(unit: $unit) { ...P } } fragment P on MuscleVolume { tonnage hardSets }';
     expect(massUnits(queryWithUnit, { unit: 'LB' })).toEqual({ 'muscleVolume.tonnage': 'lb' });
+    const queryWithDefault = 'query ($unit: MassUnit! = LB) { muscleVolume(unit: $unit) { tonnage } }';
+    expect(massUnits(queryWithDefault)).toEqual({ 'muscleVolume.tonnage': 'lb' });
+    expect(massUnits(queryWithDefault, { unit: 'KG' })).toEqual({ 'muscleVolume.tonnage': 'kg' });
     expect(massUnits('{ bodyWeightTrend(unit: LB) { date weight trend ratePerWeek } }')).toEqual({
       'bodyWeightTrend.weight': 'lb',
       'bodyWeightTrend.trend': 'lb',

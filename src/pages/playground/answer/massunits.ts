@@ -3,6 +3,7 @@ import {
   getArgumentValues,
   getNamedType,
   getOperationAST,
+  getVariableValues,
   isCompositeType,
   isLeafType,
   isObjectType,
@@ -36,7 +37,16 @@ const DECIMAL_PLACES = 2;
 type Field = GraphQLField<unknown, unknown>;
 const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
 
-export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: GraphQLRequest): MassUnitByPath {
+export function massUnitsOf(
+  schema: GraphQLSchema,
+  { query, variables: sentVariables = {}, operationName }: GraphQLRequest,
+): MassUnitByPath {
+  const operation = getOperationAST(query, operationName);
+  const root = operation && schema.getRootType(operation.operation);
+  if (!root) return new Map();
+  // Includes the default values of variables. Variables that cannot be coerced are errors, whose responses contain no masses.
+  const { coerced: variables = {} } = getVariableValues(schema, operation.variableDefinitions ?? [], sentVariables);
+  const visitedSpreads = new Set<string>();
   const massUnits = new Map<string, DisplayMassUnit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
@@ -47,6 +57,12 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
     requestedUnit: DisplayMassUnit | undefined,
   ): void => {
     for (const node of selections) {
+      if (node.kind === Kind.FRAGMENT_SPREAD) {
+        // Each fragment is visited once per path, because fragments that spread others twice would be visited exponentially often.
+        const spread = JSON.stringify([node.name.value, path, requestedUnit]);
+        if (visitedSpreads.has(spread)) continue;
+        visitedSpreads.add(spread);
+      }
       if (node.kind !== Kind.FIELD) {
         const { typeCondition, selectionSet } = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value)! : node;
         walk(selectionSet, typeCondition ? (getNamedType(typeFromAST(schema, typeCondition)) ?? type) : type, path, requestedUnit);
@@ -66,9 +82,7 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
       }
     }
   };
-  const operation = getOperationAST(query, operationName);
-  const root = operation && schema.getRootType(operation.operation);
-  if (root) walk(operation.selectionSet, root, [], undefined);
+  walk(operation.selectionSet, root, [], undefined);
   return massUnits;
 }
 

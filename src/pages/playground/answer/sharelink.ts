@@ -7,6 +7,8 @@ export interface SharedRequest {
   /** JSON text of the variables editor. */
   variables?: string;
   view?: ResultViewName;
+  /** Path of the list whose rows are shown; absent for the default list. */
+  list?: string;
   chart?: ChartSettings;
   /** Unit in which masses are shown. */
   unit?: DisplayMassUnit;
@@ -15,10 +17,11 @@ export interface SharedRequest {
 export const PLAYGROUND_PATH = '/playground';
 export const SCHEMA_FILE_PATH = '/playground/schema.json';
 
-export function shareUrlOf({ query, variables, view, chart, unit }: SharedRequest): string {
+export function shareUrlOf({ query, variables, view, list, chart, unit }: SharedRequest): string {
   const parameters = new URLSearchParams({ query });
   if (variables?.trim()) parameters.set('variables', variables);
   if (view) parameters.set('view', view);
+  if (list) parameters.set('list', list);
   if (chart) parameters.set('chart', JSON.stringify(chart));
   if (unit) parameters.set('unit', unit);
   return `${PLAYGROUND_PATH}?${parameters.toString()}`;
@@ -45,5 +48,13 @@ export function parseShareParameters(parameters: URLSearchParams): SharedRequest
   const variables = parameters.get('variables') ?? undefined;
   const chart = parseChartSettings(parameters.get('chart'));
   const unit = DISPLAY_MASS_UNITS.find((one) => one === parameters.get('unit'));
-  return { query, ...(variables !== undefined && { variables }), ...(view && { view }), ...(chart && { chart }), ...(unit && { unit }) };
+  const list = parameters.get('list') ?? undefined;
+  return {
+    query,
+    ...(variables !== undefined && { variables }),
+    ...(view && { view }),
+    ...(list !== undefined && { list }),
+    ...(chart && { chart }),
+    ...(unit && { unit }),
+  };
 }

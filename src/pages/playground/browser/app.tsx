@@ -18,7 +18,7 @@ const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parsePageUrlRequest(new URL(location.href).searchParams);
-const fetcher = createFetcher((run) => viewStateStore.update(viewStateStore.activeTabId, { run }));
+const fetcher = createFetcher(() => viewStateStore.beginRun());
 const plugins = [QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(

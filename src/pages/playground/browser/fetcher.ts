@@ -70,30 +70,37 @@ function operationType(query: string, operationName?: string | null): OperationT
   }
 }
 
-/** Creates the fetcher of GraphiQL. It calls `onRun` after every query and mutation, except for introspection. */
+const neverSettles = () => new Promise<ExecutionResult>(() => undefined);
+
+/**
+ * Creates the fetcher of GraphiQL. It calls `beginRun` before every query and mutation, except for introspection, and the function that `beginRun`
+ * returned after the response. If that function returns false, the response is discarded.
+ */
 export const createFetcher =
-  (onRun: (run: RunReport) => void): Fetcher =>
+  (beginRun: () => (report: RunReport) => boolean): Fetcher =>
   async (request, options) => {
     const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
     // Subscriptions are received as server-sent events. Their requests also have the headers of the headers editor.
     if (operationType(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
       return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
+    const isIntrospection = request.operationName === INTROSPECTION_NAME;
     const requestInit = { method: 'POST', body: JSON.stringify(request) };
-    if (request.operationName === INTROSPECTION_NAME) {
+    if (isIntrospection) {
       const schemaResponse = await fetch(SCHEMA_FILE_PATH);
       if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
     }
+    const endRun = isIntrospection ? () => true : beginRun();
     const startTime = performance.now();
     const response = await fetch('/graphql', { ...requestInit, headers: { ...MEDIA_TYPE_HEADERS, ...headers } });
     const body = await response.arrayBuffer();
-    if (request.operationName !== INTROSPECTION_NAME)
-      onRun({
-        request,
-        status: response.status,
-        milliseconds: performance.now() - startTime,
-        bytes: body.byteLength,
-        cost: matchNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
-        statementCount: matchNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
-      });
+    const report = {
+      request,
+      status: response.status,
+      milliseconds: performance.now() - startTime,
+      bytes: body.byteLength,
+      cost: matchNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
+      statementCount: matchNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
+    };
+    if (!endRun(report)) return neverSettles();
     return parseResponse(new TextDecoder().decode(body), response.status);
   };

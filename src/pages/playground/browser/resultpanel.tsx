@@ -172,7 +172,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
   const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
   );
-  const { run } = useGraphiQLActions();
+  const { run, stop } = useGraphiQLActions();
   const { id = '', response, title } = tabs[activeTabIndex] ?? {};
   const viewState = useViewState(id);
   const result = useMemo(() => parseResponse(response), [response]);
@@ -181,12 +181,15 @@ export function ResultPanel({ urlRequest }: { urlRequest: PageUrlRequest | undef
 
   useLayoutEffect(() => {
     viewStateStore.activeTabId = id;
-  }, [id]);
+    // The fetcher discards the response of a run that was started in another tab. GraphiQL would show it in the tab that is active by then.
+    return stop;
+  }, [id, stop]);
   // On load, GraphiQL puts the request that the URL of the page contains into the active tab.
   useLayoutEffect(() => {
     if (urlRequest)
       viewStateStore.update(viewStateStore.activeTabId, {
         view: urlRequest.view ?? 'tree',
+        list: urlRequest.list,
         chart: urlRequest.chart,
         massUnit: urlRequest.unit,
       });

@@ -38,9 +38,10 @@ export function ShareControls({ viewState }: { viewState: ViewState }) {
   };
   const queryText = () => queryEditor?.getValue() ?? '';
   const variablesText = () => variableEditor?.getValue() ?? '';
-  const shareLink = () =>
-    location.origin +
-    shareUrlOf({ query: queryText(), variables: variablesText(), view: viewState.view, chart: viewState.chart, unit: viewState.massUnit });
+  const shareLink = () => {
+    const { view, list, chart, massUnit: unit } = viewState;
+    return location.origin + shareUrlOf({ query: queryText(), variables: variablesText(), view, list, chart, unit });
+  };
   const snippet = (name: string) =>
     SNIPPET_BUILDERS[name]?.(`${location.origin}/graphql`, { query: queryText(), variables: parseVariables(variablesText()) }) ?? '';
   return (

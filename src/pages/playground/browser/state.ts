@@ -21,6 +21,8 @@ const INITIAL_VIEW_STATE: ViewState = { view: 'tree', arrangement: DEFAULT_ARRAN
 class ViewStateStore {
   private readonly stateByTab = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
+  private readonly latestRunByTab = new Map<string, number>();
+  private runCount = 0;
   /** Id of the active tab. */
   activeTabId = '';
 
@@ -29,6 +31,21 @@ class ViewStateStore {
   update(tab: string, changes: Partial<ViewState>): void {
     this.stateByTab.set(tab, { ...this.stateOf(tab), ...changes });
     for (const listener of this.listeners) listener();
+  }
+
+  /**
+   * Begins a run in the active tab. The returned function stores the report of the run. It returns false if the run has been abandoned: by a newer run
+   * of the tab, or because another tab is active.
+   */
+  beginRun(): (report: RunReport) => boolean {
+    const tab = this.activeTabId;
+    const number = (this.runCount += 1);
+    this.latestRunByTab.set(tab, number);
+    return (run) => {
+      if (this.activeTabId !== tab || this.latestRunByTab.get(tab) !== number) return false;
+      this.update(tab, { run });
+      return true;
+    };
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {

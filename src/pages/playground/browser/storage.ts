@@ -1,19 +1,29 @@
 /**
  * Stores values in localStorage without request headers, which may contain API keys that must not remain on a shared computer. GraphiQL’s option
- * `shouldPersistHeaders` is not enough: the history of queries would still store headers.
+ * `shouldPersistHeaders` is not enough: the history of queries would still store headers. If the browser blocks site data, nothing is stored.
  */
 export const storageWithoutHeaders = {
-  getItem: (key: string) => localStorage.getItem(key),
+  getItem: (key: string) => unlessBlocked(() => localStorage.getItem(key), null),
+  // An error is thrown, because GraphiQL handles a full storage.
   setItem: (key: string, value: string) => localStorage.setItem(key, withoutHeaders(value)),
-  removeItem: (key: string) => localStorage.removeItem(key),
+  removeItem: (key: string) => unlessBlocked(() => localStorage.removeItem(key), undefined),
   clear: () => graphiqlKeys().forEach((key) => localStorage.removeItem(key)),
   get length() {
     return graphiqlKeys().length;
   },
 };
 
+/** Returns `fallback` if the browser blocks site data: merely reading `localStorage` then throws. */
+function unlessBlocked<T>(access: () => T, fallback: T): T {
+  try {
+    return access();
+  } catch {
+    return fallback;
+  }
+}
+
 /** Returns the localStorage keys of GraphiQL. Keys of other pages of this origin must not be deleted. */
-const graphiqlKeys = (): string[] => Object.keys(localStorage).filter((key) => key.startsWith('graphiql:'));
+const graphiqlKeys = (): string[] => unlessBlocked(() => Object.keys(localStorage), []).filter((key) => key.startsWith('graphiql:'));
 
 function withoutHeaders(value: string): string {
   try {
