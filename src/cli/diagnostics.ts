@@ -1,5 +1,6 @@
 /** Diagnostics of `fitgraph doctor`: checks configuration, disk, port, database, schema, secret key and media files. Changes nothing. */
 import fs from 'node:fs';
+import { isIPv6 } from 'node:net';
 import path from 'node:path';
 import { describeUnknownSetting, findUnknownSettings } from '../platform/unknownsettings';
 import type { Config, EnvironmentVariables } from '../platform/config';
@@ -86,6 +87,12 @@ function examineDisk({ dataDir }: Config, report: DiagnosticReport): void {
   else report.fail('Disk', text, advice);
 }
 
+/** Host of a URL that reaches, from this machine, a server that listens on `host`. */
+function localUrlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
 async function examinePort({ host, port, tls }: Config, report: DiagnosticReport): Promise<void> {
   try {
     await choosePort(host, port);
@@ -95,7 +102,9 @@ async function examinePort({ host, port, tls }: Config, report: DiagnosticReport
       return report.fail('Port', (error as Error).message, 'choose another HOST or PORT');
   }
   if (tls) return report.ok('Port', `${port} is in use, possibly by the server`);
-  const response = await fetch(`http://localhost:${port}/health/ready`, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
+  const response = await fetch(`http://${localUrlHost(host)}:${port}/health/ready`, { signal: AbortSignal.timeout(3_000) }).catch(
+    () => undefined,
+  );
   const body = (await response?.json().catch(() => undefined)) as { status?: string; reason?: string; degraded?: string[] } | undefined;
   const running = `a server is running on ${port}`;
   if (!body?.status) report.fail('Port', `${port} is in use by another program`, 'choose another PORT');

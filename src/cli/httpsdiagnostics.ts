@@ -1,5 +1,6 @@
 /** Diagnostics of the connection to clients: TLS certificate and key, and the public URL compared with TLS and proxies. */
 import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { ConfigError, type Config } from '../platform/config';
 import { readTls } from '../server/tls';
 import type { DiagnosticReport } from './diagnosticreport';
@@ -17,8 +18,8 @@ export function examineTls({ tls, publicUrl }: Config, report: DiagnosticReport)
     if (days < 0) report.fail(topic, text, 'renew the certificate in TLS_CERT');
     else if (days < MIN_CERTIFICATE_VALIDITY_DAYS) report.warn(topic, text, 'renew the certificate in TLS_CERT');
     else report.ok(topic, text);
-    const host = publicUrl && new URL(publicUrl).hostname;
-    if (host && !certificate.checkHost(host))
+    const host = publicUrl && new URL(publicUrl).hostname.replace(/^\[|\]$/g, '');
+    if (host && !(isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)))
       report.fail(topic, `the certificate does not cover ${host}`, 'correct PUBLIC_URL or TLS_CERT');
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -88,10 +88,13 @@ async function retryRoleConflicts(work: () => Promise<unknown>): Promise<void> {
     }
 }
 
-/** SQL: the owner's tables, views and sequences for which the role `$1` lacks a privilege that requests need. */
+/**
+ * SQL: tables, views and sequences for which the role `$1` lacks a privilege that requests need. Those of other owners than that of the accounts and the
+ * current user are none of Fitgraph. The current user owns tables that it has created as a member of the owner.
+ */
 const MISSING_PRIVILEGES_SQL = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "isSequence" FROM pg_class c
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')
-    AND c."relowner" = (SELECT "relowner" FROM pg_class WHERE "oid" = to_regclass('user_account'))
+    AND c."relowner" IN ((SELECT "relowner" FROM pg_class WHERE "oid" = to_regclass('user_account')), quote_ident(current_user)::regrole)
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d."classid" = 'pg_class'::regclass AND d."objid" = c."oid" AND d."deptype" = 'e')
     AND CASE WHEN c."relkind" = 'S' THEN NOT has_sequence_privilege($1, c."oid", 'USAGE')
       ELSE NOT (${PRIVILEGES.map((privilege) => `has_table_privilege($1, c."oid", '${privilege}')`).join(' AND ')}) END`;

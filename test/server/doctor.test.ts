@@ -116,6 +116,11 @@ test('doctor names faulty settings, and a start warns about unknown variables', 
     /^WARN {2}Public URL: https:\/\/fit\.example\.com is HTTPS, but .*TRUSTED_PROXIES/m,
   );
 
+  const byAddress = { TLS_CERT: path.join(HTTPS, 'address-cert.pem'), TLS_KEY: path.join(HTTPS, 'key.pem') };
+  for (const host of ['192.0.2.1', '[2001:db8::1]'])
+    expect(await url({ ...byAddress, PUBLIC_URL: `https://${host}` })).not.toContain('does not cover');
+  expect(await url({ ...byAddress, PUBLIC_URL: 'https://192.0.2.2' })).toContain('the certificate does not cover 192.0.2.2');
+
   const server = await installation.start({ ...misspelt, WEB_CONCURRENCY: '2', ROW_SECURITY: 'off' });
   await until('the server has logged the warning', () => server.stdout.includes('DATABSE_POOL is unknown: did you mean DATABASE_POOL?'));
   await until('both workers use the database', () => installation.workers.length === 2);
@@ -128,6 +133,18 @@ test('doctor names faulty settings, and a start warns about unknown variables', 
   expect((await doctor({}, '--environment', missingFile)).stdout).toContain('FAIL  Configuration: --environment: ENOENT');
   server.process.kill('SIGTERM');
   await server.ended;
+});
+
+test('doctor finds a server that listens on one address only', async () => {
+  const address = { HOST: '127.0.0.2' };
+  const server = await installation.start(address);
+  try {
+    const { port } = new URL(server.url);
+    expect((await doctor({ ...address, PORT: port })).stdout).toContain(`ok    Port: a server is running on ${port} and is ready`);
+  } finally {
+    server.process.kill('SIGTERM');
+    await server.ended;
+  }
 });
 
 test('doctor names each deliberate fault of the schema, and objects that no migration created', async () => {
