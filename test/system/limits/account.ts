@@ -75,8 +75,9 @@ function addWorkouts(list: RowList, user: number, random: Random): void {
       const weekdays = TRAINED.filter((_, index) => index % daysOf(number) === day).map((offset) => weekday(daysAgo(offset)));
       const exerciseday = list.add('manager.day', { training, description: `Day ${day + 1}`, day: weekdays });
       for (let order = 1; order <= SETS_PER_DAY; order += 1) {
-        const set = list.add('manager.set', { exerciseday, order, sets: random.int(2, 5) });
-        const chosen = order === 1 ? liftsOf(day) : random.shuffled(EXERCISE_IDS).slice(0, random.int(2, 4));
+        // The sizes alternate instead of being random, so that the average length of lists is the same for all seeds.
+        const set = list.add('manager.set', { exerciseday, order, sets: 2 + ((day + order) % 4) });
+        const chosen = order === 1 ? liftsOf(day) : random.shuffled(EXERCISE_IDS).slice(0, 2 + ((number + order) % 3));
         chosen.forEach((exercise, place) => {
           const values = { reps: random.int(5, 12), weight: `${random.int(8, 40) * 2.5}`, rir: random.pick([null, '1', '2']) };
           const units = { repetition_unit: 1, weight_unit: 1 };
