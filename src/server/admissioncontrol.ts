@@ -8,7 +8,8 @@ import type { ErrorContainment } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
 import { FairRequestQueue } from './requestqueue';
 import { LoadShedder } from './loadshedding';
-import { rejectWebSocketHandshake, logRejectedRequest } from './rejectedrequests';
+import { rejectWebSocketHandshake } from '../request/handshakerejection';
+import { logRejectedRequest } from './rejectedrequests';
 
 type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 

@@ -2,6 +2,7 @@
 import { createLogger, terminalDestination } from '../../src/platform/logging';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
+import net from 'node:net';
 import WebSocket from 'ws';
 import { until } from '../setup/waits';
 
@@ -48,6 +49,28 @@ test('returns an X-Request-Id for a WebSocket handshake', async () => {
   const id = await new Promise((resolve) => socket.once('upgrade', ({ headers }) => resolve(headers['x-request-id'])));
   socket.terminate();
   expect(id).toMatch(UUID);
+});
+
+test.each([
+  ['to another path', '/other', '', '404 Not Found'],
+  ['with two Authorization headers', '/graphql', 'Authorization: Token a\r\nAuthorization: Token b\r\n', '400 Bad Request'],
+])('closes the connection of a WebSocket handshake %s', async (_what, path, headers, status) => {
+  const socket = net.connect({ port: Number(new URL(fitgraph.url).port), host: 'localhost', allowHalfOpen: true });
+  let text = '';
+  let isClosed = false;
+  socket
+    .on('data', (chunk: Buffer) => (text += chunk.toString()))
+    .on('error', () => undefined)
+    .on('close', () => (isClosed = true));
+  const handshake =
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${handshake}${headers}\r\n`);
+  // The connection is reset when the client sends something after the server has closed its side completely.
+  await until('the connection is closed', () => {
+    if (text !== '' && !isClosed) socket.write('x');
+    return isClosed;
+  });
+  expect(text).toContain(`HTTP/1.1 ${status}`);
 });
 
 const REQUESTED = 'proxy-1/4a58:8a4c+0b7a=@7e.6e_7d';

@@ -1,5 +1,5 @@
 /** Subscriptions over WebSocket (graphql-ws, the protocol graphql-transport-ws). */
-import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GraphQLError } from 'graphql';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type ConnectionInitMessage, type Server } from 'graphql-ws';
@@ -8,6 +8,7 @@ import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isTransientError, overloadedError } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
 import { REQUEST_ID_HEADER, type RequestHead } from '../../request/clientorigin';
+import { rejectWebSocketHandshake } from '../../request/handshakerejection';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
 import { Outbox } from './outbox';
@@ -90,9 +91,7 @@ export class WebSocketTransport {
     socket.on('error', () => socket.destroy());
     if (request.url?.split('?')[0] === GRAPHQL_PATH)
       return this.server.handleUpgrade(request, socket, head, (client) => this.server.emit('connection', client, request));
-    socket.end(
-      `HTTP/1.1 404 ${STATUS_CODES[404]}\r\nX-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}\r\nConnection: close\r\n\r\n`,
-    );
+    rejectWebSocketHandshake(request, socket, '404 Not Found');
   }
 
   get connectionCount(): number {
