@@ -4,6 +4,7 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toDjangoJson, decodeMarkedFloats } from '../contract/floats';
 import { responseTooLong } from '../contract/messages';
 import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
+import { OverloadedError } from '../platform/limiter';
 import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljsonwriter';
 import { anonymousMultipartLimits, type MultipartLimits } from '../platform/multipart';
 import { authorizeRequest } from './authorization';
@@ -27,8 +28,11 @@ export interface RestOptions {
   prepare: PrepareOperation;
   contextOf(request: IncomingMessage): RestContext;
   createHtmlRenderer(api: ApiDescription): HtmlRenderer;
-  /** Runs `work` when a slot for HTML rendering is free, because rendering is slow. Request bodies are read before a slot is taken. */
-  limitRendering<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` when a slot for HTML rendering is free, because rendering is slow. The slots are shared fairly between the clients. Request bodies are
+   * read before a slot is taken.
+   */
+  limitRendering<T>(message: IncomingMessage, work: () => Promise<T>): Promise<T>;
   multipartLimits: MultipartLimits;
   /** Maximum size of a JSON response body in bytes. */
   maxResponseBytes: number;
@@ -124,7 +128,7 @@ class Router {
     if (!isPage) return this.runOnce(route, request);
     await this.htmlRenderer.resolveNames(request);
     return SAFE_METHODS.includes(request.method)
-      ? this.options.limitRendering(() => this.runOnce(route, request))
+      ? this.options.limitRendering(request.message, () => this.runOnce(route, request))
       : this.runOnce(route, request);
   }
 
@@ -180,7 +184,17 @@ class Router {
     const redirect = this.htmlRenderer.redirectHeaders(rendering);
     if (redirect) return sendResponse(response, 303, { ...rendering.headers, ...redirect }, MEDIA_TYPE_BY_FORMAT.api, undefined);
     // Rendering loads additional data, which may be rejected although the request itself succeeded.
-    const page = await this.options.limitRendering(() => catchRestError(() => this.htmlRenderer.render(rendering)));
+    const { request, answer, headers } = rendering;
+    const isCompletedWrite = !SAFE_METHODS.includes(request.method) && answer.status < 400;
+    const page = await this.options
+      .limitRendering(request.message, () => catchRestError(() => this.htmlRenderer.render(rendering)))
+      .catch((error: unknown) => {
+        if (isCompletedWrite && error instanceof OverloadedError) return undefined;
+        throw error;
+      });
+    // Otherwise the client would take the error for one of the write, and repeat the write.
+    if (page === undefined || (page instanceof RestError && isCompletedWrite))
+      return sendResponse(response, answer.status, headers, MEDIA_TYPE_BY_FORMAT.json, toDjangoJson(JSON.stringify(answer.body)));
     if (page instanceof RestError)
       return this.sendFailurePage({ ...rendering, answer: page, headers: responseHeaders(rendering.request, page.headers) }, response);
     const { maxResponseBytes } = this.options;

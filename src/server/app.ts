@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/executor';
 import { logAndMeasureRequest } from '../request/accesslog';
+import { rejectWebSocketHandshake } from '../request/handshakerejection';
 import { cancelReadsOnDisconnect } from '../request/requestcontext';
 import type { Services } from '../request/services';
 import type { AppGauges, Metrics } from '../telemetry/metrics';
@@ -16,6 +17,7 @@ import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusteddocuments';
 import { htmlRenderer } from '../pages/browse';
 import { isApiDocsPath } from '../pages/reference';
+import type { LimiterCaller } from '../database/options';
 import type { Config } from '../platform/config';
 import { compressResponse } from '../platform/compression';
 import { CorsPolicy } from '../platform/cors';
@@ -29,7 +31,6 @@ import type { CollectMetrics } from '../telemetry/metricsendpoint';
 import { createMetricsCollector } from '../telemetry/workermetrics';
 import { discardUnreadBody } from './connections';
 import { AdmissionControl } from './admissioncontrol';
-import { rejectWebSocketHandshake } from './rejectedrequests';
 import { ErrorContainment } from './errorcontainment';
 import { RequestContextStore } from './requestcontexts';
 import { ErrorResponses } from './errorresponses';
@@ -55,7 +56,7 @@ const GRAPHQL_HEADERS: readonly [string, string][] = [
   ['Vary', 'Accept, Accept-Language, Authorization, Cookie'],
 ];
 
-const PAGE_RENDERING_LIMITS = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
+const PAGE_RENDERING_LIMITS = { slots: 8, slotsPerClient: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(processServices: Services): Promise<App> {
   const { config, log, database, clientOrigin } = processServices;
@@ -171,7 +172,7 @@ const prepareOperation =
   };
 
 function createRest({ services: { config }, executor, restExecutor, prepare, contexts }: AppDependencies): RestHandler {
-  const pages = new ConcurrencyLimiter<undefined>(PAGE_RENDERING_LIMITS);
+  const pages = new ConcurrencyLimiter<LimiterCaller>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
@@ -179,7 +180,7 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
     contextOf: contexts.get,
     createHtmlRenderer: (api) =>
       htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepare, permitsExports: !config.persistedOnly }),
-    limitRendering: (work) => pages.run(undefined, work),
+    limitRendering: (message, work) => pages.run(contexts.get(message).resolverContext.session.caller, work),
     multipartLimits: config,
     maxResponseBytes: config.maxResponse,
     timeZone: config.timeZone,
@@ -236,6 +237,7 @@ const serverListeners = (
       clientOrigin.assignRequestId(request);
       // Handles socket errors while the handshake is queued. Otherwise, they would be uncaught exceptions.
       socket.on('error', () => socket.destroy());
+      if (findRepeatedHeader(request)) return rejectWebSocketHandshake(request, socket, '400 Bad Request');
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const pageOrigin = request.headers.origin;
       if (pageOrigin !== undefined && !cors.allows(pageOrigin) && pageOrigin !== clientOrigin.baseUrl(request))

@@ -189,7 +189,7 @@ export class Orchard {
         render: async (page) => ({ text: `<h1>${(await views.buildView(page)).name}</h1>`, headers: {} }),
       };
     },
-    limitRendering: (work) => work(),
+    limitRendering: (_message, work) => work(),
     maxResponseBytes: 1_000_000,
     multipartLimits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
     timeZone: 'Europe/Berlin',
