@@ -64,7 +64,7 @@ export async function serve(
   const { scrape } = running.app;
   // A worker does not listen on METRICS_PORT, because the supervisor serves the metrics of all workers there.
   const metricsServer = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
-  const stopWatchingTls = httpsServer && watchTls(config.tls!, httpsServer, log);
+  const stopWatchingTls = tls && httpsServer && watchTls(config.tls!, tls, httpsServer, log);
   const { port } = server.address() as AddressInfo;
   onReady?.();
   if (shouldPrintUrls && config.production) logHints(running, log);

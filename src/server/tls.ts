@@ -30,8 +30,11 @@ export function readTls(paths: TlsPaths): TlsFiles {
   return { cert, key };
 }
 
-/** Polls the files and uses a renewed certificate for new connections, unless it is invalid. Returns a function that stops polling. */
-export function watchTls(paths: TlsPaths, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
+/**
+ * Polls the files and uses a renewed certificate for new connections, unless it is invalid. `current`: the files that the server uses. Returns a function
+ * that stops polling.
+ */
+export function watchTls(paths: TlsPaths, current: TlsFiles, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
   const reload = () => {
     try {
       server.setSecureContext(readTls(paths));
@@ -42,7 +45,17 @@ export function watchTls(paths: TlsPaths, server: Pick<Server, 'setSecureContext
   };
   const files = Object.values(paths);
   for (const file of files) watchFile(file, { interval: POLL_INTERVAL_MS, persistent: false }, reload);
+  // The files may have changed since the server read them, because a start takes some time. Polling reports later changes only.
+  if (!isUnchanged(paths, current)) reload();
   return () => files.forEach((file) => unwatchFile(file, reload));
+}
+
+function isUnchanged(paths: TlsPaths, { cert, key }: TlsFiles): boolean {
+  try {
+    return cert.equals(readFileSync(paths.cert)) && key.equals(readFileSync(paths.key));
+  } catch {
+    return false;
+  }
 }
 
 function readSettingFile(name: string, path: string): Buffer {

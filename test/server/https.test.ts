@@ -12,7 +12,7 @@ import { readConfig } from '../../src/platform/config';
 import { ClearTextWarning } from '../../src/request/cleartextwarning';
 import { ClientOrigin } from '../../src/request/clientorigin';
 import { serve } from '../../src/server/serve';
-import { readTls } from '../../src/server/tls';
+import { readTls, watchTls } from '../../src/server/tls';
 import { Visitor } from '../pages/visitor';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { Fitgraph, PASSWORD } from '../setup/fitgraph';
@@ -90,6 +90,24 @@ it('does not wait for connections without a TLS handshake when it stops', async 
     await read(`${base}/health/live`);
   });
   await until('the server has closed the connection', isClosed);
+});
+
+it('serves a certificate that was renewed while the server started', async () => {
+  const used: Buffer[] = [];
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-renewed-'));
+  const files = { cert: path.join(folder, 'cert.pem'), key: path.join(folder, 'key.pem') };
+  fs.copyFileSync(cert, files.cert);
+  fs.copyFileSync(key, files.key);
+  const current = readTls(files);
+  const watch = () =>
+    watchTls(files, current, { setSecureContext: (options) => void used.push(options.cert as Buffer) }, pino({ level: 'silent' }));
+  watch()();
+  expect(used).toEqual([]);
+  fs.copyFileSync(renewedCert, files.cert);
+  fs.copyFileSync(renewedKey, files.key);
+  watch()();
+  expect(used).toEqual([fs.readFileSync(renewedCert)]);
+  fs.rmSync(folder, { recursive: true });
 });
 
 it('serves a renewed certificate without a restart once certificate and key match', () =>
