@@ -1,4 +1,5 @@
 /** Grouped lists: keys, buckets, statistics, `having` and order. groupingmodel.test.ts checks random groupings. */
+import { Decimal } from 'decimal.js';
 import { toConstantCase } from '../../src/contract/casing';
 import { getOperationAST, parse } from 'graphql';
 import { estimateOperationCost } from '../../src/core/operation/cost';
@@ -105,6 +106,23 @@ describe('a grouping without keys', () => {
     ['1', '10'],
   ])('computes percentile %s of 1, 3, 5, 5, 8, 10 as %s', async (p, value) => {
     expect((await groups('workoutLogs', '', `percentile(p: ${p}) { reps }`))[0].percentile.reps).toBe(value);
+  });
+
+  test('ignores a percentile that a directive excludes', async () => {
+    const query = `query ($p: Decimal! = "0.9", $with: Boolean! = false) {
+      groups: workoutLogsGrouped { count percentile(p: $p) @include(if: $with) { reps } } }`;
+    expect((await ann.ask(query, { p: '90' })).groups).toEqual([{ count: expect.any(Number) }]);
+    expect((await ann.query(query, { p: '90', with: true })).code).toBe('BAD_USER_INPUT');
+    expect((await ann.ask(query, { with: true })).groups[0].percentile.reps).toEqual(expect.anything());
+  });
+
+  test('returns bins whose ends are the starts of the next ones, also for widths with many digits', async () => {
+    const width = '0.333333333333333';
+    const { bins } = await ann.ask(
+      `{ bins: workoutLogsGrouped(groupBy: [{ weight: { width: "${width}", from: "100000000000.000000000000001" } }]) { keys { weightBin { from to } } } }`,
+    );
+    expect(bins.length).toBeGreaterThan(1);
+    for (const { keys } of bins) expect(new Decimal(keys.weightBin.to).minus(keys.weightBin.from).toFixed()).toBe(width);
   });
 
   test('evaluates percentile variables anew on each execution', async () => {
@@ -513,6 +531,16 @@ describe('an invalid grouping', () => {
       'an offset as the time zone',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "+01:00" } }]',
       { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
+    ],
+    [
+      'a bin of a very small width',
+      `groupBy: [{ reps: { width: "0.${'1'.repeat(900)}e-9999" } }]`,
+      { 'groupBy[0].width': [expect.stringContaining('15 digits')] },
+    ],
+    [
+      'a bin from a very large number',
+      'groupBy: [{ reps: { width: 1, from: "1e9999" } }]',
+      { 'groupBy[0].from': [expect.stringContaining('15 digits')] },
     ],
     ['a bin of width 0', 'groupBy: [{ reps: { width: 0 } }]', { 'groupBy[0].width': ['Ensure this value is greater than 0.'] }],
     [

@@ -18,21 +18,20 @@ const NON_STATISTIC_FIELDS = ['keys', 'percentile', 'countDistinct'];
 const MAX_PERCENTILES = 20;
 
 export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, returnType }: ResolveInfo): RequestedStatistics {
-  const fields = selectedFields(fieldNodes, fragments);
+  const fields = selectedFields(fieldNodes, fragments, variableValues);
+  const fieldNamesOf = (nodes: readonly FieldNode[]) =>
+    [...selectedFields(nodes, fragments, variableValues).keys()].filter((name) => !name.startsWith('__'));
   const statistics = new Map<string, string[]>();
-  for (const [name, nodes] of fields) if (!NON_STATISTIC_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(nodes, fragments));
+  for (const [name, nodes] of fields) if (!NON_STATISTIC_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(nodes));
   const group = getNamedType(returnType) as GraphQLObjectType;
   const argumentsOf = (node: FieldNode) => getArgumentValues(group.getFields()[node.name.value]!, node, variableValues);
   const distinctFields = (fields.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);
   const percentiles = (fields.get('percentile') ?? []).map((node) => {
     const { p } = argumentsOf(node) as { p: string };
     if (!(Number(p) >= 0 && Number(p) <= 1)) throw invalidArgumentError('percentile.p', 'Ensure this value is from 0 to 1.');
-    return { p, fieldNames: fieldNamesOf([node], fragments) };
+    return { p, fieldNames: fieldNamesOf([node]) };
   });
   if (percentiles.length > MAX_PERCENTILES)
     throw invalidArgumentError('percentile.p', `Ensure that there are no more than ${MAX_PERCENTILES} percentiles.`);
   return { statistics, percentiles, distinctFields };
 }
-
-const fieldNamesOf = (nodes: readonly FieldNode[], fragments: ResolveInfo['fragments']): string[] =>
-  [...selectedFields(nodes, fragments).keys()].filter((name) => !name.startsWith('__'));

@@ -9,7 +9,7 @@ import { columnSet, type SelectedColumns } from '../sql/select';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, groupedFieldName, type Entity, type RowFields, type RowOf, type Thunk } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
-import { visitFields } from '../model/selections';
+import { isExcludedByDirective, visitFields } from '../model/selections';
 
 type FieldNodes = readonly FieldNode[];
 type ApiContext = Pick<Context, 'api' | 'policies'>;
@@ -81,10 +81,14 @@ export class PlanCache<T> {
 /** Returns one cache per API: HTML pages run documents of REST in a context of the API `graphql`, and plans differ between APIs. */
 export const createPlanCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
 
-/** Returns the subfields of the given nodes of a document: by field name, the nodes that select it. Visits each fragment once, however often it is spread. */
+/**
+ * Returns the subfields of the given nodes of a document: by field name, the nodes that select it. Visits each fragment once, however often it is spread.
+ * Without `variables`, the result also contains fields that `@skip` or `@include` may exclude, so that it is valid for all variables.
+ */
 export function selectedFields(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
   fragments: Record<string, FragmentDefinitionNode>,
+  variables?: Readonly<Record<string, unknown>>,
 ): Map<string, FieldNode[]> {
   const nodesByName = new Map<string, FieldNode[]>();
   visitFields(
@@ -93,6 +97,7 @@ export function selectedFields(
     {
       findFragment: (name) => fragments[name],
       narrowToTypeCondition: () => undefined,
+      ...(variables && { isSkipped: (selection) => isExcludedByDirective(selection, variables) }),
       visitField(node) {
         const nodesOfName = nodesByName.get(node.name.value);
         if (nodesOfName) nodesOfName.push(node);

@@ -89,7 +89,7 @@ const StringFilter = createFilter('StringFilter', 'text', {
   endsWith: [stringType, 'Ends with this text.'],
   search: [
     stringType,
-    'Fuzzy search that ignores case and accents and tolerates typos. At the top level of `where` it also ranks the rows; see `relevance` in `orderBy`.',
+    'Fuzzy search that ignores case and accents and tolerates typos. (In texts that may have more than 200 characters, accents count in short words.) At the top level of `where` it also ranks the rows; see `relevance` in `orderBy`.',
   ],
   mode: [() => TextMode, 'Case sensitivity of the other conditions of this filter; SENSITIVE if absent.'],
   ...nullOperator,
