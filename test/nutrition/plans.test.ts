@@ -121,6 +121,22 @@ describe('the meal of a diary entry', () => {
     expect(await fitgraph.sql('SELECT 1 FROM "diary_entry"')).toEqual([]);
   });
 
+  test.each([
+    [
+      'created',
+      (plan: string, meal: string) => `createDiaryEntry(input: { planId: ${plan}, ingredientId: 1, amount: "1", mealId: ${meal} })`,
+    ],
+    ['updated', (_plan: string, _meal: string, entry: string) => `updateDiaryEntry(id: ${entry}, input: { amount: "120" })`],
+  ])('does not prevent the deletion of the plan in the transaction in which the entry is %s', async (_what, write) => {
+    const { id, meals } = await create(MEALS);
+    const { diaryEntry } = await log(id, meals[0]!.id);
+    const { written, deleted } = await ann.ask(
+      `mutation @atomic { written: ${write(id, meals[0]!.id, diaryEntry.id)} { errors { message } } deleted: deleteNutritionPlan(id: ${id}) { deletedIds errors { message } } }`,
+    );
+    expect([written, deleted]).toEqual([{ errors: [] }, { deletedIds: [id], errors: [] }]);
+    expect(await fitgraph.sql('SELECT 1 FROM "diary_entry"')).toEqual([]);
+  });
+
   test('belongs to the plan of the entry under concurrent writes', async () => {
     const plans = [await create(MEALS), await create(MEALS)];
     const meal = plans[0]!.meals[0]!.id;

@@ -7,11 +7,13 @@ export const up: Migration = async (query) => {
   await query(`
 CREATE FUNCTION "fitgraph_entry_leaves_meal"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  NEW."meal_id" := NULL;
+  IF OLD."meal_id" = NEW."meal_id" THEN
+    NEW."meal_id" := NULL;
+  END IF;
   RETURN NEW;
 END $$;
 CREATE TRIGGER "diary_entry_is_moved" BEFORE UPDATE OF "plan_id" ON "diary_entry" FOR EACH ROW
-  WHEN (OLD."plan_id" <> NEW."plan_id" AND OLD."meal_id" = NEW."meal_id") EXECUTE FUNCTION "fitgraph_entry_leaves_meal"();
+  WHEN (OLD."plan_id" <> NEW."plan_id") EXECUTE FUNCTION "fitgraph_entry_leaves_meal"();
 `);
 };
 
