@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { GetObjectCommandOutput, HeadObjectCommandOutput, S3, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { RequestHandler, Response } from 'express';
-import type { Bucket } from '../platform/bucket';
+import type { StorageBucket } from '../platform/bucket';
 import { ConfigError } from '../platform/config';
 import { FileStorageError } from '../platform/filestorageerror';
 import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, type FileVersion, type FileStore } from './filestore';
@@ -41,7 +41,7 @@ export class BucketStore implements FileStore {
   readonly isRemote = true;
   private s3?: Promise<S3>;
 
-  constructor(private readonly bucket: Bucket) {}
+  constructor(private readonly bucket: StorageBucket) {}
 
   get location(): string {
     const { name, prefix, endpoint } = this.bucket;

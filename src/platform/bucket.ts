@@ -1,6 +1,6 @@
 /** Location of an object storage bucket (Amazon S3 or a compatible server), from MEDIA_URL and the AWS environment variables. */
 
-export interface Bucket {
+export interface StorageBucket {
   readonly name: string;
   /** Key prefix: empty, or with a trailing slash. */
   readonly prefix: string;
@@ -14,7 +14,11 @@ export interface Bucket {
 const BUCKET_NAME_PATTERN = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /** Parses `s3://bucket/prefix`; `url` must be a valid URL. Returns null if it does not name a bucket. `variable` returns the value of an environment variable. */
-export function parseBucketUrl(url: string, endpoint: string | undefined, variable: (name: string) => string | undefined): Bucket | null {
+export function parseBucketUrl(
+  url: string,
+  endpoint: string | undefined,
+  variable: (name: string) => string | undefined,
+): StorageBucket | null {
   const { host, pathname, search, hash, username } = new URL(url);
   if (!BUCKET_NAME_PATTERN.test(host) || search || hash || username) return null;
   const prefix = pathname.split('/').filter(Boolean).join('/');

@@ -5,11 +5,11 @@ export const MAX_JSON_DEPTH = 100;
 /** Maximum members of the outermost value. The reference service has the same limit for forms. */
 export const MAX_JSON_MEMBERS = 1_000;
 /** Maximum number of values in the whole text, including the values in all objects and arrays. */
-const MAX_VALUES = 20_000;
+const MAX_JSON_VALUES = 20_000;
 
 const [QUOTE, BACKSLASH, COMMA] = [...'"\\,'].map((sign) => sign.charCodeAt(0));
-const OPENING_CODES = new Set([...'[{'].map((sign) => sign.charCodeAt(0)));
-const CLOSING_CODES = new Set([...']}'].map((sign) => sign.charCodeAt(0)));
+const OPENING_BRACKET_CODES = new Set([...'[{'].map((sign) => sign.charCodeAt(0)));
+const CLOSING_BRACKET_CODES = new Set([...']}'].map((sign) => sign.charCodeAt(0)));
 
 /** Returns a description of the exceeded limit; undefined if there is none. Does not validate the syntax. */
 export function findExceededLimit(json: string): string | undefined {
@@ -24,13 +24,13 @@ export function findExceededLimit(json: string): string | undefined {
     } else if (code === COMMA) {
       values += 1;
       if (depth === 1) members += 1;
-    } else if (OPENING_CODES.has(code)) {
+    } else if (OPENING_BRACKET_CODES.has(code)) {
       values += 1;
       depth += 1;
-    } else if (CLOSING_CODES.has(code)) depth -= 1;
+    } else if (CLOSING_BRACKET_CODES.has(code)) depth -= 1;
     if (depth > MAX_JSON_DEPTH) return `Nested deeper than ${MAX_JSON_DEPTH} levels`;
     if (members > MAX_JSON_MEMBERS) return `More than ${MAX_JSON_MEMBERS} members`;
-    if (values > MAX_VALUES) return `More than ${MAX_VALUES} values`;
+    if (values > MAX_JSON_VALUES) return `More than ${MAX_JSON_VALUES} values`;
   }
   return undefined;
 }

@@ -43,9 +43,9 @@ type Queues<Client> = Map<Client, Set<QueuedWork<Client>>>;
 export class ConcurrencyLimiter<Client> {
   readonly limits: Required<LimiterOptions>;
   private readonly slotsByClient = new Map<Client, number>();
-  private readonly resumedWork: Queues<Client> = new Map();
+  private readonly resumedWorkQueues: Queues<Client> = new Map();
   /** Queued work that does not continue a request: no earlier work of its request had a slot. */
-  private readonly newWork: Queues<Client> = new Map();
+  private readonly newWorkQueues: Queues<Client> = new Map();
   private busySlots = 0;
   private queuedNewCount = 0;
   private queuedResumedCount = 0;
@@ -74,10 +74,10 @@ export class ConcurrencyLimiter<Client> {
    * Takes a slot as soon as one is free. Return it with `release`. Throws OverloadedError if the queue is full or the wait exceeds `maxWaitMs`. If the work
    * has to wait, `onQueued` receives the entry, which can be passed to `cancel`.
    */
-  waitForSlot(client: Client, isResumed = false, onQueued?: (queued: QueuedWork<Client>) => void): Promise<void> {
+  waitForSlot(client: Client, isResumed = false, onQueued?: (queuedWork: QueuedWork<Client>) => void): Promise<void> {
     return new Promise<void>((start, reject) => {
-      const queued = this.acquireOrQueue(client, isResumed, start, reject);
-      if (queued) onQueued?.(queued);
+      const queuedWork = this.acquireOrQueue(client, isResumed, start, reject);
+      if (queuedWork) onQueued?.(queuedWork);
       else start();
     });
   }
@@ -123,15 +123,15 @@ export class ConcurrencyLimiter<Client> {
     const remaining = this.slotsOf(client) - 1;
     if (remaining) this.slotsByClient.set(client, remaining);
     else this.slotsByClient.delete(client);
-    const next = this.takeNext(this.resumedWork) ?? this.takeNext(this.newWork);
+    const next = this.takeNext(this.resumedWorkQueues) ?? this.takeNext(this.newWorkQueues);
     if (!next) return;
     this.takeSlot(next.client);
     next.start();
   }
 
   /** Removes queued work and rejects it with `error`. */
-  cancel(queued: QueuedWork<Client>, error: Error): void {
-    if (this.dequeue(queued)) queued.reject(error);
+  cancel(queuedWork: QueuedWork<Client>, error: Error): void {
+    if (this.dequeue(queuedWork)) queuedWork.reject(error);
   }
 
   private hasFreeSlot(client: Client): boolean {
@@ -143,31 +143,31 @@ export class ConcurrencyLimiter<Client> {
     this.slotsByClient.set(client, this.slotsOf(client) + 1);
   }
 
-  private enqueue(queued: QueuedWork<Client>): QueuedWork<Client> {
-    const queues = queued.isResumed ? this.resumedWork : this.newWork;
-    const queue = queues.get(queued.client) ?? new Set();
-    queues.set(queued.client, queue.add(queued));
-    if (queued.isResumed) this.queuedResumedCount += 1;
+  private enqueue(queuedWork: QueuedWork<Client>): QueuedWork<Client> {
+    const queues = queuedWork.isResumed ? this.resumedWorkQueues : this.newWorkQueues;
+    const queue = queues.get(queuedWork.client) ?? new Set();
+    queues.set(queuedWork.client, queue.add(queuedWork));
+    if (queuedWork.isResumed) this.queuedResumedCount += 1;
     else this.queuedNewCount += 1;
-    const waitMs = this.limits.maxWaitMs * (queued.isResumed ? RESUMED_WAIT_FACTOR : 1);
-    if (waitMs <= MAX_TIMER_MS) queued.timer = setTimeout(() => this.shed(queued), waitMs).unref();
-    return queued;
+    const waitMs = this.limits.maxWaitMs * (queuedWork.isResumed ? RESUMED_WAIT_FACTOR : 1);
+    if (waitMs <= MAX_TIMER_MS) queuedWork.timer = setTimeout(() => this.shed(queuedWork), waitMs).unref();
+    return queuedWork;
   }
 
-  private dequeue(queued: QueuedWork<Client>): boolean {
-    const queues = queued.isResumed ? this.resumedWork : this.newWork;
-    const queue = queues.get(queued.client);
-    if (!queue?.delete(queued)) return false;
-    if (!queue.size) queues.delete(queued.client);
-    if (queued.isResumed) this.queuedResumedCount -= 1;
+  private dequeue(queuedWork: QueuedWork<Client>): boolean {
+    const queues = queuedWork.isResumed ? this.resumedWorkQueues : this.newWorkQueues;
+    const queue = queues.get(queuedWork.client);
+    if (!queue?.delete(queuedWork)) return false;
+    if (!queue.size) queues.delete(queuedWork.client);
+    if (queuedWork.isResumed) this.queuedResumedCount -= 1;
     else this.queuedNewCount -= 1;
-    clearTimeout(queued.timer);
+    clearTimeout(queuedWork.timer);
     return true;
   }
 
-  private shed(queued: QueuedWork<Client>): void {
+  private shed(queuedWork: QueuedWork<Client>): void {
     this.rejectedCount += 1;
-    this.cancel(queued, new OverloadedError());
+    this.cancel(queuedWork, new OverloadedError());
   }
 
   /** Removes and returns the first entry of the next client that may take a slot, and moves that client to the end of the round robin. */
@@ -185,10 +185,13 @@ export class ConcurrencyLimiter<Client> {
   /** Whether another entry of this client may be queued. If necessary, makes room by shedding the newest entry of the client with the longest queue. */
   private tryMakeRoom(client: Client): boolean {
     const { maxQueued, maxQueuedPerClient } = this.limits;
-    const queuedOfClient = this.newWork.get(client)?.size ?? 0;
+    const queuedOfClient = this.newWorkQueues.get(client)?.size ?? 0;
     if (queuedOfClient >= maxQueuedPerClient) return false;
     if (this.queuedNewCount < maxQueued) return true;
-    const longest = [...this.newWork.values()].reduce((one, other) => (other.size > one.size ? other : one), new Set<QueuedWork<Client>>());
+    const longest = [...this.newWorkQueues.values()].reduce(
+      (one, other) => (other.size > one.size ? other : one),
+      new Set<QueuedWork<Client>>(),
+    );
     if (longest.size <= queuedOfClient + 1) return false;
     this.shed([...longest].at(-1)!);
     return true;

@@ -146,8 +146,8 @@ class PartCollector {
 
   constructor(
     private readonly limits: MultipartLimits,
-    private readonly spool: TemporaryUploads,
-    private readonly stop: () => void,
+    private readonly temporaryUploads: TemporaryUploads,
+    private readonly stopParsing: () => void,
   ) {
     this.remainingBytes = limits.maxBody + limits.maxUpload;
   }
@@ -163,7 +163,7 @@ class PartCollector {
     for (const limit of ['partsLimit', 'filesLimit'] as const)
       parser.on(limit, () => {
         this.recordError('too many parts');
-        this.stop();
+        this.stopParsing();
       });
   }
 
@@ -203,10 +203,10 @@ class PartCollector {
       stream.resume();
       return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
-    const spooled = this.spool.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
+    const spooled = this.temporaryUploads.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
     const part = spooled.then((file) => (this.firstError ? undefined : file));
     // If the file cannot be written, for example on a full disk, parsing stops: the parser would wait forever for the file to be read.
-    part.catch(() => this.stop());
+    part.catch(() => this.stopParsing());
     this.files.push([name, part]);
   }
 
@@ -246,11 +246,11 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
   if (isAnonymous && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
   const parser = createParser(header, limits);
   if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
-  const spool = new TemporaryUploads(dataDir, sender);
-  response.once('close', () => void spool.discard().catch(() => undefined));
+  const temporaryUploads = new TemporaryUploads(dataDir, sender);
+  response.once('close', () => void temporaryUploads.discard().catch(() => undefined));
   return new Promise((resolve) => {
     let isStopped = false;
-    const stop = () => {
+    const stopParsing = () => {
       if (isStopped) return;
       isStopped = true;
       request.unpipe(parser);
@@ -258,17 +258,17 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
       parser.destroy();
       resolve(collector.finish());
     };
-    const collector = new PartCollector(limits, spool, stop);
+    const collector = new PartCollector(limits, temporaryUploads, stopParsing);
     collector.listenTo(parser);
-    parser.on('close', stop).on('error', stop);
-    request.on('error', stop).on('aborted', stop);
+    parser.on('close', stopParsing).on('error', stopParsing);
+    request.on('error', stopParsing).on('aborted', stopParsing);
     // Maximum bytes to read. Reading continues after an oversized part, because text fields that must be shown again may follow.
     let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
       if (remainingBytes >= 0) return;
       collector.recordError('body too large');
-      stop();
+      stopParsing();
     });
     request.pipe(parser);
   });

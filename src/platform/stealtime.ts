@@ -8,22 +8,22 @@ import { readFile } from 'node:fs/promises';
 const INTERVAL_MS = 1_000;
 
 interface CpuTimes {
-  stolen: number;
+  stolenTime: number;
   /** CPU time that this machine demanded: the time that it used and the time that other machines of the host took from it (steal time). */
-  demanded: number;
+  demandedTime: number;
 }
 
 function parseCpuTimes(text: string): CpuTimes | undefined {
   // The first line of /proc/stat contains the sums of all processors.
   const [label, ...counters] = text.split('\n', 1)[0]!.split(/ +/);
   if (label !== 'cpu') return undefined;
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = counters.map(Number);
-  return { stolen, demanded: user + nice + system + irq + softirq + stolen };
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolenTime = 0] = counters.map(Number);
+  return { stolenTime, demandedTime: user + nice + system + irq + softirq + stolenTime };
 }
 
 export class StealTime {
   /** Share of the needed CPU time that the hypervisor gave to other machines (steal time) in the latest interval, between 0 and 1. */
-  stolenShare = 0;
+  stolenCpuShare = 0;
   private previous?: CpuTimes;
   private readonly timer: NodeJS.Timeout;
 
@@ -39,7 +39,7 @@ export class StealTime {
     const current = await readFile(this.file, 'latin1').then(parseCpuTimes, () => undefined);
     const { previous } = this;
     this.previous = current;
-    const demanded = current && previous ? current.demanded - previous.demanded : 0;
-    this.stolenShare = demanded > 0 ? Math.min(1, Math.max(0, (current!.stolen - previous!.stolen) / demanded)) : 0;
+    const demandedTime = current && previous ? current.demandedTime - previous.demandedTime : 0;
+    this.stolenCpuShare = demandedTime > 0 ? Math.min(1, Math.max(0, (current!.stolenTime - previous!.stolenTime) / demandedTime)) : 0;
   }
 }

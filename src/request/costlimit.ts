@@ -20,9 +20,9 @@ export interface CostRates {
 }
 
 const MAX_BUCKETS = 50_000;
-const SHARE_INTERVAL_MS = 5_000;
+const COST_SHARING_INTERVAL_MS = 5_000;
 /** Fraction of the capacity that the unshared cost of a bucket must exceed to be shared with other instances. */
-const MIN_SHARED_FRACTION = 0.01;
+const MIN_SHARED_COST_FRACTION = 0.01;
 /** Time without a change after which a bucket is deleted from the database. */
 const STORED_BUCKET_RETENTION = '1 hour';
 const COST_PER_STATEMENT = 5;
@@ -34,12 +34,12 @@ const COST_PER_ROW = 2;
  */
 const COST_PER_OBJECT = 1;
 /**
- * Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT per statement. The time is first divided by the slowdown that other work on
- * this machine causes.
+ * Cost of each millisecond of database time beyond FREE_DATABASE_MS_PER_STATEMENT per statement. The time is first divided by the slowdown that other work
+ * on this machine causes.
  */
-const COST_PER_SLOW_MS = 10;
+const COST_PER_EXCESS_DATABASE_MS = 10;
 /** Milliseconds of database time that are free of charge for each statement. */
-const FREE_MS_PER_STATEMENT = 100;
+const FREE_DATABASE_MS_PER_STATEMENT = 100;
 /** Maximum time for which an operation waits for the reservations of running operations to be replaced by their actual cost. */
 const MAX_WAIT_MS = 5_000;
 /** Charge for time in which a request blocks all others (parsing, validation): for each second, the cost that leaks out of the bucket in this many seconds. */
@@ -72,9 +72,12 @@ class RequestBudget implements RateBudget {
       settle: (objects = 0) => {
         const statementCount = this.session.statementCount - statements;
         const databaseMs = (this.session.statementMs - statementMs) / this.limiter.cpuContention.slowdown;
-        const slowMs = Math.max(0, databaseMs - statementCount * FREE_MS_PER_STATEMENT);
+        const excessDatabaseMs = Math.max(0, databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT);
         const readCost = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objects * COST_PER_OBJECT);
-        const used = Math.min(total, nonRefundableCost + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
+        const used = Math.min(
+          total,
+          nonRefundableCost + statementCount * COST_PER_STATEMENT + readCost + excessDatabaseMs * COST_PER_EXCESS_DATABASE_MS,
+        );
         bucket.settle(reserved, used);
         this.unsettledCost -= reserved;
         this.cost += used - total;
@@ -163,7 +166,7 @@ export class CostLimiter {
     if (!this.rates) return;
     const shareOrWarn = () =>
       this.shareSpentCost().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
-    this.shareTimer = setInterval(() => void shareOrWarn(), SHARE_INTERVAL_MS).unref();
+    this.shareTimer = setInterval(() => void shareOrWarn(), COST_SHARING_INTERVAL_MS).unref();
   }
 
   stop(): void {
@@ -201,7 +204,7 @@ export class CostLimiter {
   /** Exchanges the spent cost with the other instances. If that fails, it is shared at the next attempt. */
   async shareSpentCost(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
-      ([, { unsharedCost, capacity }]) => Math.abs(unsharedCost) > capacity * MIN_SHARED_FRACTION,
+      ([, { unsharedCost, capacity }]) => Math.abs(unsharedCost) > capacity * MIN_SHARED_COST_FRACTION,
     );
     if (!changedBuckets.length) return;
     const spent = changedBuckets.map(([, bucket]) => bucket.unsharedCost);

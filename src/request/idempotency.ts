@@ -114,7 +114,7 @@ function toPlainJson(value: unknown, depth = 0): unknown {
 
 /** Claim of an idempotency key by the request that runs. The claim ends when the response is stored, or with `release`. */
 export class IdempotencyClaim {
-  private readonly identity: unknown[];
+  private readonly claimParameters: unknown[];
   /** Whether the response was stored in the transaction of the write. */
   isResponseStored = false;
   /** Whether a 4xx response, after which nothing was written, releases the key instead of being stored, so that a corrected request can use the same key. */
@@ -125,18 +125,18 @@ export class IdempotencyClaim {
     private readonly vault: TokenVault,
     private readonly maxStoredBytes: number,
     /** Releases the idempotency key of the request as soon as the database is available. */
-    private readonly releaseLater: (identity: unknown[]) => void,
+    private readonly releaseLater: (claimParameters: unknown[]) => void,
     userId: number,
     key: string,
     claim: string,
   ) {
-    this.identity = [userId, key, claim];
+    this.claimParameters = [userId, key, claim];
     session.beforeCommit = (transaction) => this.markWritten(transaction);
   }
 
   private async markWritten(transaction: Transaction): Promise<void> {
     if (this.isResponseStored) return;
-    const options = { bind: this.identity, transaction, ...this.session.sequelizeOptions };
+    const options = { bind: this.claimParameters, transaction, ...this.session.sequelizeOptions };
     const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN_SQL, options);
     if (!rows.length) throw inProgressError();
   }
@@ -175,7 +175,7 @@ export class IdempotencyClaim {
     const values = isFreed ? undefined : this.storageParameters(response);
     if (!values) return this.release();
     // If storing fails, the client still gets the response, because the write is committed.
-    await this.session.recordOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.identity));
+    await this.session.recordOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.claimParameters));
   }
 
   /** Returns the parameters of STORE_RESPONSE_SQL; undefined if the response is too large to be stored. */
@@ -183,11 +183,11 @@ export class IdempotencyClaim {
     // The body is encrypted, because it may contain personal data or a token.
     const sealed = body === undefined ? null : this.vault.encrypt(JSON.stringify(body));
     if (sealed && sealed.length > MAX_STORED_RESPONSE_BYTES) return undefined;
-    return [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
+    return [...this.claimParameters, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
   }
 
   async release(): Promise<void> {
-    await this.session.recordOutcome(RELEASE_CLAIM_SQL, this.identity).catch(() => this.releaseLater(this.identity));
+    await this.session.recordOutcome(RELEASE_CLAIM_SQL, this.claimParameters).catch(() => this.releaseLater(this.claimParameters));
   }
 }
 
@@ -202,7 +202,7 @@ export class IdempotencyKeyStore {
     private readonly maxStoredBytesPerUser: number,
     private readonly maxKeysPerUser: number,
     /** Id of this process, which holds an advisory lock on this number. */
-    private readonly instance: number | null = null,
+    private readonly instanceId: number | null = null,
   ) {
     this.sweepTimer = setInterval(() => void this.deleteExpiredKeys().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
   }
@@ -242,7 +242,7 @@ export class IdempotencyKeyStore {
     const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
     const [claimedRow] = await session
-      .query(CLAIM_KEY_SQL, [userId, key, hash, claim, this.instance, this.maxKeysPerUser])
+      .query(CLAIM_KEY_SQL, [userId, key, hash, claim, this.instanceId, this.maxKeysPerUser])
       .catch((error) => {
         // The claim may have been committed although the connection was lost.
         if (isUnavailable(error)) this.releaseLater([userId, key, claim]);

@@ -96,13 +96,13 @@ function withFragments(document: string, fragments: ReadonlyMap<string, string>)
 }
 
 export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation): Endpoints {
-  const views = Object.values(schema.getTypeMap())
+  const resourceViews = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) =>
       (type.extensions.resource?.views ?? []).map((view) => ({ type, view, selection: view.selection ?? restSelectionOf(type) })),
     );
   const fragments = new Map(
-    views.map(({ type, view, selection }) => {
+    resourceViews.map(({ type, view, selection }) => {
       const name = fragmentName(view.rest);
       return [name, `fragment ${name} on ${type.name} { ${selection} }`];
     }),
@@ -116,15 +116,15 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     const endpoint = metadata && prepareComputedEndpoint(metadata, field, prepareOperation);
     return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
   });
-  const listedViews = views
+  const apiRootViews = resourceViews
     .map(({ view }) => view)
     .filter((view) => view.isListedInRoot ?? true)
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
   return {
-    resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
+    resources: new Map(resourceViews.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
     standaloneEndpoints: new Map(standalone),
     login: prepareOperation(LOGIN),
-    apiRootNames: listedViews.map(({ rest }) => rest),
+    apiRootNames: apiRootViews.map(({ rest }) => rest),
   };
 }
 
@@ -168,7 +168,7 @@ function buildEndpoint(
       ),
     }),
     existingIds: prepareOperation(
-      `query ${inParentheses(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, type: idType }) => `${key}: known(type: "${idType}", ids: $${key})`).join(' ')} }`,
+      `query ${parenthesize(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, type: idType }) => `${key}: known(type: "${idType}", ids: $${key})`).join(' ')} }`,
     ),
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
@@ -179,7 +179,7 @@ function buildEndpoint(
   };
 }
 
-const inParentheses = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
+const parenthesize = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
 /** Prepares the query for a field with its own REST path. For an action of a row, `rowField` is the root field that returns the row. */
 function prepareComputedEndpoint<Metadata extends BodyMetadata>(
@@ -190,9 +190,9 @@ function prepareComputedEndpoint<Metadata extends BodyMetadata>(
 ): ComputedEndpoint<Metadata> {
   const { name, args, type } = field;
   const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
-  const value = `${name}${inParentheses(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, metadata.selection)}`;
+  const value = `${name}${parenthesize(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, metadata.selection)}`;
   const run = rowField
-    ? prepareOperation(`query ${inParentheses(['$self: ID!', ...variables])} { row: ${rowField}(id: $self) { action: ${value} } }`)
-    : prepareOperation(`query ${inParentheses(variables)} { result: ${value} }`);
+    ? prepareOperation(`query ${parenthesize(['$self: ID!', ...variables])} { row: ${rowField}(id: $self) { action: ${value} } }`)
+    : prepareOperation(`query ${parenthesize(variables)} { result: ${value} }`);
   return { metadata, field, run };
 }

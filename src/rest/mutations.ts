@@ -8,7 +8,7 @@ import { preconditionFailedError, ifMatchVersions, UNMATCHABLE_VERSION, response
 import type { RestResponse, RestRequest } from './request';
 
 /** Whether a mutation reports an error for an argument: `id` for a missing row, `ifVersion` for a version mismatch. */
-const reportsError = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
+const hasErrorOfArgument = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
   errors.some(({ path }) => path[0] === argument);
 
 /**
@@ -22,10 +22,10 @@ export async function handleWrite(endpoint: Endpoint, request: RestRequest, time
   const { input, errors } = coerceInput(endpoint.fields, body, inputOptions);
   if (Object.keys(errors).length) await validation.requireValid(body);
   const [operation, versionCondition] =
-    id === undefined ? [endpoint.create!] : [endpoint.update!, await ifVersionVariable(endpoint, request, id)];
+    id === undefined ? [endpoint.create!] : [endpoint.update!, await versionConditionOf(endpoint, request, id)];
   const { answer } = await runOperation(operation, request, { id, input, ...versionCondition });
-  if (reportsError('ifVersion', answer)) throw preconditionFailedError();
-  if (reportsError('id', answer)) {
+  if (hasErrorOfArgument('ifVersion', answer)) throw preconditionFailedError();
+  if (hasErrorOfArgument('id', answer)) {
     await validation.requireValid(body);
     throw notFoundError();
   }
@@ -34,10 +34,10 @@ export async function handleWrite(endpoint: Endpoint, request: RestRequest, time
 }
 
 export async function handleDelete(endpoint: Endpoint, request: RestRequest, id: string): Promise<RestResponse> {
-  const versionCondition = await ifVersionVariable(endpoint, request, id);
+  const versionCondition = await versionConditionOf(endpoint, request, id);
   const { answer } = await runOperation(endpoint.remove!, request, { id, ...versionCondition });
-  if (reportsError('ifVersion', answer)) throw preconditionFailedError();
-  if (reportsError('id', answer)) throw notFoundError();
+  if (hasErrorOfArgument('ifVersion', answer)) throw preconditionFailedError();
+  if (hasErrorOfArgument('id', answer)) throw notFoundError();
   return { status: 204 };
 }
 
@@ -45,7 +45,7 @@ export async function handleDelete(endpoint: Endpoint, request: RestRequest, id:
  * Returns the mutation variable `ifVersion` (the row version that the client expects), from a posted form or from If-Match. If If-Match lists several
  * versions, the current version of the row is read, and used if it is listed. A later change of the row is still detected, because a version never recurs.
  */
-async function ifVersionVariable({ version, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
+async function versionConditionOf({ version, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
   const formVersion = request.form?.version;
   const acceptedVersions = version && (formVersion === undefined ? ifMatchVersions(request.message.headers) : [formVersion]);
   if (!acceptedVersions) return {};

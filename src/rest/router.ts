@@ -151,8 +151,8 @@ class Router {
     const isPage = representation.format === 'api' && (body !== undefined || form !== undefined);
     let text: string | undefined;
     if (!isPage && body !== undefined) {
-      const isLong = representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
-      text = isLong ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, representation.indent));
+      const isLongList = representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
+      text = isLongList ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, representation.indent));
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
       if (bytes > this.options.maxResponseBytes)
         return this.send(badRequestError(responseTooLong(this.options.maxResponseBytes)), request, response);

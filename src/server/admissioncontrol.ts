@@ -30,10 +30,10 @@ export class AdmissionControl {
     private readonly clientOrigin: ClientOrigin,
     private readonly log: Logger,
     private readonly errorResponses: ErrorResponses,
-    private readonly containment: ErrorContainment,
-    stolenShare: () => number,
+    private readonly errorContainment: ErrorContainment,
+    stolenCpuShare: () => number,
   ) {
-    this.shedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenShare);
+    this.shedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenCpuShare);
   }
 
   /** Queueing delay in milliseconds (see `FairRequestQueue.queueingDelay`). */
@@ -56,7 +56,7 @@ export class AdmissionControl {
     this.queue.enqueue(
       () => this.clientOrigin.clientNetwork(request),
       (waitedMs) =>
-        this.containment.guard(request, response, () => {
+        this.errorContainment.catchErrors(request, response, () => {
           if (response.destroyed) return;
           if (this.openRequestCount <= MIN_OPEN_REQUESTS_FOR_SHEDDING || !this.shedder.isTooLate(waitedMs)) begin(request, response);
           else this.reject(request, response, 'queue_timeout');
@@ -71,7 +71,7 @@ export class AdmissionControl {
     this.queue.enqueue(
       () => this.clientOrigin.clientNetwork(request),
       (waitedMs) =>
-        this.containment.guard(request, undefined, () => {
+        this.errorContainment.catchErrors(request, undefined, () => {
           if (socket.destroyed) return;
           if (!this.shedder.isTooLate(waitedMs)) begin();
           else this.rejectSocket(request, socket, 'queue_timeout');

@@ -44,7 +44,7 @@ export interface App {
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Renders the Prometheus metrics; absent when metrics are disabled. */
   scrape?: CollectMetrics;
-  containment: ErrorContainment;
+  errorContainment: ErrorContainment;
   /** Reports "not ready", rejects new WebSockets and ends subscriptions, so that their clients reconnect, possibly to another instance. */
   startDraining(): void;
   stop(): Promise<void>;
@@ -62,9 +62,16 @@ export async function createApp(processServices: Services): Promise<App> {
   const { config, log, database, clientOrigin } = processServices;
   const errorResponses = new ErrorResponses(log);
   const cors = new CorsPolicy(config.corsOrigins);
-  const containment = new ErrorContainment(log, errorResponses);
+  const errorContainment = new ErrorContainment(log, errorResponses);
   const stealTime = new StealTime();
-  const admissionControl = new AdmissionControl(config.maxLag, clientOrigin, log, errorResponses, containment, () => stealTime.stolenShare);
+  const admissionControl = new AdmissionControl(
+    config.maxLag,
+    clientOrigin,
+    log,
+    errorResponses,
+    errorContainment,
+    () => stealTime.stolenCpuShare,
+  );
   const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
   const gauges: AppGauges = {
@@ -72,7 +79,7 @@ export async function createApp(processServices: Services): Promise<App> {
     degradations: () => degradationFlags(readiness.state.degradations),
     rejectedCounts: admissionControl.rejectedCounts,
     queueingDelay: () => admissionControl.queueingDelay,
-    stolenShare: () => stealTime.stolenShare,
+    stolenCpuShare: () => stealTime.stolenCpuShare,
     subscriptions: () => ({
       running: executor.openSubscriptionCount,
       deliveredEvents: executor.deliveredEventCount,
@@ -81,14 +88,14 @@ export async function createApp(processServices: Services): Promise<App> {
     }),
   };
   const services = { ...processServices, metrics: await createMetrics(processServices, gauges), tracing: await createTracing(config) };
-  const contexts = new RequestContextStore(services);
+  const requestContexts = new RequestContextStore(services);
   const trustedDocuments = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
   const subscriptions = new Subscriptions(executor, trustedDocuments);
-  const eventStreams = new EventStreamTransport(subscriptions, contexts.get);
+  const eventStreams = new EventStreamTransport(subscriptions, requestContexts.get);
   const webSockets = new WebSocketTransport(subscriptions, {
     maxMessageBytes: config.maxAnonymousBody,
-    createContext: contexts.createForWebSocket,
+    createContext: requestContexts.createForWebSocket,
     networkOf: (request) => clientOrigin.clientNetwork(request),
     rejectsSubscriptions: admissionControl.shouldReject,
     log,
@@ -96,7 +103,7 @@ export async function createApp(processServices: Services): Promise<App> {
   const scrape = services.metrics && createMetricsCollector(services.metrics.registry);
   const prepare = prepareOperation(restExecutor);
   await readiness.start();
-  const handleAdmitted = admittedListener({
+  const handleAdmittedRequest = admittedListener({
     services,
     executor,
     restExecutor,
@@ -104,15 +111,15 @@ export async function createApp(processServices: Services): Promise<App> {
     trustedDocuments,
     apollo,
     eventStreams,
-    contexts,
+    requestContexts,
     readiness,
     errorResponses,
-    containment,
+    errorContainment,
     cors,
     scrape,
   });
   return {
-    ...serverListeners({ services, errorResponses, containment, cors, admissionControl, webSockets }, handleAdmitted),
+    ...serverListeners({ services, errorResponses, errorContainment, cors, admissionControl, webSockets }, handleAdmittedRequest),
     startDraining() {
       admissionControl.startDraining();
       readiness.startDraining();
@@ -120,7 +127,7 @@ export async function createApp(processServices: Services): Promise<App> {
       webSockets.endAllConnections().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
     },
     scrape,
-    containment,
+    errorContainment,
     async stop() {
       admissionControl.stop();
       readiness.stop();
@@ -171,16 +178,16 @@ const prepareOperation =
     return (context, variables) => run(context as Context, variables);
   };
 
-function createRest({ services: { config }, executor, restExecutor, prepare, contexts }: AppDependencies): RestHandler {
+function createAppRestHandler({ services: { config }, executor, restExecutor, prepare, requestContexts }: AppDependencies): RestHandler {
   const pages = new ConcurrencyLimiter<LimiterCaller>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
     prepare,
-    contextOf: contexts.get,
+    contextOf: requestContexts.get,
     createHtmlRenderer: (api) =>
       htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepare, permitsExports: !config.persistedOnly }),
-    limitRendering: (message, work) => pages.run(contexts.get(message).resolverContext.session.caller, work),
+    limitRendering: (message, work) => pages.run(requestContexts.get(message).resolverContext.session.caller, work),
     multipartLimits: config,
     maxResponseBytes: config.maxResponse,
     timeZone: config.timeZone,
@@ -188,13 +195,13 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
 }
 
 function admittedListener(parts: AppDependencies): RequestListener {
-  const { services, contexts, errorResponses, cors } = parts;
+  const { services, requestContexts, errorResponses, cors } = parts;
   const { config, clientOrigin } = services;
-  const rest = createRest(parts);
+  const restHandler = createAppRestHandler(parts);
   const routes = createExpressApp(parts);
   return (request, response) => {
     const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
-    const context = contexts.create(request, isRest);
+    const context = requestContexts.create(request, isRest);
     cancelReadsOnDisconnect(context, response);
     logAndMeasureRequest(request, response, context, services);
     compressResponse(request, response);
@@ -202,7 +209,7 @@ function admittedListener(parts: AppDependencies): RequestListener {
     // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
     if (config.hsts && clientOrigin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would account for more than half of the duration of a short request.
-    if (isRest) return void rest(request, response).catch((error) => errorResponses.handleError(error, request, response));
+    if (isRest) return void restHandler(request, response).catch((error) => errorResponses.handleError(error, request, response));
     // X-Content-Type-Options is set before routing, so that error responses also have it.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
@@ -210,17 +217,17 @@ function admittedListener(parts: AppDependencies): RequestListener {
   };
 }
 
-interface ListenerParts extends Pick<AppDependencies, 'services' | 'errorResponses' | 'containment' | 'cors'> {
+interface ListenerDependencies extends Pick<AppDependencies, 'services' | 'errorResponses' | 'errorContainment' | 'cors'> {
   admissionControl: AdmissionControl;
   webSockets: WebSocketTransport;
 }
 
 const serverListeners = (
-  { services: { clientOrigin }, errorResponses, containment, cors, admissionControl, webSockets }: ListenerParts,
-  handleAdmitted: RequestListener,
+  { services: { clientOrigin }, errorResponses, errorContainment, cors, admissionControl, webSockets }: ListenerDependencies,
+  handleAdmittedRequest: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener: (request, response) =>
-    containment.guard(request, response, () => {
+    errorContainment.catchErrors(request, response, () => {
       const repeatedHeader = findRepeatedHeader(request);
       if (repeatedHeader)
         return errorResponses.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may stand once.`);
@@ -228,12 +235,12 @@ const serverListeners = (
       response.setHeader('X-Request-Id', clientOrigin.assignRequestId(request));
       cors.addHeaders(request, response);
       discardUnreadBody(request, response);
-      if (isProbe(request)) return handleAdmitted(request, response);
-      admissionControl.admit(request, response, handleAdmitted);
+      if (isProbe(request)) return handleAdmittedRequest(request, response);
+      admissionControl.admit(request, response, handleAdmittedRequest);
     }),
   onConnection: admissionControl.onConnection,
   onUpgrade: (request, socket, head) =>
-    containment.guard(request, undefined, () => {
+    errorContainment.catchErrors(request, undefined, () => {
       clientOrigin.assignRequestId(request);
       // Handles socket errors while the handshake is queued. Otherwise, they would be uncaught exceptions.
       socket.on('error', () => socket.destroy());

@@ -37,9 +37,9 @@ export async function bootstrap(
     const applied = await migrateUp(database, { report: (message) => log.warn(message) });
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     await recordKeyFingerprint(database, opened.secretKey);
-    const vault = new TokenVault(opened.secretKey);
+    const tokenVault = new TokenVault(opened.secretKey);
     const demoAccount = opened.isEmbedded ? await seedFirstData() : undefined;
-    const { services, stop } = await startServices(config, database, vault, clientOrigin, log);
+    const { services, stop } = await startServices(config, database, tokenVault, clientOrigin, log);
     const app = await createApp(services);
     return {
       app,
@@ -54,7 +54,7 @@ export async function bootstrap(
     };
 
     async function seedFirstData(): Promise<DemoAccount | undefined> {
-      const seeding = { database, vault, timeZone: config.timeZone };
+      const seeding = { database, vault: tokenVault, timeZone: config.timeZone };
       const isNew = await seedReferenceData(seeding, await Media.openAndCheck(config));
       return isNew && config.createsDemoAccount ? seedDemo(seeding) : undefined;
     }

@@ -103,9 +103,9 @@ export function closeStalledConnections(server: Server, { clientTimeout }: Timeo
     const now = performance.now();
     if (socket.writableLength === 0) {
       const last = lastRequests.get(socket);
-      const isLost = last && !last.response.headersSent && now - last.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
+      const isResponseLost = last && !last.response.headersSent && now - last.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
       // If the latest response is unfinished, the client is waiting for the server, or is still sending its body, for which `requestTimeout` applies.
-      if (last?.response.writableFinished !== false || isLost) socket.destroy();
+      if (last?.response.writableFinished !== false || isResponseLost) socket.destroy();
       else socket.setTimeout(clientTimeout);
     } else if (now - (stalledSince.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);
     else {

@@ -59,16 +59,16 @@ export class ConnectionDrainer {
     const closed = new Promise<void>((resolve) => server.once('close', resolve));
     // Keeps idle connections open for now, because a client may already have sent a request on one.
     stopAcceptingConnections(server);
-    const sweepAt = performance.now() + IDLE_GRACE_MS;
-    const sweep = setInterval(() => {
-      if (performance.now() <= sweepAt) return;
+    const idleClosingStartsAt = performance.now() + IDLE_GRACE_MS;
+    const closingTimer = setInterval(() => {
+      if (performance.now() <= idleClosingStartsAt) return;
       if (performance.now() > deadline) server.closeAllConnections();
       else server.closeIdleConnections();
       for (const socket of this.handshakes.values()) socket.destroy();
     }, CLOSE_INTERVAL_MS);
     // The timeout is for WebSockets whose clients never send a close frame: `closeAllConnections` does not close WebSockets.
     await Promise.race([closed, sleep(DRAIN_TIMEOUT_MS + IDLE_GRACE_MS, undefined, { ref: false })]);
-    clearInterval(sweep);
+    clearInterval(closingTimer);
     // Stops the timer with which Node checks the timeouts of connections.
     server.close(() => undefined);
   }

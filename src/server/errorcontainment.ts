@@ -28,7 +28,7 @@ export class ErrorContainment {
   }
 
   private createClasses(): HttpMessageClasses {
-    const guard: ErrorContainment['guard'] = (request, response, step) => this.guard(request, response, step);
+    const catchErrors: ErrorContainment['catchErrors'] = (request, response, step) => this.catchErrors(request, response, step);
     class GuardedRequest extends UpgradeFilteringRequest {
       response?: ServerResponse;
 
@@ -38,7 +38,7 @@ export class ErrorContainment {
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {
-        return guard(this, this.response, () => super.emit(event as 'close', ...(args as [])));
+        return catchErrors(this, this.response, () => super.emit(event as 'close', ...(args as [])));
       }
     }
     class GuardedResponse extends ServerResponse<GuardedRequest> {
@@ -49,14 +49,14 @@ export class ErrorContainment {
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {
-        return guard(this.req, this, () => super.emit(event as 'close', ...(args as [])));
+        return catchErrors(this.req, this, () => super.emit(event as 'close', ...(args as [])));
       }
     }
     return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as HttpMessageClasses;
   }
 
   /** Runs a synchronous step of a request or of a WebSocket handshake (without `response`). If it throws, fails the request and returns true. */
-  guard<T>(request: IncomingMessage, response: ServerResponse | undefined, step: () => T): T | true {
+  catchErrors<T>(request: IncomingMessage, response: ServerResponse | undefined, step: () => T): T | true {
     try {
       return step();
     } catch (error) {

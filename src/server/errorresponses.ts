@@ -54,8 +54,8 @@ export class ErrorResponses {
       this.log.error({ id, err: error }, 'a response could not be completed');
       return void response.destroy();
     }
-    const retryable = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
-    if (retryable) return this.sendUnavailable(request, response, retryable);
+    const retryableError = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
+    if (retryableError) return this.sendUnavailable(request, response, retryableError);
     this.log.error({ id, err: error }, 'unexpected error');
     this.sendError(request, response, 500, 'INTERNAL_SERVER_ERROR', `Internal server error (id ${id}).`, { id });
   }

@@ -13,13 +13,13 @@ export function graphqlJsonParser(
   contextOf: (request: IncomingMessage) => RequestContext,
 ): RequestHandler {
   const maxBytes = Math.min(maxBody, maxJson);
-  const userParser = createJsonParsers(maxBytes);
-  const anonymousParser = createJsonParsers(Math.min(maxBytes, maxAnonymousBody));
+  const signedInUserParser = createJsonParsers(maxBytes);
+  const anonymousUserParser = createJsonParsers(Math.min(maxBytes, maxAnonymousBody));
   return async (request, response, next) => {
     // If the body is not JSON, express.json does not read it and only sets `request.body`, which Apollo requires.
-    if (!request.is('json')) return anonymousParser.parse(request, response, next);
+    if (!request.is('json')) return anonymousUserParser.parse(request, response, next);
     const { authentication } = contextOf(request);
-    const { parseWithinLimit } = (await authentication.isSignedIn()) ? userParser : anonymousParser;
+    const { parseWithinLimit } = (await authentication.isSignedIn()) ? signedInUserParser : anonymousUserParser;
     await awaitLargeBodySlot(request, response, authentication.sender);
     parseWithinLimit(request, response, next);
   };

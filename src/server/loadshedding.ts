@@ -9,31 +9,31 @@ const RESOLUTION_MS = 10;
 const MEASURE_INTERVAL_MS = 100;
 const NANOSECONDS_PER_MS = 1e6;
 /** Level up to which nothing is shed, so that a single pause, such as a garbage collection, has no effect. */
-const DEAD_ZONE = 0.3;
-const MAX_LEVEL = 2 + DEAD_ZONE;
+const MAX_LEVEL_WITHOUT_SHEDDING = 0.3;
+const MAX_OVERLOAD_LEVEL = 2 + MAX_LEVEL_WITHOUT_SHEDDING;
 /** Multiple of the tolerated lag: a request that was queued for longer is rejected instead of started. */
-const LATE_FACTOR = 5;
-const MAX_RISE_PER_SECOND = 3;
-const FALL_PER_SECOND = 1;
+const MAX_WAIT_TO_LAG_RATIO = 5;
+const MAX_LEVEL_RISE_PER_SECOND = 3;
+const LEVEL_FALL_PER_SECOND = 1;
 
 export class LoadShedder {
   private readonly eventLoopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   private measuredAt = performance.now();
   private timer?: NodeJS.Timeout;
   /**
-   * Overload level. Its excess over DEAD_ZONE is the probability with which a request of an anonymous client is rejected; its excess over DEAD_ZONE + 1 is the
-   * probability for a signed-in user.
+   * Overload level. Its excess over MAX_LEVEL_WITHOUT_SHEDDING is the probability with which a request of an anonymous client is rejected; its excess over
+   * MAX_LEVEL_WITHOUT_SHEDDING + 1 is the probability for a signed-in user.
    */
   private overloadLevel = 0;
 
   /**
-   * `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. `stolenShare`:
+   * `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. `stolenCpuShare`:
    * share of the CPU time that the hypervisor withholds. This share of the lag is disregarded, because shedding requests would not shorten it.
    */
   constructor(
     private readonly maxLag: number,
     private readonly queueingDelay: () => number = () => 0,
-    private readonly stolenShare: () => number = () => 0,
+    private readonly stolenCpuShare: () => number = () => 0,
   ) {
     if (!maxLag) return;
     this.eventLoopDelay.enable();
@@ -42,13 +42,13 @@ export class LoadShedder {
 
   /** Whether to reject a new request. Decided at random, so that the load settles instead of oscillating. */
   shouldReject(isAnonymous: boolean): boolean {
-    const probability = this.overloadLevel - DEAD_ZONE - (isAnonymous ? 0 : 1);
+    const probability = this.overloadLevel - MAX_LEVEL_WITHOUT_SHEDDING - (isAnonymous ? 0 : 1);
     return probability > 0 && Math.random() < probability;
   }
 
   /** Whether a request was queued for so long that it is rejected, so that its client retries later. */
   isTooLate(waitedMs: number): boolean {
-    return this.maxLag > 0 && waitedMs > this.maxLag * LATE_FACTOR;
+    return this.maxLag > 0 && waitedMs > this.maxLag * MAX_WAIT_TO_LAG_RATIO;
   }
 
   stop(): void {
@@ -61,10 +61,10 @@ export class LoadShedder {
     const seconds = Math.min(now - this.measuredAt, 2 * MEASURE_INTERVAL_MS) / 1000;
     this.measuredAt = now;
     const measured = Math.max((this.eventLoopDelay.mean || 0) / NANOSECONDS_PER_MS - RESOLUTION_MS, this.queueingDelay());
-    const lag = measured * (1 - this.stolenShare());
+    const lag = measured * (1 - this.stolenCpuShare());
     this.eventLoopDelay.reset();
-    const change = lag > this.maxLag ? Math.min(MAX_RISE_PER_SECOND, lag / this.maxLag) : -FALL_PER_SECOND;
-    const maxLevel = this.overloadLevel === 0 ? DEAD_ZONE : MAX_LEVEL;
+    const change = lag > this.maxLag ? Math.min(MAX_LEVEL_RISE_PER_SECOND, lag / this.maxLag) : -LEVEL_FALL_PER_SECOND;
+    const maxLevel = this.overloadLevel === 0 ? MAX_LEVEL_WITHOUT_SHEDDING : MAX_OVERLOAD_LEVEL;
     this.overloadLevel = Math.min(maxLevel, Math.max(0, this.overloadLevel + change * seconds));
   }
 }

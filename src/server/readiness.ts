@@ -13,7 +13,7 @@ const CHECK_INTERVAL_MS = 1_000;
 /** Duration of a check above which the database counts as slow. Usually a check takes a few milliseconds. */
 const MAX_HEALTHY_CHECK_MS = 150;
 /** Number of rows that exceeds the minimum work_mem (64 kB): PostgreSQL must write them to a temporary file, which reveals a full disk. */
-const SPILLED_ROWS = 5_000;
+const ROWS_EXCEEDING_WORK_MEM = 5_000;
 
 /** Descriptions of faults after which some requests still work. The keys are label values of metrics. */
 export const DEGRADATIONS = {
@@ -39,7 +39,7 @@ export interface ReadinessState {
 }
 
 /** State after a migration that this version does not support. It is "not ready" instead of degraded, because instances of the newer version serve requests. */
-const INCOMPATIBLE_STATE: ReadinessState = {
+const INCOMPATIBLE_SCHEMA_STATE: ReadinessState = {
   reason: 'a newer version has migrated the database and does not support this one',
   degradations: [],
 };
@@ -53,7 +53,7 @@ const FIND_DEGRADATIONS_SQL = `SELECT pg_is_in_recovery() OR current_setting('tr
  * SQL: makes PostgreSQL write a temporary file, which fails if its disk is full. SET LOCAL has effect because both statements are sent as one query and
  * so run in one transaction.
  */
-const SPILL_SQL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`;
+const WRITE_TEMPORARY_FILE_SQL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${ROWS_EXCEEDING_WORK_MEM})`;
 
 export class Readiness {
   private latestState: ReadinessState = { reason: 'the server is starting', degradations: [] };
@@ -89,7 +89,7 @@ export class Readiness {
     try {
       const schema = await schemaState(this.database);
       this.latestState =
-        schema === 'incompatible' ? INCOMPATIBLE_STATE : { degradations: await this.findDegradations(schema === 'outdated') };
+        schema === 'incompatible' ? INCOMPATIBLE_SCHEMA_STATE : { degradations: await this.findDegradations(schema === 'outdated') };
     } catch (error) {
       const code = errorCodeOf(error);
       const degradation = DEGRADATION_BY_CODE[code] ?? (isUnavailable(error) ? undefined : 'failing');
@@ -103,14 +103,14 @@ export class Readiness {
     const startedAt = performance.now();
     const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(FIND_DEGRADATIONS_SQL, [tables])).rows;
     const isSlow = performance.now() - startedAt > MAX_HEALTHY_CHECK_MS;
-    await pool.query(SPILL_SQL);
-    const isPresent: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
+    await pool.query(WRITE_TEMPORARY_FILE_SQL);
+    const isPresentByDegradation: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
       not_migrated: isOutdated,
       table_missing: isTableMissing,
       table_locked: isTableLocked,
       read_only: isReadOnly,
       slow: isSlow,
     };
-    return (Object.keys(isPresent) as (keyof typeof isPresent)[]).filter((name) => isPresent[name]);
+    return (Object.keys(isPresentByDegradation) as (keyof typeof isPresentByDegradation)[]).filter((name) => isPresentByDegradation[name]);
   }
 }

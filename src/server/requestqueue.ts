@@ -5,7 +5,7 @@
  */
 
 /** Time per event-loop turn for starting requests. */
-const START_TIME_PER_TURN_MS = 5;
+const REQUEST_START_BUDGET_MS = 5;
 /** Maximum number of consecutive event-loop turns that only accept connections, before queued requests are started again. */
 const MAX_CONSECUTIVE_ACCEPT_TURNS = 64;
 
@@ -51,7 +51,7 @@ export class FairRequestQueue {
       this.turnStartedAt = now;
       this.scheduleTurn();
     }
-    if (!this.queues.size && now - this.turnStartedAt < START_TIME_PER_TURN_MS) return start(0);
+    if (!this.queues.size && now - this.turnStartedAt < REQUEST_START_BUDGET_MS) return start(0);
     const client = clientOf();
     const queue = this.queues.get(client);
     if (queue && queue.length >= MAX_QUEUED_PER_CLIENT) start(Infinity);
@@ -62,10 +62,10 @@ export class FairRequestQueue {
   private scheduleTurn(): void {
     if (this.isTurnScheduled) return;
     this.isTurnScheduled = true;
-    setImmediate(this.runTurn);
+    setImmediate(this.startQueuedRequests);
   }
 
-  private readonly runTurn = (): void => {
+  private readonly startQueuedRequests = (): void => {
     this.isTurnScheduled = false;
     if (this.hasNewConnection && this.consecutiveAcceptTurns < MAX_CONSECUTIVE_ACCEPT_TURNS) {
       this.hasNewConnection = false;
@@ -77,7 +77,7 @@ export class FairRequestQueue {
     this.turnStartedAt = performance.now();
     for (const [client, queue] of this.queues) {
       const now = performance.now();
-      if (now - this.turnStartedAt >= START_TIME_PER_TURN_MS) break;
+      if (now - this.turnStartedAt >= REQUEST_START_BUDGET_MS) break;
       const { start, queuedAt } = queue.shift()!;
       // Moves the client to the end of the map. The loop reaches it again, because iteration also visits entries that are added during the loop.
       this.queues.delete(client);

@@ -26,10 +26,10 @@ export function normalizeTarget(url: string): string {
 }
 
 /** Headers that may occur only once. */
-const SINGLE_HEADERS = ['host', 'authorization'];
+const UNREPEATABLE_HEADERS = ['host', 'authorization'];
 
 /** Returns the name of a header that must not be repeated but is. Its value is ambiguous: Node uses the first one, a proxy perhaps the last one. */
 export const findRepeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
-  SINGLE_HEADERS.find(
+  UNREPEATABLE_HEADERS.find(
     (name) => rawHeaders.filter((raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1,
   );

@@ -49,17 +49,17 @@ export interface AppDependencies {
   trustedDocuments: TrustedDocuments;
   apollo: ApolloServer<ApolloContext>;
   eventStreams: EventStreamTransport;
-  contexts: RequestContextStore;
+  requestContexts: RequestContextStore;
   readiness: Readiness;
   errorResponses: ErrorResponses;
-  containment: ErrorContainment;
+  errorContainment: ErrorContainment;
   cors: CorsPolicy;
   scrape?: CollectMetrics;
 }
 
 export function createExpressApp(parts: AppDependencies): Express {
   const app = express();
-  addExpressMethods(app, parts.containment.messageClasses);
+  addExpressMethods(app, parts.errorContainment.messageClasses);
   app.disable('x-powered-by');
   app.set('etag', false);
   // As paths are case-sensitive in the rules of proxies, they must be so here as well: otherwise clients could bypass these rules.
@@ -68,7 +68,7 @@ export function createExpressApp(parts: AppDependencies): Express {
   app.use(limitContentType);
   addPages(app, parts);
   addGraphQL(app, parts);
-  app.use(notFoundHandler(parts.contexts.get));
+  app.use(notFoundHandler(parts.requestContexts.get));
   app.use(parts.errorResponses.expressErrorHandler);
   return app;
 }
@@ -106,15 +106,15 @@ function addProbes(app: Express, { services, readiness, scrape }: AppDependencie
   if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));
 }
 
-function addPages(app: Express, { services, executor, restExecutor, prepare, contexts }: AppDependencies): void {
+function addPages(app: Express, { services, executor, restExecutor, prepare, requestContexts }: AppDependencies): void {
   const { config, media } = services;
   // HTML pages declare that they have no icon, but browsers still request one when they display JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
-  app.use(signInRoutes(contexts.get, prepare, config));
+  app.use(signInRoutes(requestContexts.get, prepare, config));
   app.use(tabRoutes());
-  app.use(autocompleteRoutes(restExecutor.schema, prepare, contexts.get));
-  app.use(playgroundRoutes(contexts.get, config, executor.schema));
-  app.use(apiDocsRoutes(restExecutor.schema, contexts.get));
+  app.use(autocompleteRoutes(restExecutor.schema, prepare, requestContexts.get));
+  app.use(playgroundRoutes(requestContexts.get, config, executor.schema));
+  app.use(apiDocsRoutes(restExecutor.schema, requestContexts.get));
   app.use('/media', mediaRoutes(media));
   app.use(muscleDrawingRoutes((id) => services.catalogue.get(Muscle, id)));
 }
@@ -125,17 +125,22 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
   next();
 };
 
-function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, contexts }: AppDependencies): void {
+function addGraphQL(app: Express, { services, executor, trustedDocuments, apollo, eventStreams, requestContexts }: AppDependencies): void {
   const { config, log } = services;
-  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.get), eventStreams.handle);
-  app.use(exportRoutes({ executor, trustedDocuments, config, contextOf: contexts.get, log }));
-  app.use('/graphql', uploadMiddleware(config, contexts.get), trustedDocumentsMiddleware(trustedDocuments), apolloRoute(apollo, contexts));
+  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, requestContexts.get), eventStreams.handle);
+  app.use(exportRoutes({ executor, trustedDocuments, config, contextOf: requestContexts.get, log }));
+  app.use(
+    '/graphql',
+    uploadMiddleware(config, requestContexts.get),
+    trustedDocumentsMiddleware(trustedDocuments),
+    apolloRoute(apollo, requestContexts),
+  );
 }
 
-const apolloRoute = (apollo: ApolloServer<ApolloContext>, contexts: RequestContextStore): RequestHandler =>
+const apolloRoute = (apollo: ApolloServer<ApolloContext>, requestContexts: RequestContextStore): RequestHandler =>
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<ApolloContext> => {
-      const requestContext = contexts.get(req);
+      const requestContext = requestContexts.get(req);
       try {
         await requestContext.authentication.authenticateOnce();
         requestContext.resolverContext.budget?.requireBudget();

@@ -41,43 +41,43 @@ export async function serve(
 ): Promise<RunningServer> {
   const { clientOrigin, tls } = validateConfiguredFiles(config);
   const log = createLogger(config.logLevel);
-  const running = await bootstrap(config, clientOrigin, log, embeddedConnection);
-  const { containment } = running.app;
-  containment.logUncaughtErrors();
-  const options = { ...serverTimeouts(config), ...containment.messageClasses };
+  const runningApp = await bootstrap(config, clientOrigin, log, embeddedConnection);
+  const { errorContainment } = runningApp.app;
+  errorContainment.logUncaughtErrors();
+  const options = { ...serverTimeouts(config), ...errorContainment.messageClasses };
   const httpsServer = tls && createTlsServer({ ...options, ...tls, handshakeTimeout: config.clientTimeout || undefined });
   const server = httpsServer ?? createServer(options);
   respondToHttpParserErrors(server, log);
   closeStalledConnections(server, config);
   const drainer = new ConnectionDrainer(server);
   server
-    .on('request', serializePipelinedRequests(running.app.listener))
-    .on('upgrade', running.app.onUpgrade)
-    .on('connection', running.app.onConnection);
+    .on('request', serializePipelinedRequests(runningApp.app.listener))
+    .on('upgrade', runningApp.app.onUpgrade)
+    .on('connection', runningApp.app.onConnection);
   warmUpIntrospection(buildGraphQLSchema());
   try {
     await listen(server, config, boundSocket);
   } catch (error) {
-    await running.close();
+    await runningApp.close();
     throw error;
   }
-  const { scrape } = running.app;
+  const { scrape } = runningApp.app;
   // A worker does not listen on METRICS_PORT, because the supervisor serves the metrics of all workers there.
   const metricsServer = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
   const stopWatchingTls = tls && httpsServer && watchTls(config.tls!, tls, httpsServer, log);
   const { port } = server.address() as AddressInfo;
   onReady?.();
-  if (shouldPrintUrls && config.production) logHints(running, log);
-  else if (shouldPrintUrls) printBanner(config, port, running);
+  if (shouldPrintUrls && config.production) logHints(runningApp, log);
+  else if (shouldPrintUrls) printBanner(config, port, runningApp);
   log.info({ port, url: baseUrl(config, port) }, 'ready');
   return {
     port,
     async stop() {
       stopWatchingTls?.();
       if (metricsServer) metricsServer.close();
-      running.app.startDraining();
+      runningApp.app.startDraining();
       await drainer.drain(config.drainNotice);
-      await running.close();
+      await runningApp.close();
     },
   };
 }

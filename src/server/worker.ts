@@ -23,7 +23,7 @@ const HEARTBEATS_PER_TIMEOUT = 5;
 /** Interval of heartbeats with WORKER_TIMEOUT=off. */
 const DEFAULT_HEARTBEAT_INTERVAL_MS = 1_000;
 
-const sendReport = (report: WorkerMessage) => process.connected && process.send!(report);
+const reportToSupervisor = (report: WorkerMessage) => process.connected && process.send!(report);
 
 /** Disconnects from the supervisor, which then no longer counts this worker as serving. */
 function disconnectFromSupervisor(): void {
@@ -34,7 +34,7 @@ function disconnectFromSupervisor(): void {
 function startWorker(): void {
   ignoreClosedStdout();
   const config = readConfig();
-  setInterval(() => sendReport('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
+  setInterval(() => reportToSupervisor('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
   let server: RunningServer | undefined;
   exitOnSignal(['SIGTERM'], async () => {
     disconnectFromSupervisor();
@@ -48,10 +48,10 @@ function startWorker(): void {
     // Changes the title that `ps` shows: until now, it ended with the argument `spare` if the process was a spare worker.
     process.title = 'fitgraph worker';
     const { port, shouldPrintUrls, embeddedConnection } = order;
-    serve({ ...config, port }, { shouldPrintUrls, embeddedConnection, boundSocket: socket, onReady: () => sendReport('ready') }).then(
-      (running) => (server = running),
-      exitWithError,
-    );
+    serve(
+      { ...config, port },
+      { shouldPrintUrls, embeddedConnection, boundSocket: socket, onReady: () => reportToSupervisor('ready') },
+    ).then((running) => (server = running), exitWithError);
   });
 }
 

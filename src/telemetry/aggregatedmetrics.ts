@@ -18,7 +18,7 @@ export class AggregatedMetrics {
   readonly registry = new Registry();
   private readonly lastMetrics = new Map<Worker, Metric[]>();
   private readonly pendingRequests = new Map<Worker, (metrics: Metric[]) => void>();
-  private readonly exitedMetrics: Metric[][] = [];
+  private readonly metricsOfExitedWorkers: Metric[][] = [];
   private runningScrape?: Promise<string>;
   private readonly replacedWorkers: Counter<'reason'>;
 
@@ -61,25 +61,26 @@ export class AggregatedMetrics {
       respondingWorkers.add(worker);
     };
     await Promise.all(this.servingWorkers().map(collectFrom));
-    if (this.exitedMetrics.length > 1) this.exitedMetrics.push(await aggregateMetrics(this.exitedMetrics.splice(0)).getMetricsAsJSON());
+    if (this.metricsOfExitedWorkers.length > 1)
+      this.metricsOfExitedWorkers.push(await aggregateMetrics(this.metricsOfExitedWorkers.splice(0)).getMetricsAsJSON());
     const ownMetrics = await this.registry.getMetricsAsJSON();
     // Read together, without waiting in between, so that a worker that exits meanwhile is counted once.
     const metricsOfWorkers = [...this.lastMetrics].map(([worker, metrics]) =>
       respondingWorkers.has(worker) ? metrics : metrics.filter(isCumulative),
     );
-    return aggregateMetrics([...metricsOfWorkers, ...this.exitedMetrics, ownMetrics]).metrics();
+    return aggregateMetrics([...metricsOfWorkers, ...this.metricsOfExitedWorkers, ownMetrics]).metrics();
   }
 
   private collect(worker: Worker): Promise<Metric[] | undefined> {
     return new Promise((resolve) => {
-      const finish = (metrics?: Metric[]) => {
+      const completeRequest = (metrics?: Metric[]) => {
         clearTimeout(timer);
         this.pendingRequests.delete(worker);
         resolve(metrics);
       };
-      const timer = setTimeout(finish, COLLECT_TIMEOUT_MS);
-      this.pendingRequests.set(worker, finish);
-      worker.send({ kind: 'collect' }, (error) => error && finish());
+      const timer = setTimeout(completeRequest, COLLECT_TIMEOUT_MS);
+      this.pendingRequests.set(worker, completeRequest);
+      worker.send({ kind: 'collect' }, (error) => error && completeRequest());
     });
   }
 
@@ -87,6 +88,6 @@ export class AggregatedMetrics {
   private keepCumulativeMetrics(worker: Worker): void {
     const cumulativeMetrics = (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     this.lastMetrics.delete(worker);
-    if (cumulativeMetrics.length) this.exitedMetrics.push(cumulativeMetrics);
+    if (cumulativeMetrics.length) this.metricsOfExitedWorkers.push(cumulativeMetrics);
   }
 }

@@ -18,7 +18,7 @@ export interface AppGauges {
   /** Returns the longest queueing delay, in milliseconds, of clients with a single queued request. */
   queueingDelay(): number;
   /** Returns the share of the needed CPU time that the hypervisor withholds. */
-  stolenShare(): number;
+  stolenCpuShare(): number;
   /** Returns 1 if this process is ready, else 0. */
   ready(): number;
   /** Returns 1 for each degradation that the latest check has found, and 0 for the others. */
@@ -215,7 +215,7 @@ export class Metrics {
     metrics.addGauge(
       'fitgraph_cpu_stolen_ratio',
       'Share of the needed CPU time that the hypervisor gave to other machines, in the last second; maximum of all workers. Load shedding disregards the lag that it causes.',
-      () => app.stolenShare(),
+      () => app.stolenCpuShare(),
       { aggregator: 'max' },
     );
     // The histogram's values include the interval of its own timer, which is subtracted.

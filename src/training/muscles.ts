@@ -17,14 +17,16 @@ export function groupMuscles<M extends { isFront: boolean }>(
   exercises: readonly ExerciseMuscles[],
   findMuscle: (id: number) => M | null,
 ): MuscleGroups<M> {
-  const primary = new Set(exercises.flatMap(({ muscleIds }) => muscleIds));
-  const secondary = new Set(exercises.flatMap(({ muscleSecondaryIds }) => muscleSecondaryIds).filter((id) => !primary.has(id)));
+  const primaryMuscleIds = new Set(exercises.flatMap(({ muscleIds }) => muscleIds));
+  const secondaryMuscleIds = new Set(
+    exercises.flatMap(({ muscleSecondaryIds }) => muscleSecondaryIds).filter((id) => !primaryMuscleIds.has(id)),
+  );
   const musclesOnSide = (ids: Iterable<number>, isFront: boolean) =>
     [...ids].map(findMuscle).filter((row): row is M => row !== null && row.isFront === isFront);
   return {
-    front: musclesOnSide(primary, true),
-    back: musclesOnSide(primary, false),
-    frontSecondary: musclesOnSide(secondary, true),
-    backSecondary: musclesOnSide(secondary, false),
+    front: musclesOnSide(primaryMuscleIds, true),
+    back: musclesOnSide(primaryMuscleIds, false),
+    frontSecondary: musclesOnSide(secondaryMuscleIds, true),
+    backSecondary: musclesOnSide(secondaryMuscleIds, false),
   };
 }

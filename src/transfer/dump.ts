@@ -31,16 +31,16 @@ const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.unique?.jo
  * does not depend on the order of the dump or of the entities.
  */
 export function sortByDependency(models: Map<string, Entity>): Entity[] {
-  const sorted: Entity[] = [];
+  const sortedEntities: Entity[] = [];
   const visit = (entity: Entity) => {
-    if (sorted.includes(entity)) return;
+    if (sortedEntities.includes(entity)) return;
     for (const field of fieldsOf(entity))
       if ((field.stored || field.link) && field.target && field.target() !== entity) visit(field.target());
-    sorted.push(entity);
+    sortedEntities.push(entity);
   };
   const entities = [...models.values()];
   for (const entity of [...entities.filter(isOnePerUser), ...entities]) visit(entity);
-  return sorted;
+  return sortedEntities;
 }
 
 export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model} ${JSON.stringify(row.pk)}`;

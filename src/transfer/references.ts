@@ -11,7 +11,7 @@ export class ReferenceResolver {
   /** New ids by entity and id in the dump. */
   private readonly newIds = new Map<Entity, Map<number, number>>();
   /** Cache of existing rows: their owners by entity and id. If such a row is deleted in the meantime, the foreign key rejects the import. */
-  private readonly ownersOfExisting = new Map<Entity, Map<number, number | undefined>>();
+  private readonly cachedOwnersByEntity = new Map<Entity, Map<number, number | undefined>>();
 
   constructor(private readonly query: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
@@ -44,8 +44,9 @@ export class ReferenceResolver {
       referencedIds.set(target, ids);
     }
     for (const [target, ids] of referencedIds) {
-      let cachedOwners = this.ownersOfExisting.get(target);
-      if (!cachedOwners || cachedOwners.size + ids.size > MAX_CACHED_ROWS) this.ownersOfExisting.set(target, (cachedOwners = new Map()));
+      let cachedOwners = this.cachedOwnersByEntity.get(target);
+      if (!cachedOwners || cachedOwners.size + ids.size > MAX_CACHED_ROWS)
+        this.cachedOwnersByEntity.set(target, (cachedOwners = new Map()));
       const uncachedIds = [...ids].filter((id) => !cachedOwners.has(id));
       if (!uncachedIds.length) continue;
       const { table, owned, dumpModel } = resourceOf(target)!;
@@ -60,7 +61,7 @@ export class ReferenceResolver {
     if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();
     const id = this.mapId(target, value);
-    if (!this.ownersOfExisting.get(target)!.has(id))
+    if (!this.cachedOwnersByEntity.get(target)!.has(id))
       failImport(
         `${describeRow(row)}: ${field.rest} refers to ${resourceOf(target)!.dumpModel} ${JSON.stringify(value)}, which does not exist.`,
       );
@@ -68,6 +69,6 @@ export class ReferenceResolver {
   }
 
   ownerOf(target: Entity, id: number): number | undefined {
-    return this.ownersOfExisting.get(target)!.get(id);
+    return this.cachedOwnersByEntity.get(target)!.get(id);
   }
 }

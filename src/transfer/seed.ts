@@ -49,10 +49,10 @@ export async function seedReferenceData({ database, vault, timeZone, progress }:
 /** Creates the demo account with its data. Returns undefined, and changes nothing, if it already exists. */
 export async function seedDemo({ database, vault, timeZone, progress }: SeedOptions): Promise<DemoAccount | undefined> {
   const session = database.createSession();
-  const exists = await session.transaction((transaction) =>
+  const hasDemoAccount = await session.transaction((transaction) =>
     User.count({ where: { username: DEMO_USERNAME }, transaction, ...session.sequelizeOptions }),
   );
-  if (exists) return undefined;
+  if (hasDemoAccount) return undefined;
   // The password is random for each installation, so that no server has a demo account with a publicly known password.
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_USERNAME, password }, session);

@@ -3,7 +3,7 @@ import { todayIn } from '../../src/core/model/clock';
 import { seedDemo, seedReferenceData } from '../../src/transfer/seed';
 import { chartDataOf, isChartCompatible } from '../../src/pages/playground/answer/chart';
 import { resultListsOf, mainResultList, tableOf } from '../../src/pages/playground/answer/table';
-import { QUESTIONS } from '../../src/pages/playground/questions/all';
+import { EXAMPLE_QUESTIONS } from '../../src/pages/playground/questions/all';
 import { QUESTION_GROUPS, variablesOf } from '../../src/pages/playground/questions/question';
 import { TIME_ZONE } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -22,18 +22,18 @@ beforeAll(async () => {
 });
 
 test('has at least 30 questions with unique names, and at least five in each group', () => {
-  expect(QUESTIONS.length).toBeGreaterThanOrEqual(30);
-  for (const group of QUESTION_GROUPS) expect(QUESTIONS.filter((question) => question.group === group).length).toBeGreaterThan(4);
-  for (const keyOf of [({ slug }: (typeof QUESTIONS)[number]) => slug, ({ title }: (typeof QUESTIONS)[number]) => title])
-    expect(new Set(QUESTIONS.map(keyOf)).size).toBe(QUESTIONS.length);
-  for (const { slug, query } of QUESTIONS) {
+  expect(EXAMPLE_QUESTIONS.length).toBeGreaterThanOrEqual(30);
+  for (const group of QUESTION_GROUPS) expect(EXAMPLE_QUESTIONS.filter((question) => question.group === group).length).toBeGreaterThan(4);
+  for (const keyOf of [({ slug }: (typeof EXAMPLE_QUESTIONS)[number]) => slug, ({ title }: (typeof EXAMPLE_QUESTIONS)[number]) => title])
+    expect(new Set(EXAMPLE_QUESTIONS.map(keyOf)).size).toBe(EXAMPLE_QUESTIONS.length);
+  for (const { slug, query } of EXAMPLE_QUESTIONS) {
     expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
     // The name of the operation becomes the title of the tab in the playground.
     expect(query).toMatch(/^query [A-Z]\w+/);
   }
 });
 
-test.each(QUESTIONS.map((question) => [question.slug, question] as const))(
+test.each(EXAMPLE_QUESTIONS.map((question) => [question.slug, question] as const))(
   'returns rows that fit the chart of the question: %s',
   async (_slug, question) => {
     const person = question.group === 'Catalogue' ? fitgraph.anonymous : demo;
@@ -67,14 +67,14 @@ const FIRST_DAYS: Readonly<Record<string, string>> = {
 };
 
 test('sets `$since` to the first day of the period, only for questions with a period', () => {
-  const periods = QUESTIONS.filter(({ sinceDaysAgo }) => sinceDaysAgo !== undefined);
-  expect(QUESTIONS.filter(({ query }) => query.includes('$since'))).toEqual(periods);
+  const periods = EXAMPLE_QUESTIONS.filter(({ sinceDaysAgo }) => sinceDaysAgo !== undefined);
+  expect(EXAMPLE_QUESTIONS.filter(({ query }) => query.includes('$since'))).toEqual(periods);
   const since = periods.map((question) => [question.slug, variablesOf(question, '2026-07-05').since]);
   expect(Object.fromEntries(since)).toEqual(FIRST_DAYS);
 });
 
 test('rejects questions about owned rows for anonymous clients', async () => {
-  const own = QUESTIONS.filter(({ group }) => group !== 'Catalogue');
+  const own = EXAMPLE_QUESTIONS.filter(({ group }) => group !== 'Catalogue');
   for (const question of own) {
     const { code, data } = await fitgraph.anonymous.query(question.query, variablesOf(question, todayIn(TIME_ZONE)));
     const nonNullData = Object.values(data ?? {}).filter((value) => value !== null);

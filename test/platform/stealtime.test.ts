@@ -17,13 +17,13 @@ test('measures the stolen share of the time in which a CPU was needed', async ()
   try {
     write(1_000, 50_000, 100);
     await stealTime.measure();
-    expect(stealTime.stolenShare).toBe(0);
+    expect(stealTime.stolenCpuShare).toBe(0);
     write(1_025, 60_000, 175);
     await stealTime.measure();
-    expect(stealTime.stolenShare).toBe(0.75);
+    expect(stealTime.stolenCpuShare).toBe(0.75);
     fs.rmSync(file);
     await stealTime.measure();
-    expect(stealTime.stolenShare).toBe(0);
+    expect(stealTime.stolenCpuShare).toBe(0);
   } finally {
     stealTime.stop();
   }

@@ -132,7 +132,7 @@ export class Fitgraph {
 
 function startListening(app: App, responseRecorder: ResponseRecorder): Promise<Server> {
   const server = createServer(
-    { keepAliveTimeout: 65_000, ...app.containment.messageClasses },
+    { keepAliveTimeout: 65_000, ...app.errorContainment.messageClasses },
     responseRecorder.recordingResponsesOf(app.listener),
   )
     .on('upgrade', app.onUpgrade)

@@ -103,8 +103,8 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
   };
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...CHART_SIZE });
   const names = lines.flatMap(({ name }) => name ?? []);
-  const moments = points.map(([moment]) => moment.slice(0, DATE_LENGTH)).sort();
-  const ticks = ticksOf(moments[0]!, moments.at(-1)!);
+  const sortedDates = points.map(([moment]) => moment.slice(0, DATE_LENGTH)).sort();
+  const ticks = ticksOf(sortedDates[0]!, sortedDates.at(-1)!);
   const labels = new Map(ticks.map(({ time, label: day }) => [time, day]));
   const customValues = [...labels.keys()];
   chart.setOption({
@@ -151,8 +151,8 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
   return {
     svg,
     title: unit ? `${label} in ${unit}` : label,
-    dateRange: `${moments[0]} to ${moments.at(-1)}`,
-    summary: `${points.length} values${namesPhrase} from ${moments[0]} to ${moments.at(-1)}, ${range}.`,
+    dateRange: `${sortedDates[0]} to ${sortedDates.at(-1)}`,
+    summary: `${points.length} values${namesPhrase} from ${sortedDates[0]} to ${sortedDates.at(-1)}, ${range}.`,
     omittedCount,
     legend: names.map((name, index) => ({
       name,

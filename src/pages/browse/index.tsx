@@ -8,7 +8,7 @@ import { renderPage } from '../layout';
 import { securityHeaders } from '../securityheaders';
 import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
 import type { HtmlPage, HtmlRenderer } from '../../rest/htmlrenderer';
-import { ViewBuilder, type ViewSources } from './view/viewbuilder';
+import { ViewBuilder, type ViewDependencies } from './view/viewbuilder';
 import { createNameResolver } from './view/nameresolver';
 import type { HtmlView, WriteNotice } from './view/viewmodel';
 import type { RenderedChart } from './chartsvg';
@@ -213,10 +213,10 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
   };
 }
 
-export function htmlRenderer(sources: ViewSources): HtmlRenderer {
-  const viewBuilder = new ViewBuilder(sources);
+export function htmlRenderer(dependencies: ViewDependencies): HtmlRenderer {
+  const viewBuilder = new ViewBuilder(dependencies);
   return {
-    resolveNames: createNameResolver(sources),
+    resolveNames: createNameResolver(dependencies),
     redirectHeaders: redirectHeadersAfterWrite,
     renderError({ request: { message: request }, answer: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };

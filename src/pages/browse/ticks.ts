@@ -6,13 +6,13 @@ export interface Tick {
   label: string;
 }
 
-interface Step {
+interface TickStep {
   unit: 'day' | 'month' | 'year';
   unitsPerStep: number;
 }
 
 const MAX_TICKS = 8;
-const STEPS: readonly Step[] = [
+const TICK_STEPS: readonly TickStep[] = [
   ...[1, 2, 7, 14].map((unitsPerStep) => ({ unit: 'day' as const, unitsPerStep })),
   ...[1, 2, 3, 6].map((unitsPerStep) => ({ unit: 'month' as const, unitsPerStep })),
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].map((unitsPerStep) => ({ unit: 'year' as const, unitsPerStep })),
@@ -34,7 +34,7 @@ export function parseLocalMoment(moment: string): Date {
 }
 
 /** Returns the dates of the ticks. Days are counted back from the last one, which is always labelled; months and years begin on their first day. */
-function tickDates({ unit, unitsPerStep }: Step, first: Date, last: Date): Date[] {
+function tickDates({ unit, unitsPerStep }: TickStep, first: Date, last: Date): Date[] {
   const days: Date[] = [];
   if (unit === 'day') {
     for (
@@ -57,7 +57,7 @@ function tickDates({ unit, unitsPerStep }: Step, first: Date, last: Date): Date[
 
 const monthNameOf = (day: Date) => day.toLocaleString('en', { month: 'short' });
 
-function labelOf(day: Date, unit: Step['unit'], previousDay: Date | undefined): string {
+function labelOf(day: Date, unit: TickStep['unit'], previousDay: Date | undefined): string {
   const year = String(day.getFullYear());
   if (unit === 'year') return year;
   const label = unit === 'month' ? monthNameOf(day) : `${day.getDate()} ${monthNameOf(day)}`;
@@ -67,7 +67,7 @@ function labelOf(day: Date, unit: Step['unit'], previousDay: Date | undefined): 
 /** Returns the ticks of the smallest step that has at most MAX_TICKS. `first` and `last` are dates such as `2026-11-22`. */
 export function ticksOf(first: string, last: string): Tick[] {
   const [from, to] = [parseLocalMoment(first), parseLocalMoment(last)];
-  const [step, days] = STEPS.map((candidate) => [candidate, tickDates(candidate, from, to)] as const).find(
+  const [step, days] = TICK_STEPS.map((candidate) => [candidate, tickDates(candidate, from, to)] as const).find(
     ([, dates]) => dates.length <= MAX_TICKS,
   )!;
   return days.map((day, index) => ({ time: day.getTime(), label: labelOf(day, step.unit, days[index - 1]) }));

@@ -2,7 +2,7 @@
 import { renderPage, type Visitor } from '../layout';
 import { LAYOUT_STYLE } from '../style';
 import { PLAYGROUND_PATH } from './answer/sharelink';
-import { QUESTIONS } from './questions/all';
+import { EXAMPLE_QUESTIONS } from './questions/all';
 import { QUESTION_GROUPS } from './questions/question';
 
 /** File names of the bundle, which contain a hash of the content. Written by `scripts/build.mjs`. */
@@ -54,7 +54,7 @@ const LoadingPlaceholder = () => (
         <>
           <h2>{group}</h2>
           <ul>
-            {QUESTIONS.filter((question) => question.group === group).map(({ slug, title }) => (
+            {EXAMPLE_QUESTIONS.filter((question) => question.group === group).map(({ slug, title }) => (
               <li key={slug}>
                 <a href={`${PLAYGROUND_PATH}?question=${slug}`}>{title}</a>
               </li>

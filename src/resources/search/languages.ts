@@ -22,9 +22,9 @@ const allLanguages = ({ services: { catalogue } }: Context): LanguageRow[] => ca
  */
 function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
   const all = allLanguages(context);
-  const byCode = (shortName: string) => all.find((language) => language.shortName === shortName);
-  const match = code ? byCode(code) : context.request.languages.map(byCode).find(Boolean);
-  return match ?? byCode(ENGLISH_CODE);
+  const findByCode = (shortName: string) => all.find((language) => language.shortName === shortName);
+  const match = code ? findByCode(code) : context.request.languages.map(findByCode).find(Boolean);
+  return match ?? findByCode(ENGLISH_CODE);
 }
 
 const uniqueIds = (languages: readonly (LanguageRow | undefined)[]): number[] => [

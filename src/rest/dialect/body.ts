@@ -107,9 +107,10 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
     const { reason, subject, acceptedParts: receivedParts } = error;
     if (reason === 'boundary') throw badRequestError(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
     if (reason === 'charset') throw badRequestError(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
-    const tooLargeFile = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
-    const tooManyParts = () => badRequestError(TOO_MANY_PARTS_MESSAGE);
-    const bodyError = reason === 'file too large' ? tooLargeFile() : reason === 'too many parts' ? tooManyParts() : bodyTooLargeError();
+    const fileTooLargeError = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
+    const tooManyPartsError = () => badRequestError(TOO_MANY_PARTS_MESSAGE);
+    const bodyError =
+      reason === 'file too large' ? fileTooLargeError() : reason === 'too many parts' ? tooManyPartsError() : bodyTooLargeError();
     throw new OversizedFormError(bodyError, receivedParts);
   }
 }

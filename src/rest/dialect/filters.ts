@@ -219,12 +219,12 @@ export function parseOrdering(
   if (terms.length > MAX_ORDER_TERMS) throw validationError({ ordering: [`Order by no more than ${MAX_ORDER_TERMS} fields.`] });
   const orderedFields = new Set<FieldMetadata>();
   const order = terms.flatMap((term): OrderBy[] => {
-    const descending = term.startsWith('-');
-    const key = descending ? term.slice(1) : term;
+    const isDescending = term.startsWith('-');
+    const key = isDescending ? term.slice(1) : term;
     const field = fields.find((candidate) => candidate.sortable && candidate.rest === key);
     if (!field || orderedFields.has(field)) return [];
     orderedFields.add(field);
-    const direction: Direction = descending ? 'DESC' : 'ASC';
+    const direction: Direction = isDescending ? 'DESC' : 'ASC';
     const { ordering = [], lookupTableSize } = (field.relation && findResource(field.relation.type)) ?? {};
     const targetOrdering = ordering.filter((name) => !/^-?id$/.test(name));
     if (!targetOrdering.length) return [{ [field.name]: direction }];

@@ -10,15 +10,15 @@ export type InputField = CoercibleField &
   Pick<FieldMetadata, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
 /** Ids, by relation, of the existing rows to which the client may refer. */
 export type AccessibleIds = Record<string, number[]>;
-type Values = Record<string, unknown>;
+type InputValues = Record<string, unknown>;
 
 const ABSENT = Symbol('absent');
 
 /** Returns the body as an object, or null if it is not one. A form counts as an empty object. */
-export function bodyAsObject(body: ParsedBody): Values | null {
+export function bodyAsObject(body: ParsedBody): InputValues | null {
   if (body.form) return {};
   const { data } = body;
-  if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof JsonNumber)) return data as Values;
+  if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof JsonNumber)) return data as InputValues;
   return null;
 }
 
@@ -30,9 +30,9 @@ export function throwNotAnObject(body: ParsedBody): never {
 }
 
 /** Returns the value sent for a field, or ABSENT. In forms, a missing boolean is false (an unchecked box) and an empty text may mean null. */
-function sentValue(field: InputField, body: ParsedBody, partial: boolean): unknown {
+function submittedValue(field: InputField, body: ParsedBody, partial: boolean): unknown {
   if (!body.form) {
-    const data = body.data as Values;
+    const data = body.data as InputValues;
     return Object.hasOwn(data, field.rest) ? data[field.rest] : ABSENT;
   }
   const values = body.data.get(field.rest);
@@ -58,7 +58,7 @@ const MAX_REFERENCED_IDS = 1000;
 export function referencedIdsOf(relations: readonly FieldMetadata[], body: ParsedBody): Record<string, string[]> {
   const ids: Record<string, string[]> = {};
   for (const field of relations) {
-    const value = field.restReadOnly ? ABSENT : sentValue(field, body, true);
+    const value = field.restReadOnly ? ABSENT : submittedValue(field, body, true);
     const values = (field.relation!.many && listItemsOf(value)) || [value === true ? 1 : value];
     const referencedIds = new Set<number>();
     for (const item of values) {
@@ -74,7 +74,7 @@ export function referencedIdsOf(relations: readonly FieldMetadata[], body: Parse
 export function refersToInaccessibleParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: AccessibleIds): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
-    const value = sentValue(field, body, true);
+    const value = submittedValue(field, body, true);
     if (isFalsyInPython(value)) return false;
     const id = parseRowId(value === true ? 1 : value);
     return id !== undefined && !knownIds[field.name]!.includes(id);
@@ -93,21 +93,21 @@ export function coerceInput(
   body: ParsedBody,
   { partial, creating, timeZone }: InputOptions,
   knownIds?: AccessibleIds,
-): { input: Values; errors: FieldErrors } {
-  const input: Values = {};
+): { input: InputValues; errors: FieldErrors } {
+  const input: InputValues = {};
   const errors: FieldErrors = {};
   for (const field of fields) {
     if (field.restReadOnly) continue;
-    const value = sentValue(field, body, partial);
-    const reject = (messages: string[]) => (errors[field.rest] = messages);
+    const value = submittedValue(field, body, partial);
+    const setFieldErrors = (messages: string[]) => (errors[field.rest] = messages);
     if (value === ABSENT) {
-      if (!partial && isRequired(field)) reject([field.kind === 'image' ? 'No file was submitted.' : REQUIRED]);
+      if (!partial && isRequired(field)) setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED]);
     } else if (value === null || (value === '' && field.relation && !field.relation.many)) {
       if (field.null) input[field.name] = null;
-      else reject([NOT_NULL]);
+      else setFieldErrors([NOT_NULL]);
     } else {
       const coercion = field.relation ? coerceReference(field, value, knownIds?.[field.name]) : coerceValue(field, value, timeZone);
-      if ('messages' in coercion) reject(coercion.messages);
+      if ('messages' in coercion) setFieldErrors(coercion.messages);
       else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coercion.value;
     }
   }
@@ -126,7 +126,7 @@ export interface InputError {
  */
 export async function addSlowCheckErrors(
   fields: readonly FieldMetadata[],
-  input: Values,
+  input: InputValues,
   errors: FieldErrors,
   mutationErrors?: readonly InputError[],
 ): Promise<void> {

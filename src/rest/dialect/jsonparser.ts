@@ -83,15 +83,15 @@ class SpellingPreservingParser {
 
   parseValue(): unknown {
     this.skipWhitespace();
-    const first = this.text[this.position]!;
-    if (first === '{') return this.parseObject();
-    if (first === '[') return this.parseList();
-    if (first === '"') return JSON.parse(this.takeUntil(endOfString(this.text, this.position)));
-    if (startsNumber(first)) {
+    const firstCharacter = this.text[this.position]!;
+    if (firstCharacter === '{') return this.parseObject();
+    if (firstCharacter === '[') return this.parseList();
+    if (firstCharacter === '"') return JSON.parse(this.takeUntil(endOfString(this.text, this.position)));
+    if (startsNumber(firstCharacter)) {
       const number = this.takeUntil(skipCharacters(NUMBER_CHARACTERS, this.text, this.position));
       return isCanonicalNumber(number) ? Number(number) : new JsonNumber(number);
     }
-    return JSON.parse(this.takeUntil(this.position + (first === 'f' ? 'false' : 'null').length));
+    return JSON.parse(this.takeUntil(this.position + (firstCharacter === 'f' ? 'false' : 'null').length));
   }
 
   private parseObject(): Record<string, unknown> {

@@ -62,11 +62,11 @@ export class WriteValidation {
     const { input, errors } = coerceInput(fields, body, this.inputOptions, knownIds);
     await addSlowCheckErrors(fields, input, errors, mutationErrors);
     throwIfInvalid(errors);
-    const rename = (name: string) => fields.find((field) => field.name === name)?.rest ?? toSnakeCase(name);
+    const restNameOf = (name: string) => fields.find((field) => field.name === name)?.rest ?? toSnakeCase(name);
     if (mutationErrors)
       throw validationErrorFromMessages(
         mutationErrors.map(({ path: [, name = NON_FIELD_ERRORS], message }) => [name, [message]]),
-        rename,
+        restNameOf,
       );
   }
 }

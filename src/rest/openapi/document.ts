@@ -61,7 +61,7 @@ const sessionSchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
 const rejectExecution: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
 
 export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): Omit<OpenApiDocument, 'servers'> {
-  const endpoints = sortListedFirst(deriveEndpoints(schema, rejectExecution));
+  const endpoints = sortInApiRootOrder(deriveEndpoints(schema, rejectExecution));
   const resourceEndpoints = [...endpoints.resources.values()];
   const responseSchemas = new ResponseSchemas(endpoints);
   const paths = new PathItemsBuilder(schema, endpoints, responseSchemas).build();
@@ -88,7 +88,7 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
 }
 
 /** Sorts resources in the order of the API root; unlisted ones come last. */
-function sortListedFirst(endpoints: Endpoints): Endpoints {
+function sortInApiRootOrder(endpoints: Endpoints): Endpoints {
   const { resources, apiRootNames } = endpoints;
   const names = [...new Set([...apiRootNames, ...resources.keys()])];
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };

@@ -169,7 +169,7 @@ export class PathItemsBuilder {
     const { parameters, status } = endpoint.version
       ? { parameters: [sharedParameter('ifMatch')], status: [412] }
       : { parameters: [], status: [] };
-    const conditionalWrite = (verb: string, summary: string) => {
+    const conditionalWriteOperation = (verb: string, summary: string) => {
       const operation = this.writeOperation(endpoint, verb, summary);
       return { ...operation, parameters: [...(operation.parameters as unknown[]), ...parameters] };
     };
@@ -194,19 +194,19 @@ export class PathItemsBuilder {
       ...(endpoint.update &&
         permittedMethods.includes('PUT') && {
           put: {
-            ...conditionalWrite('replace', 'Replace a row'),
+            ...conditionalWriteOperation('replace', 'Replace a row'),
             description: 'Omitted optional fields keep their values.',
             ...bodyAndResponses(bodyName),
           },
         }),
       ...(endpoint.update &&
         permittedMethods.includes('PATCH') && {
-          patch: { ...conditionalWrite('change', 'Update fields of a row'), ...bodyAndResponses(change) },
+          patch: { ...conditionalWriteOperation('change', 'Update fields of a row'), ...bodyAndResponses(change) },
         }),
       ...(endpoint.remove &&
         permittedMethods.includes('DELETE') && {
           delete: {
-            ...conditionalWrite('delete', 'Delete a row and all rows that belong to it'),
+            ...conditionalWriteOperation('delete', 'Delete a row and all rows that belong to it'),
             responses: { 204: { description: 'The row was deleted.' }, ...errorResponses(400, 409, ...status, 422) },
           },
         }),

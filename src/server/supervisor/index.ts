@@ -38,7 +38,7 @@ const MAX_CHECK_DELAY_MS = 1_000;
 /** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */
 const START_TIMEOUT_MS = 60_000;
 /** Fraction of WORKER_TIMEOUT without a heartbeat of a worker after which a spare worker is started, because the worker may be hung. */
-const SUSPICIOUS_TIMEOUT_SHARE = 0.4;
+const SPARE_START_TIMEOUT_FRACTION = 0.4;
 /**
  * Timeouts of the shutdown, in which requests have 7 s to finish and a worker has 9 s to exit. Then the supervisor kills the workers; it exits within
  * 10 s, the usual limit of container runtimes.
@@ -194,7 +194,7 @@ export class Supervisor {
       if (!limit || workerProcess.isHung || workerProcess.state === 'leaving') continue;
       const silence = time - workerProcess.lastReportAt;
       if (silence > limit) this.replaceHung(workerProcess, silence);
-      else if (workerProcess.state === 'serving' && silence > limit * SUSPICIOUS_TIMEOUT_SHARE) hasSuspect = true;
+      else if (workerProcess.state === 'serving' && silence > limit * SPARE_START_TIMEOUT_FRACTION) hasSuspect = true;
     }
     const { spareWorker } = this;
     const needsSpare = this.config.workers === 1 && this.hasEverServed && time - this.lastServeOrderAt > SPARE_DELAY_MS;

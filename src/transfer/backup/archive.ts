@@ -43,7 +43,7 @@ export class ArchiveWriter {
 
   private constructor(
     private readonly file: string,
-    private readonly draft: string,
+    private readonly draftPath: string,
     output: Writable,
   ) {
     this.completion = pipeline(this.tar as unknown as Readable, createGzip({ level: constants.Z_BEST_SPEED }), output);
@@ -52,11 +52,11 @@ export class ArchiveWriter {
 
   /** Creates a draft next to the file; `publish` renames it when it is complete. The draft has mode 0600, because it contains the secret key. */
   static async begin(file: string): Promise<ArchiveWriter> {
-    const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
-    const handle = await open(draft, 'wx', 0o600).catch((error: Error) => {
+    const draftPath = `${file}.${randomBytes(4).toString('hex')}.part`;
+    const handle = await open(draftPath, 'wx', 0o600).catch((error: Error) => {
       throw new ClientError('NOT_FOUND', `${file} cannot be written: ${error.message}`);
     });
-    return new ArchiveWriter(file, draft, handle.createWriteStream());
+    return new ArchiveWriter(file, draftPath, handle.createWriteStream());
   }
 
   add(name: string, content: Buffer): Promise<void> {
@@ -76,18 +76,18 @@ export class ArchiveWriter {
   }
 
   /** Writes the summary, the last entry, and flushes the file of the unfinished archive to disk. */
-  async end(summary: Omit<BackupSummary, 'bytes'>): Promise<{ draft: string; bytes: number }> {
+  async end(summary: Omit<BackupSummary, 'bytes'>): Promise<{ draftPath: string; bytes: number }> {
     const { bytes } = this;
     await this.add(SUMMARY_ENTRY, Buffer.from(JSON.stringify({ ...summary, bytes })));
     this.tar.finalize();
     await this.completion;
-    const handle = await open(this.draft, 'r+');
+    const handle = await open(this.draftPath, 'r+');
     await handle.sync().finally(() => handle.close());
-    return { draft: this.draft, bytes };
+    return { draftPath: this.draftPath, bytes };
   }
 
   async publish(): Promise<void> {
-    await rename(this.draft, this.file);
+    await rename(this.draftPath, this.file);
     const folder = await open(dirname(this.file), 'r');
     await folder.sync().finally(() => folder.close());
   }
@@ -95,7 +95,7 @@ export class ArchiveWriter {
   async discard(): Promise<void> {
     this.tar.destroy();
     await this.completion.catch(() => undefined);
-    await rm(this.draft, { force: true });
+    await rm(this.draftPath, { force: true });
   }
 }
 

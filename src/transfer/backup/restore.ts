@@ -152,11 +152,11 @@ class RowLoader {
 
   private async startCopy(table: string): Promise<void> {
     await this.endCopy();
-    const shape = this.restore.backup.header.tables.find(({ name }) => name === table);
+    const tableDescription = this.restore.backup.header.tables.find(({ name }) => name === table);
     // The table is unknown only if the file was replaced after `inspectBackup` verified it.
-    if (!shape) throw invalidBackupError(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
+    if (!tableDescription) throw invalidBackupError(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.currentTable = table;
-    this.currentCopy = new CopyStream(this.client, table, shape.columns);
+    this.currentCopy = new CopyStream(this.client, table, tableDescription.columns);
   }
 
   private async endCopy(): Promise<void> {
@@ -181,11 +181,11 @@ class RowLoader {
   private async hasSchemaOfBackup(): Promise<boolean> {
     const { migrations, tables } = this.restore.backup.header;
     const applied = await readAppliedMigrationNames(this.client);
-    const shapes = (list: readonly TableDescription[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
-    const currentShapes = new Set(shapes(await listTables(this.client)));
+    const serializeTables = (list: readonly TableDescription[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
+    const currentTables = new Set(serializeTables(await listTables(this.client)));
     return (
       applied.join() === migrations.join() &&
-      shapes(tables).every((shape) => currentShapes.has(shape)) &&
+      serializeTables(tables).every((table) => currentTables.has(table)) &&
       (await this.findExcludedDataTables()).length === EXCLUDED_DATA_TABLES.length
     );
   }
@@ -233,8 +233,8 @@ class RowLoader {
     const queries = [...imageColumns(), { column: 'path', table: 'removed_file' }]
       .filter(({ table }) => existingTables.has(table))
       .map(({ column, table }) => `SELECT "${column}" AS "path" FROM "${table}"`);
-    const emptyQuery = `SELECT '' AS "path" WHERE false`;
-    await this.client.query(`CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[emptyQuery, ...queries].join(' UNION ')}`);
+    const noRowsSql = `SELECT '' AS "path" WHERE false`;
+    await this.client.query(`CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[noRowsSql, ...queries].join(' UNION ')}`);
   }
 
   private async truncate(): Promise<void> {

@@ -59,8 +59,8 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     }
     const sequences = await listSequences(client, header.tables);
     await client.query('COMMIT');
-    const { draft, bytes } = await archive.end({ rows, sequences, files });
-    const { summary } = await verifyArchive(draft, (readBytes) => progress?.('Verifying, bytes', readBytes, bytes));
+    const { draftPath, bytes } = await archive.end({ rows, sequences, files });
+    const { summary } = await verifyArchive(draftPath, (readBytes) => progress?.('Verifying, bytes', readBytes, bytes));
     await archive.publish();
     return { header, summary, missingPaths: missing };
   } catch (error) {

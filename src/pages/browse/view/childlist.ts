@@ -5,20 +5,20 @@ import type { Endpoint } from '../../../rest/endpoints';
 import { API_BASE_PATH } from '../../../rest/routes';
 import type { FindEndpointName, Row } from './cells';
 import type { ChildField } from './childfields';
-import { TablePlan } from './tableplan';
+import { TableBuilder } from './tableplan';
 import type { ChildRows } from './viewmodel';
 import { fieldNameToWords } from './labels';
 
 const MAX_PAGINATED_ROWS = 10;
 const MAX_UNPAGINATED_ROWS = 50;
 
-export class ChildListPlan {
+export class ChildListBuilder {
   /** Name of the GraphQL field with the child rows, which is also the key of their data. */
   readonly fieldName: string;
   readonly selection: string;
   /** Whether the list requires sign-in. */
   readonly isOwned: boolean;
-  private readonly tablePlan: TablePlan;
+  private readonly tableBuilder: TableBuilder;
   private readonly isPaginated: boolean;
   private readonly showsNewest: boolean;
   /** URL of the list of all child rows, to which the id of the parent is appended. */
@@ -38,12 +38,12 @@ export class ChildListPlan {
     const showsNewest = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
     this.fieldName = name;
     this.isOwned = resource.owned;
-    this.tablePlan = new TablePlan(childType, view.rest, endpointNameOf, parentField);
+    this.tableBuilder = new TableBuilder(childType, view.rest, endpointNameOf, parentField);
     this.isPaginated = isConnection;
     this.showsNewest = showsNewest;
     if (parentFilter) this.listUrlPrefix = `${API_BASE_PATH}/${view.rest}/?${parentFilter.key ?? parentField.rest}=`;
     this.canAddRows = create !== undefined && resource.owned;
-    const rows = `{ ${this.tablePlan.selection} }`;
+    const rows = `{ ${this.tableBuilder.selection} }`;
     this.selection = isConnection
       ? `${name}(${showsNewest ? 'last' : 'first'}: ${MAX_PAGINATED_ROWS}) { totalCount nodes ${rows} }`
       : `${name} ${rows}`;
@@ -59,7 +59,7 @@ export class ChildListPlan {
     return {
       label: fieldNameToWords(this.fieldName),
       total: totalCount,
-      table: this.tablePlan.tableOf(this.showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
+      table: this.tableBuilder.tableOf(this.showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
       ...(listUrl && { listUrl }),
       ...(listUrl && signedIn && this.canAddRows && { addUrl: `${listUrl}#write` }),
     };

@@ -42,12 +42,12 @@ const linkTo = (endpoint: string, id: string | number, label: string): RowLink =
 });
 
 export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {
-  const plan = canonicalRepresentation as CanonicalPlanData | undefined;
-  if (!plan?.days.length) return undefined;
-  const { front, back, frontSecondary, backSecondary } = plan.muscles;
+  const trainingPlan = canonicalRepresentation as CanonicalPlanData | undefined;
+  if (!trainingPlan?.days.length) return undefined;
+  const { front, back, frontSecondary, backSecondary } = trainingPlan.muscles;
   const ids = (...muscles: { id: string | number }[]) => muscles.map(({ id }) => String(id));
   return {
-    days: plan.days.map(({ day, weekdays, sets }) => ({
+    days: trainingPlan.days.map(({ day, weekdays, sets }) => ({
       link: linkTo('day', day.id, day.name),
       weekdays: weekdays.text,
       sets: sets.map(({ set, exercises }) => ({

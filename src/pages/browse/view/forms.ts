@@ -145,7 +145,7 @@ export class FormBuilder {
     { request, answer }: RenderInput,
   ): WriteForm {
     const rowValues = controls.map((control) => [control.key, row ? row[control.key] : emptyValueOf(control)] as const);
-    const rowTexts = controls.map((control) => [control.key, textsOf(row?.[control.key], control, this.timeZone)] as const);
+    const rowTexts = controls.map((control) => [control.key, inputTextsOf(row?.[control.key], control, this.timeZone)] as const);
     // The filters of a list are the initial values of a new row.
     const filterTexts = controls.map(({ key }) => [key, request.query.getAll(key)] as const).filter(([, texts]) => texts.length > 0);
     const values: FormTextValues = Object.fromEntries(row ? rowTexts : filterTexts);
@@ -171,7 +171,7 @@ function localDateTimeText(text: string, timeZone: string): string {
   return DateTime.fromISO(localText, { zone: timeZone }).getPossibleOffsets().length > 1 ? text : localText;
 }
 
-const textsOf = (value: unknown, { kind }: FormControl, timeZone: string): string[] =>
+const inputTextsOf = (value: unknown, { kind }: FormControl, timeZone: string): string[] =>
   (value == null ? [] : [value].flat().map(String)).map((text) => (kind === 'datetime' ? localDateTimeText(text, timeZone) : text));
 
 const emptyValueOf = ({ kind, multiple }: FormControl): unknown =>

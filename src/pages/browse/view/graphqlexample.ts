@@ -23,36 +23,36 @@ import type { RestOperation } from '../../../rest/endpoints';
 import type { HtmlView } from './viewmodel';
 
 type Variables = Record<string, unknown>;
-interface PublicDocument {
+interface ClientDocument {
   text: string;
   variableTypes: Readonly<Record<string, GraphQLInputType>>;
 }
 
 /** Returns a function that translates operations. It returns undefined for those that the public schema does not support. Translations are cached. */
-export function operationTranslator(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
-  const translations = new Map<string, PublicDocument | undefined>();
+export function clientOperationTranslator(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
+  const clientDocuments = new Map<string, ClientDocument | undefined>();
   return ({ document }, variables) => {
-    if (!translations.has(document)) translations.set(document, toPublicDocument(schema, parse(document)));
-    const translation = translations.get(document);
-    return translation && { document: translation.text, variables: toJsonVariables(variables, translation.variableTypes) };
+    if (!clientDocuments.has(document)) clientDocuments.set(document, toClientDocument(schema, parse(document)));
+    const clientDocument = clientDocuments.get(document);
+    return clientDocument && { document: clientDocument.text, variables: toJsonVariables(variables, clientDocument.variableTypes) };
   };
 }
 
 /** Removes the fields that the public schema does not have. Returns undefined if none are left or the rest is invalid. */
-function toPublicDocument(schema: GraphQLSchema, document: DocumentNode): PublicDocument | undefined {
+function toClientDocument(schema: GraphQLSchema, document: DocumentNode): ClientDocument | undefined {
   const info = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
     const field = info.getFieldDef();
     if (!field) return null;
     return field.extensions.wholeList && node.arguments?.length ? withoutPagination(node) : undefined;
   };
-  const publicDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(info, { Field })));
-  const { variableDefinitions = [], selectionSet } = publicDocument.definitions.find(
+  const clientDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(info, { Field })));
+  const { variableDefinitions = [], selectionSet } = clientDocument.definitions.find(
     (node): node is OperationDefinitionNode => node.kind === 'OperationDefinition',
   )!;
-  if (!selectionSet.selections.length || validate(schema, publicDocument).length) return undefined;
+  if (!selectionSet.selections.length || validate(schema, clientDocument).length) return undefined;
   const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
-  return { text: print(publicDocument), variableTypes: Object.fromEntries(types) as PublicDocument['variableTypes'] };
+  return { text: print(clientDocument), variableTypes: Object.fromEntries(types) as ClientDocument['variableTypes'] };
 }
 
 /** Removes the pagination arguments and `nodes` from a selection, because the list is not paginated in the public schema. */
@@ -78,7 +78,7 @@ function removeUnusedDefinitions(document: DocumentNode): DocumentNode {
 }
 
 /** Converts the variables to JSON values. A file becomes null, and an empty `where` is left out. */
-function toJsonVariables(variables: Variables, types: PublicDocument['variableTypes']): Variables {
+function toJsonVariables(variables: Variables, types: ClientDocument['variableTypes']): Variables {
   const entries = Object.entries(variables).filter(([name]) => types[name]);
   const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, toJsonValue(types[name]!, value)]));
   if (jsonVariables.where && !Object.keys(jsonVariables.where).length) delete jsonVariables.where;
@@ -86,14 +86,14 @@ function toJsonVariables(variables: Variables, types: PublicDocument['variableTy
 }
 
 function toJsonValue(type: GraphQLInputType, value: unknown): unknown {
-  const nullable = getNullableType(type);
+  const nullableType = getNullableType(type);
   if (value === null || value === undefined) return value;
-  if (isListType(nullable))
-    return Array.isArray(value) ? value.map((item) => toJsonValue(nullable.ofType, item)) : toJsonValue(nullable.ofType, value);
+  if (isListType(nullableType))
+    return Array.isArray(value) ? value.map((item) => toJsonValue(nullableType.ofType, item)) : toJsonValue(nullableType.ofType, value);
   // REST passes enums by their stored values, which are strings in conditions. GraphQL clients send the names of the values instead.
-  if (isEnumType(nullable)) return nullable.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
-  if (!isInputObjectType(nullable)) return typeof value === 'object' ? null : value;
-  const fields = nullable.getFields();
+  if (isEnumType(nullableType)) return nullableType.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
+  if (!isInputObjectType(nullableType)) return typeof value === 'object' ? null : value;
+  const fields = nullableType.getFields();
   const entries = Object.entries(value as Variables).filter(([name]) => fields[name]);
   return Object.fromEntries(entries.map(([name, inner]) => [name, toJsonValue(fields[name]!.type, inner)]));
 }

@@ -2,7 +2,7 @@
 import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { RestRequest } from '../../../rest/request';
-import type { ViewSources } from './viewbuilder';
+import type { ViewDependencies } from './viewbuilder';
 import { createRowNameSearchLookup, type RowNameSearch } from './rownames';
 
 /** Prefix of the name of a hidden form field, which contains the id of the row whose name the visible field shows. */
@@ -37,7 +37,7 @@ async function resolveName(
 const singleRowRelationsOf = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
-export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
+export function createNameResolver({ schema, prepare }: Pick<ViewDependencies, 'schema' | 'prepare'>) {
   const rowSearchOf = createRowNameSearchLookup(schema, prepare);
 
   const resolveId = async (type: string, text: string | undefined, chosenId: string | undefined, context: object) => {
@@ -47,7 +47,7 @@ export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schem
     return rowSearch && resolveName(rowSearch, name, chosenId, context);
   };
 
-  async function resolveForm({ fields }: Endpoint, { form, context }: RestRequest): Promise<void> {
+  async function resolveFormNames({ fields }: Endpoint, { form, context }: RestRequest): Promise<void> {
     if (!form?.body.form) return;
     const data = new Map(form.body.data);
     const lastText = (key: string) => {
@@ -66,7 +66,7 @@ export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schem
     form.values = values;
   }
 
-  async function resolveQuery({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
+  async function resolveFilterNames({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
     for (const { field, key, parse } of view.filters) {
       const [metadata] = singleRowRelationsOf(fields.filter(({ name }) => name === field));
       if (!metadata || parse === 'ids' || parse === 'commaIds') continue;
@@ -80,7 +80,7 @@ export function createNameResolver({ schema, prepare }: Pick<ViewSources, 'schem
     const { route } = request;
     if (!route) return;
     if (route.kind !== 'list' && route.kind !== 'detail') return;
-    if (request.form) await resolveForm(route.endpoint, request);
-    else if (route.kind === 'list' && request.method === 'GET') await resolveQuery(route.endpoint, request);
+    if (request.form) await resolveFormNames(route.endpoint, request);
+    else if (route.kind === 'list' && request.method === 'GET') await resolveFilterNames(route.endpoint, request);
   };
 }

@@ -50,15 +50,15 @@ const selectionOfPath = (path: FieldPath): string => path.reduceRight((inner, na
 
 const parseFieldPath = (text: string): FieldPath => text.replaceAll(JOINED_LIST_SUFFIX, '').split('.');
 
-function textsAt(value: unknown, [name, ...rest]: FieldPath): string[] {
-  if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, name === undefined ? [] : [name, ...rest]));
+function textsAtPath(value: unknown, [name, ...rest]: FieldPath): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => textsAtPath(item, name === undefined ? [] : [name, ...rest]));
   if (value === null || value === undefined) return [];
-  return name === undefined ? [String(value as string | number)] : textsAt((value as Row)[name], rest);
+  return name === undefined ? [String(value as string | number)] : textsAtPath((value as Row)[name], rest);
 }
 
 /** Follows a path of fields from a row and returns the text that it leads to. Texts of several rows are joined: `Back Squat + Deadlift`. */
-function textAt(row: Row, path: string): string {
-  const texts = [...new Set(textsAt(row, parseFieldPath(path)).filter(Boolean))];
+function textAtPath(row: Row, path: string): string {
+  const texts = [...new Set(textsAtPath(row, parseFieldPath(path)).filter(Boolean))];
   if (!path.includes(JOINED_LIST_SUFFIX)) return texts[0] ?? '';
   const remainingCount = texts.length - MAX_ROWS_IN_NAME;
   return remainingCount > 0 ? [...texts.slice(0, MAX_ROWS_IN_NAME), `${remainingCount} more`].join(' + ') : texts.join(' + ');
@@ -81,10 +81,10 @@ export function nameRuleOf(
       .join(' '),
     nameOf: (row) =>
       namePaths
-        .map((path) => textAt(row, path))
+        .map((path) => textAtPath(row, path))
         .filter(Boolean)
         .join(', '),
-    distinguishingTextOf: (row) => (distinguishingPath === undefined ? '' : textAt(row, distinguishingPath)),
+    distinguishingTextOf: (row) => (distinguishingPath === undefined ? '' : textAtPath(row, distinguishingPath)),
   };
 }
 
@@ -94,13 +94,13 @@ export function createDistinctNameLookup(
   nameOf: (row: Row) => string,
   { distinguishingTextOf }: RowNameRule,
 ): (row: Row) => string {
-  const distinctionsByName = new Map<string, Set<string>>();
+  const distinguishingTextsByName = new Map<string, Set<string>>();
   for (const row of rows)
-    distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(distinguishingTextOf(row)));
+    distinguishingTextsByName.set(nameOf(row), (distinguishingTextsByName.get(nameOf(row)) ?? new Set()).add(distinguishingTextOf(row)));
   return (row) => {
     const name = nameOf(row);
-    const distinction = !name || distinctionsByName.get(name)!.size > 1 ? distinguishingTextOf(row) : '';
-    return name && distinction ? `${name} (${distinction})` : name || distinction;
+    const distinguishingText = !name || distinguishingTextsByName.get(name)!.size > 1 ? distinguishingTextOf(row) : '';
+    return name && distinguishingText ? `${name} (${distinguishingText})` : name || distinguishingText;
   };
 }
 

@@ -1,18 +1,18 @@
 /** Reads rows as a table, or one row with its child rows, by a single GraphQL operation that includes the names of all related rows. */
 import type { GraphQLObjectType } from 'graphql';
 import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
-import { ChildListPlan } from './childlist';
+import { ChildListBuilder } from './childlist';
 import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type FindEndpointName, type Row } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
 import { detailSelection, trainingPlanOf, translationLinksField } from './detaildata';
 import { nameRuleOf } from './rownames';
-import { TablePlan } from './tableplan';
+import { TableBuilder } from './tableplan';
 import type { TableView, DetailRow } from './viewmodel';
 import { fieldLabelOf } from './labels';
 
-interface EndpointPlan {
-  tablePlan: TablePlan;
-  childListPlans: readonly ChildListPlan[];
+interface EndpointBuilders {
+  tableBuilder: TableBuilder;
+  childListBuilders: readonly ChildListBuilder[];
 }
 
 const MAX_LINKS_PER_FIELD = 200;
@@ -29,7 +29,7 @@ function goalProperty({ hasGoalCalories, user }: Row): { goal?: number } {
 export class RowReader {
   private readonly endpointNameOf: FindEndpointName;
   private readonly operationByDocument = new Map<string, RunOperation>();
-  private readonly planByEndpoint = new Map<string, EndpointPlan>();
+  private readonly buildersByEndpoint = new Map<string, EndpointBuilders>();
 
   constructor(
     private readonly prepare: PrepareOperation,
@@ -41,20 +41,20 @@ export class RowReader {
   /** Returns the rows with these ids as a table, in this order; undefined if they cannot be read. */
   async readTable(endpoint: Endpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
     const { type, resource } = endpoint;
-    const { tablePlan } = this.endpointPlanOf(endpoint);
-    const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${tablePlan.selection} } } }`;
+    const { tableBuilder } = this.endpointBuildersOf(endpoint);
+    const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${tableBuilder.selection} } } }`;
     const { data } = ids.length
       ? await this.prepareOnce(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length })
       : { data: { page: { nodes: [] } } };
     if (!data?.page) return undefined;
     const rowById = new Map((data.page.nodes as Row[]).map((row) => [String(row.id), row]));
-    return tablePlan.tableOf(ids.map((id) => rowById.get(id)).filter((row) => row !== undefined));
+    return tableBuilder.tableOf(ids.map((id) => rowById.get(id)).filter((row) => row !== undefined));
   }
 
   async readDetailRow(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
     const { type, resource } = endpoint;
     // Anonymous visitors do not get lists that require sign-in: such a list is not nullable, so its error would make the whole row null.
-    const childListPlans = this.endpointPlanOf(endpoint).childListPlans.filter(({ isOwned }) => signedIn || !isOwned);
+    const childListBuilders = this.endpointBuildersOf(endpoint).childListBuilders.filter(({ isOwned }) => signedIn || !isOwned);
     const fields = visibleFieldsOf(type).filter(({ name }) => name !== 'id');
     const { unitSystem, hasGoalCalories } = type.getFields();
     const selections = [
@@ -63,7 +63,7 @@ export class RowReader {
       hasGoalCalories ? 'hasGoalCalories user { profile { calories } }' : '',
       nameRuleOf(type, resource).selection,
       ...fields.map((field) => selectionOf(type, field)),
-      ...childListPlans.map(({ selection }) => selection),
+      ...childListBuilders.map(({ selection }) => selection),
     ];
     const { data } = await this.prepareOnce(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${selections.join(' ')} } }`)(context, {
       id,
@@ -84,7 +84,9 @@ export class RowReader {
         })),
         translationLinksField(type, row),
       ],
-      childLists: childListPlans.flatMap((childListPlan) => childListPlan.childRowsOf(row[childListPlan.fieldName], id, signedIn) ?? []),
+      childLists: childListBuilders.flatMap(
+        (childListBuilder) => childListBuilder.childRowsOf(row[childListBuilder.fieldName], id, signedIn) ?? [],
+      ),
     };
   }
 
@@ -94,20 +96,20 @@ export class RowReader {
     return run;
   }
 
-  private endpointPlanOf({ view, type }: Endpoint): EndpointPlan {
-    let endpointPlan = this.planByEndpoint.get(view.rest);
-    if (!endpointPlan) {
-      const childListPlans = childFieldsOf(type).flatMap((childField) => this.childListPlanOf(type, childField) ?? []);
-      this.planByEndpoint.set(
+  private endpointBuildersOf({ view, type }: Endpoint): EndpointBuilders {
+    let endpointBuilders = this.buildersByEndpoint.get(view.rest);
+    if (!endpointBuilders) {
+      const childListBuilders = childFieldsOf(type).flatMap((childField) => this.childListBuilderOf(type, childField) ?? []);
+      this.buildersByEndpoint.set(
         view.rest,
-        (endpointPlan = { tablePlan: new TablePlan(type, view.rest, this.endpointNameOf), childListPlans }),
+        (endpointBuilders = { tableBuilder: new TableBuilder(type, view.rest, this.endpointNameOf), childListBuilders }),
       );
     }
-    return endpointPlan;
+    return endpointBuilders;
   }
 
-  private childListPlanOf(parent: GraphQLObjectType, childField: ChildField): ChildListPlan | undefined {
+  private childListBuilderOf(parent: GraphQLObjectType, childField: ChildField): ChildListBuilder | undefined {
     const endpoint = this.endpointOf(childField.childType.name);
-    return endpoint && new ChildListPlan(parent, childField, endpoint, this.endpointNameOf);
+    return endpoint && new ChildListBuilder(parent, childField, endpoint, this.endpointNameOf);
   }
 }

@@ -1,4 +1,4 @@
-/** Plan of a table for the rows of one type: the GraphQL selection to read, and the conversion of rows to cells. */
+/** Builder of tables for the rows of one type: the GraphQL selection to read, and the conversion of rows to cells. */
 import { getNullableType, isListType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import { API_BASE_PATH } from '../../../rest/routes';
@@ -32,7 +32,7 @@ const childLinkOf =
   });
 
 /** The first column is the name of the row; the other fields and the child rows follow. */
-export class TablePlan {
+export class TableBuilder {
   readonly selection: string;
   private readonly nameRule: RowNameRule;
   private readonly columns: TableView['columns'];

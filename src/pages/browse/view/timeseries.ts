@@ -73,8 +73,8 @@ function chartFieldsOf(type: GraphQLObjectType, schema: GraphQLSchema): ChartFie
 
 /** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
 export function fieldInPreferredUnit(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
-  const spec = chartFieldsOf(type, schema);
-  return spec?.isInPreferredUnit ? spec.value : undefined;
+  const chartFields = chartFieldsOf(type, schema);
+  return chartFields?.isInPreferredUnit ? chartFields.value : undefined;
 }
 
 const selectionOfChartFields = (type: GraphQLObjectType, { day, value, lineField, unit }: ChartFields): string =>
@@ -126,36 +126,36 @@ function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields
 const isWorthDrawing = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
 export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
-  const specByType = new Map<string, { spec?: ChartFields; run?: RunOperation }>();
+  const chartQueryByType = new Map<string, { chartFields?: ChartFields; run?: RunOperation }>();
 
   /** Reads the time series of a list. `where` is the filter of the list. */
   return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
-    if (!specByType.has(type.name)) specByType.set(type.name, { spec: chartFieldsOf(type, schema) });
-    const entry = specByType.get(type.name)!;
-    const { spec } = entry;
-    if (!spec) return undefined;
+    if (!chartQueryByType.has(type.name)) chartQueryByType.set(type.name, { chartFields: chartFieldsOf(type, schema) });
+    const entry = chartQueryByType.get(type.name)!;
+    const { chartFields } = entry;
+    if (!chartFields) return undefined;
     entry.run ??= prepare(
       `query ($where: ${type.name}Where, $first: Int) {
-        page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${spec.day.name}: DESC }]) { nodes { ${selectionOfChartFields(type, spec)} } }
+        page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${chartFields.day.name}: DESC }]) { nodes { ${selectionOfChartFields(type, chartFields)} } }
       }`,
     );
     const { data } = await entry.run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
     const allRows = (data?.page.nodes ?? []) as Row[];
-    const newestTime = allRows.length ? Date.parse(String(allRows[0]![spec.day.name]).slice(0, DATE_LENGTH)) : 0;
+    const newestTime = allRows.length ? Date.parse(String(allRows[0]![chartFields.day.name]).slice(0, DATE_LENGTH)) : 0;
     const rows = days
-      ? allRows.filter((row) => newestTime - Date.parse(String(row[spec.day.name]).slice(0, DATE_LENGTH)) < days * DAY_MS)
+      ? allRows.filter((row) => newestTime - Date.parse(String(row[chartFields.day.name]).slice(0, DATE_LENGTH)) < days * DAY_MS)
       : allRows;
     const rowsByUnit = new Map<string, Row[]>();
     for (const row of rows) {
-      const unit = spec.unit ? valueLabel(type, spec.unit, row) : '';
+      const unit = chartFields.unit ? valueLabel(type, chartFields.unit, row) : '';
       const unitRows = rowsByUnit.get(unit);
       if (unitRows) unitRows.push(row);
       else rowsByUnit.set(unit, [row]);
     }
     const series = [...rowsByUnit].map(([name, unitRows]) => {
-      const lines = linesOf(type, spec, unitRows);
+      const lines = linesOf(type, chartFields, unitRows);
       return {
-        label: fieldLabelOf(spec.value),
+        label: fieldLabelOf(chartFields.value),
         ...(name && { unit: name }),
         lines: lines.slice(0, MAX_LINES),
         omittedCount: Math.max(0, lines.length - MAX_LINES),

@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { argumentControlsOf, filterControlsOf } from './controls';
 import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
 import type { ApiDescription, RenderInput } from '../../../rest/htmlrenderer';
-import { operationTranslator } from './graphqlexample';
+import { clientOperationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
 import { idLinksOf, NO_ID_LINKS, type IdLinks } from './idlinks';
 import type { OptionsMetadata } from '../../../rest/dialect/metadata';
@@ -20,7 +20,7 @@ import { API_BASE_PATH, type Route } from '../../../rest/routes';
 import type { FieldErrors, HtmlView } from './viewmodel';
 import { noticeOf } from '../postredirect';
 
-export interface ViewSources extends ApiDescription {
+export interface ViewDependencies extends ApiDescription {
   schema: GraphQLSchema;
   /** Public schema, which `/graphql` serves. Pages show an operation of this schema that is equivalent to their REST request. */
   clientSchema: GraphQLSchema;
@@ -37,26 +37,27 @@ export class ViewBuilder {
   private readonly rowReader: RowReader;
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
   private readonly preferredUnits: PreferredUnitLabels;
-  private readonly translateOperation: ReturnType<typeof operationTranslator>;
+  private readonly toClientOperation: ReturnType<typeof clientOperationTranslator>;
   private readonly idLinksByDocument = new Map<string, IdLinks>();
 
-  constructor(private readonly sources: ViewSources) {
-    const { schema, clientSchema, endpoints, prepare, timeZone } = sources;
+  constructor(private readonly dependencies: ViewDependencies) {
+    const { schema, clientSchema, endpoints, prepare, timeZone } = dependencies;
     this.pageRoutes = new PageRoutes(endpoints);
     this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepare), timeZone);
     this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
     this.readTimeSeries = timeSeriesReader(schema, prepare);
     this.preferredUnits = new PreferredUnitLabels(schema, prepare);
-    this.translateOperation = operationTranslator(clientSchema);
+    this.toClientOperation = clientOperationTranslator(clientSchema);
   }
 
   async buildView(result: RenderInput): Promise<HtmlView> {
     const { request } = result;
     const { route } = request;
-    const view = baseView(result);
+    const view = buildCommonView(result);
     if (!route) return view;
     const pageRoute = this.pageRoutes.routeOfPage(route, result);
-    const options = (await this.sources.describeEndpoint(pageRoute, request).catch(() => undefined))?.body as OptionsMetadata | undefined;
+    const options = (await this.dependencies.describeEndpoint(pageRoute, request).catch(() => undefined))?.body as
+      OptionsMetadata | undefined;
     Object.assign(view, {
       kind: pageRoute.kind,
       name: endpointTitle(String(options?.name ?? '')),
@@ -64,7 +65,7 @@ export class ViewBuilder {
       options,
       links: this.idLinksFor(route, pageRoute, result),
       graphql: this.equivalentOperationOf(route, result),
-      permitsExports: this.sources.permitsExports,
+      permitsExports: this.dependencies.permitsExports,
       path: pagePathOf(pageRoute, request.path),
       ...this.viewOfKind(pageRoute, request.path),
     });
@@ -132,12 +133,12 @@ export class ViewBuilder {
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
     if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.existingIds)
-      return this.translateOperation(lastOperation.operation, lastOperation.variables);
-    if (isLogin) return this.translateOperation(this.sources.endpoints.login, { username: '', password: '' });
+      return this.toClientOperation(lastOperation.operation, lastOperation.variables);
+    if (isLogin) return this.toClientOperation(this.dependencies.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
-    if (route.kind === 'detail') return this.translateOperation(endpoint.detail, { id: route.id });
+    if (route.kind === 'detail') return this.toClientOperation(endpoint.detail, { id: route.id });
     const { limit, offset } = parsePageWindow(request.query, request.maxLimit);
-    return this.translateOperation(endpoint.list, { first: limit, offset });
+    return this.toClientOperation(endpoint.list, { first: limit, offset });
   }
 
   private idLinksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): IdLinks {
@@ -153,7 +154,7 @@ export class ViewBuilder {
     if (!links)
       this.idLinksByDocument.set(
         document,
-        (links = idLinksOf(this.sources.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type))),
+        (links = idLinksOf(this.dependencies.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type))),
       );
     return links;
   }
@@ -192,7 +193,7 @@ export class ViewBuilder {
 }
 
 /** Returns the view model of the page for an unknown path (404). For other paths, callers override its properties. */
-function baseView({ request, answer, headers }: RenderInput): HtmlView {
+function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
   const { context, method, query, signedIn, path, route } = request;
   return {
     kind: 'none',

@@ -15,7 +15,7 @@ export const DEFAULT_ARRANGEMENT: TableArrangement = { filter: '', hiddenColumns
 const COLLATOR = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
 /** Compares two cells for sorting. Null values come last in either direction. */
-function compare(a: unknown, b: unknown, kind: Column['kind'], descending: boolean): number {
+function compareCells(a: unknown, b: unknown, kind: Column['kind'], descending: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   const order = kind === 'number' ? Number(a) - Number(b) : COLLATOR.compare(unquotedCellText(a), unquotedCellText(b));
   return descending ? -order : order;
@@ -29,7 +29,8 @@ export function arrangeTable({ columns, rows }: Table, { sort, filter, hiddenCol
       ? [...rows]
       : rows.filter((row) => visibleIndexes.some((index) => unquotedCellText(row[index]).toLowerCase().includes(searchText)));
   const sortIndex = sort ? columns.findIndex(({ name }) => name === sort.column) : -1;
-  if (sort && sortIndex >= 0) filteredRows.sort((a, b) => compare(a[sortIndex], b[sortIndex], columns[sortIndex]!.kind, sort.descending));
+  if (sort && sortIndex >= 0)
+    filteredRows.sort((a, b) => compareCells(a[sortIndex], b[sortIndex], columns[sortIndex]!.kind, sort.descending));
   return {
     columns: visibleIndexes.map((index) => columns[index]!),
     rows: filteredRows.map((row) => visibleIndexes.map((index) => row[index])),

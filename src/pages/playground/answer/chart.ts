@@ -85,11 +85,11 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   if (kind === 'heatmap') return heatmapOf(rows, settings, { columnIndexOf, titleOf, xOf, categories, omittedCount });
 
   const series = new Map<string, Series['points']>();
-  const byIndex = by === undefined ? -1 : columnIndexOf(by);
+  const byColumnIndex = by === undefined ? -1 : columnIndexOf(by);
   // In a scatter chart, a column that has too many values to distinguish series provides labels of the points instead.
-  const isPointLabel = kind === 'scatter' && distinctLabels(rows.map((row) => row[byIndex])).length > MAX_SERIES;
+  const isPointLabel = kind === 'scatter' && distinctLabels(rows.map((row) => row[byColumnIndex])).length > MAX_SERIES;
   const labelIndex =
-    isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byIndex : findLabelColumn(table, x, y)) : -1;
+    isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byColumnIndex : findLabelColumn(table, x, y)) : -1;
   const seriesNames = new Set<string>();
   for (const row of rows) {
     if (row[xIndex] === null && isNumeric) continue;
@@ -97,7 +97,11 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
       const value = row[columnIndexOf(name)];
       if (value === null || value === undefined || !Number.isFinite(Number(value))) continue;
       const seriesName =
-        byIndex < 0 || isPointLabel ? titleOf(name) : y.length > 1 ? `${cellText(row[byIndex])}, ${titleOf(name)}` : cellText(row[byIndex]);
+        byColumnIndex < 0 || isPointLabel
+          ? titleOf(name)
+          : y.length > 1
+            ? `${cellText(row[byColumnIndex])}, ${titleOf(name)}`
+            : cellText(row[byColumnIndex]);
       if (seriesNames.size < MAX_SERIES) seriesNames.add(seriesName);
       const mergedName = seriesNames.has(seriesName) ? seriesName : 'Others';
       const points = series.get(mergedName) ?? [];
@@ -146,12 +150,12 @@ function heatmapOf(
   { columnIndexOf, titleOf, xOf, categories, omittedCount }: HeatmapOptions,
 ): ChartData {
   const yIndex = columnIndexOf(y[0]!);
-  const byIndex = by === undefined ? -1 : columnIndexOf(by);
+  const byColumnIndex = by === undefined ? -1 : columnIndexOf(by);
   const yCategories = distinctLabels(rows.map((row) => row[yIndex])).reverse();
   const yPositions = new Map(yCategories.map((name, index) => [name, index]));
   const cells = new Map<string, [number | string, number, number]>();
   for (const row of rows) {
-    const value = byIndex < 0 ? 1 : Number(row[byIndex] ?? 0);
+    const value = byColumnIndex < 0 ? 1 : Number(row[byColumnIndex] ?? 0);
     const position: [number | string, number] = [xOf(row), yPositions.get(cellText(row[yIndex]))!];
     cells.set(position.join(), [...position, (cells.get(position.join())?.[2] ?? 0) + value]);
   }

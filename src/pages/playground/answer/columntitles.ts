@@ -2,9 +2,9 @@
 import type { Column } from './table';
 
 /** Path segments that say nothing about the value of a column, such as `nodes`. Titles leave them out. */
-const STRUCTURAL_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']);
+const OMITTED_PATH_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']);
 /** Last path segments that only identify the object to which they belong. Titles of columns leave them out: that of `exercise.name` is `Exercise`. */
-const NAMING_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);
+const OMITTED_LAST_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);
 const STATISTIC_TITLES: Readonly<Record<string, string>> = { avg: 'mean', stddev: 'standard deviation of' };
 
 /** Suffixes of grouping keys, which titles leave out: `dateBucket` groups rows by `date`, `repsBin` by `reps`. */
@@ -20,8 +20,8 @@ function titleOf({ name, unit }: Column, startIndex: number): string {
   const parts = name
     .split('.')
     .slice(startIndex)
-    .filter((part, index, all) => !STRUCTURAL_SEGMENTS.has(part) || index === all.length - 1);
-  if (parts.length > 1 && NAMING_SEGMENTS.has(parts.at(-1)!)) parts.pop();
+    .filter((part, index, all) => !OMITTED_PATH_SEGMENTS.has(part) || index === all.length - 1);
+  if (parts.length > 1 && OMITTED_LAST_SEGMENTS.has(parts.at(-1)!)) parts.pop();
   const words = parts.map((part) => STATISTIC_TITLES[part] ?? wordsOf(part)).join(' ');
   const title = unit ? words.replace(/ kg$/, '') : words;
   return title.charAt(0).toUpperCase() + title.slice(1);

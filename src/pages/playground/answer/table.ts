@@ -44,18 +44,18 @@ export interface ResultList {
 /** Returns all lists of objects in the result. Nested lists come after the lists that contain them. */
 export function resultListsOf(data: unknown): ResultList[] {
   const listsByPath = new Map<string, ResultList>();
-  const walk = (value: unknown, path: string, root: string | undefined): void => {
+  const collectLists = (value: unknown, path: string, root: string | undefined): void => {
     if (isObjectList(value)) {
       const list = listsByPath.get(path) ?? { path, outermostPath: root ?? path, rowCount: 0 };
       list.rowCount += value.length;
       listsByPath.set(path, list);
-      for (const row of value) if (isFieldValues(row)) walkFields(row, path, list.outermostPath);
-    } else if (isFieldValues(value)) walkFields(value, path, root);
+      for (const row of value) if (isFieldValues(row)) collectListsOfFields(row, path, list.outermostPath);
+    } else if (isFieldValues(value)) collectListsOfFields(value, path, root);
   };
-  const walkFields = (fields: FieldValues, path: string, root: string | undefined): void => {
-    for (const [key, value] of Object.entries(fields)) walk(value, joinPath(path, key), root);
+  const collectListsOfFields = (fields: FieldValues, path: string, root: string | undefined): void => {
+    for (const [key, value] of Object.entries(fields)) collectLists(value, joinPath(path, key), root);
   };
-  walk(data, '', undefined);
+  collectLists(data, '', undefined);
   return [...listsByPath.values()];
 }
 
@@ -73,12 +73,12 @@ function valueAt(data: unknown, path: string): unknown {
 /** Returns the paths of all values in order of appearance, regardless of which list provides the rows of the table. */
 function columnNamesOf(rows: readonly unknown[]): string[] {
   const names = new Set<string>();
-  const walk = (value: unknown, path: string): void => {
-    if (isFieldValues(value)) for (const [key, part] of Object.entries(value)) walk(part, joinPath(path, key));
-    else if (isObjectList(value)) for (const row of value) walk(row, path);
+  const collectNames = (value: unknown, path: string): void => {
+    if (isFieldValues(value)) for (const [key, part] of Object.entries(value)) collectNames(part, joinPath(path, key));
+    else if (isObjectList(value)) for (const row of value) collectNames(row, path);
     else if (path !== '') names.add(path);
   };
-  for (const row of rows) walk(row, '');
+  for (const row of rows) collectNames(row, '');
   // A field that is null in one row and an object in another gets no column of its own.
   return [...names].filter((name) => ![...names].some((other) => other.startsWith(`${name}.`)));
 }
@@ -89,21 +89,21 @@ function joinValues(values: readonly unknown[]): unknown {
   return values.map(unquotedCellText).join(SEPARATOR);
 }
 
-/** Returns the table rows for one row of the result. Each item of the lists along the path `unrolledPath` becomes a separate table row. */
-function tableRowsOf(value: unknown, path: string, unrolledPath: string): CellByColumn[] {
+/** Returns the table rows for one row of the result. Each item of the lists along the path `rowListPath` becomes a separate table row. */
+function tableRowsOf(value: unknown, path: string, rowListPath: string): CellByColumn[] {
   if (Array.isArray(value)) {
-    if (path === unrolledPath || unrolledPath.startsWith(`${path}.`)) {
-      const tableRows = value.flatMap((row) => tableRowsOf(row, path, unrolledPath));
+    if (path === rowListPath || rowListPath.startsWith(`${path}.`)) {
+      const tableRows = value.flatMap((row) => tableRowsOf(row, path, rowListPath));
       return tableRows.length ? tableRows : [new Map()];
     }
-    const rows = value.flatMap((row) => tableRowsOf(row, path, unrolledPath));
+    const rows = value.flatMap((row) => tableRowsOf(row, path, rowListPath));
     const names = new Set(rows.flatMap((row) => [...row.keys()]));
     return [new Map([...names].map((name) => [name, joinValues(rows.map((row) => row.get(name) ?? null))]))];
   }
   if (!isFieldValues(value)) return [new Map([[path, value ?? null]])];
   let rows: Map<string, unknown>[] = [new Map()];
   for (const [key, part] of Object.entries(value)) {
-    const parts = tableRowsOf(part, joinPath(path, key), unrolledPath);
+    const parts = tableRowsOf(part, joinPath(path, key), rowListPath);
     const [singleRow] = parts;
     // A single value, the most frequent case, is handled without copying the rows, because results may be large.
     if (singleRow && parts.length === 1) for (const row of rows) for (const [name, cell] of singleRow) row.set(name, cell);
@@ -113,18 +113,18 @@ function tableRowsOf(value: unknown, path: string, unrolledPath: string): CellBy
 }
 
 function kindOf(name: string, values: readonly unknown[]): ColumnKind {
-  const presentValues = values.filter((value) => value !== null);
-  if (presentValues.length === 0 || IDENTIFIER_PATTERN.test(name)) return 'text';
-  if (presentValues.every((value) => typeof value === 'number' || (typeof value === 'string' && isNumber(value)))) return 'number';
-  return presentValues.every((value) => typeof value === 'string' && TIME_PATTERN.test(value)) ? 'time' : 'text';
+  const nonNullValues = values.filter((value) => value !== null);
+  if (nonNullValues.length === 0 || IDENTIFIER_PATTERN.test(name)) return 'text';
+  if (nonNullValues.every((value) => typeof value === 'number' || (typeof value === 'string' && isNumber(value)))) return 'number';
+  return nonNullValues.every((value) => typeof value === 'string' && TIME_PATTERN.test(value)) ? 'time' : 'text';
 }
 
 /** Returns the table of a list; without a list, the whole result is a single row. */
 export function tableOf(data: unknown, list?: ResultList): Table {
   const rows = list ? (valueAt(data, list.outermostPath) as readonly unknown[]) : [data];
-  const unrolledPath = list && list.path !== list.outermostPath ? list.path.slice(list.outermostPath.length + 1) : '';
+  const rowListPath = list && list.path !== list.outermostPath ? list.path.slice(list.outermostPath.length + 1) : '';
   const names = columnNamesOf(rows);
-  const tableRows = rows.flatMap((row) => tableRowsOf(row, '', unrolledPath));
+  const tableRows = rows.flatMap((row) => tableRowsOf(row, '', rowListPath));
   const cells = tableRows.map((row) => names.map((name) => row.get(name) ?? null));
   return {
     columns: names.map((name, index) => ({

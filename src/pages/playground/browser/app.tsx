@@ -8,7 +8,7 @@ import { ResultPanel } from './resultpanel';
 import { parsePageUrlRequest } from './urlrequest';
 import { QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN } from './lazypanels';
 import { createFetcher } from './fetcher';
-import { QUESTIONS_PLUGIN } from './questions';
+import { EXAMPLE_QUESTIONS_PLUGIN } from './questions';
 import { viewStateStore } from './state';
 import { storageWithoutHeaders } from './storage';
 import './style.css';
@@ -19,7 +19,7 @@ Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parsePageUrlRequest(new URL(location.href).searchParams);
 const fetcher = createFetcher(() => viewStateStore.beginRun());
-const plugins = [QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN, HISTORY_PLUGIN];
+const plugins = [EXAMPLE_QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(
   <GraphiQL
@@ -34,7 +34,7 @@ createRoot(document.getElementById('playground')!).render(
     storage={storageWithoutHeaders}
     referencePlugin={DOC_EXPLORER_PLUGIN}
     plugins={plugins}
-    visiblePlugin={QUESTIONS_PLUGIN}
+    visiblePlugin={EXAMPLE_QUESTIONS_PLUGIN}
   >
     <GraphiQL.Logo>{null}</GraphiQL.Logo>
     <GraphiQL.Footer>

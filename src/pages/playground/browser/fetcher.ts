@@ -22,7 +22,7 @@ const csrfHeaders: Record<string, string> = csrfToken === undefined ? {} : { 'X-
 const INTROSPECTION_NAME = 'IntrospectionQuery';
 const MEDIA_TYPE_HEADERS = { Accept: 'application/graphql-response+json, application/json;q=0.9', 'Content-Type': 'application/json' };
 
-const matchNumber = (text: string | null, pattern: RegExp) => {
+const matchHeaderNumber = (text: string | null, pattern: RegExp) => {
   const digits = pattern.exec(text ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);
 };
@@ -98,8 +98,8 @@ export const createFetcher =
       status: response.status,
       milliseconds: performance.now() - startTime,
       bytes: body.byteLength,
-      cost: matchNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
-      statementCount: matchNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
+      cost: matchHeaderNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
+      statementCount: matchHeaderNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
     };
     if (!endRun(report)) return neverSettles();
     return parseResponse(new TextDecoder().decode(body), response.status);

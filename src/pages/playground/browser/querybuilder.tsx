@@ -33,7 +33,7 @@ function addAccessibleNames(root: HTMLElement): void {
 export default function QueryBuilder() {
   const containerRef = useRef<HTMLDivElement>(null);
   // The plugin writes into the query editor as soon as it is rendered, so it must wait for the editor.
-  const ready = useGraphiQL(({ queryEditor }) => Boolean(queryEditor));
+  const isEditorReady = useGraphiQL(({ queryEditor }) => Boolean(queryEditor));
   useEffect(() => {
     const root = containerRef.current;
     if (!root) return;
@@ -42,5 +42,5 @@ export default function QueryBuilder() {
     addAccessibleNames(root);
     return () => observer.disconnect();
   }, []);
-  return <div ref={containerRef}>{ready ? <Explorer /> : <Loading />}</div>;
+  return <div ref={containerRef}>{isEditorReady ? <Explorer /> : <Loading />}</div>;
 }

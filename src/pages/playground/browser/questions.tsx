@@ -1,12 +1,13 @@
 /** Panel of example questions: a search field, the questions by group, and inputs for their variables. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
-import { QUESTIONS } from '../questions/all';
-import { QUESTION_GROUPS, type Question } from '../questions/question';
+import { EXAMPLE_QUESTIONS } from '../questions/all';
+import { QUESTION_GROUPS, type ExampleQuestion } from '../questions/question';
 import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './runquery';
 import { isEmptyOrWelcomeQuery } from './welcome';
 
-const isReplaceableQuery = (query: string) => isEmptyOrWelcomeQuery(query) || QUESTIONS.some((question) => question.query === query);
+const isReplaceableQuery = (query: string) =>
+  isEmptyOrWelcomeQuery(query) || EXAMPLE_QUESTIONS.some((question) => question.query === query);
 
 /** Converts the text of an input to the type of the default value: a number, a list of texts or a text. */
 function parseValue(text: string, defaultValue: unknown): unknown {
@@ -14,7 +15,7 @@ function parseValue(text: string, defaultValue: unknown): unknown {
   return Array.isArray(defaultValue) ? text.split(',').map((part) => part.trim()) : text;
 }
 
-function VariablesForm({ question, onSubmit }: { question: Question; onSubmit: (variables: string) => void }) {
+function VariablesForm({ question, onSubmit }: { question: ExampleQuestion; onSubmit: (variables: string) => void }) {
   const variables = JSON.parse(initialVariablesJsonOf(question) || '{}') as Record<string, unknown>;
   const names = Object.keys(variables);
   if (names.length === 0) return null;
@@ -36,7 +37,7 @@ function VariablesForm({ question, onSubmit }: { question: Question; onSubmit: (
   );
 }
 
-function QuestionItem({ question, isOpen, onOpen }: { question: Question; isOpen: boolean; onOpen: (variables?: string) => void }) {
+function QuestionItem({ question, isOpen, onOpen }: { question: ExampleQuestion; isOpen: boolean; onOpen: (variables?: string) => void }) {
   return (
     <li className={isOpen ? 'open' : undefined}>
       <button className="question" aria-current={isOpen || undefined} onClick={() => onOpen()}>
@@ -51,12 +52,12 @@ function QuestionItem({ question, isOpen, onOpen }: { question: Question; isOpen
   );
 }
 
-function Questions() {
+function ExampleQuestionsPanel() {
   const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
   const [searchText, setSearchText] = useState('');
   const runQuery = useRunQuery(isReplaceableQuery);
   const currentQuery = tabs[activeTabIndex]?.query;
-  const matchingQuestions = QUESTIONS.filter(({ title, explanation }) =>
+  const matchingQuestions = EXAMPLE_QUESTIONS.filter(({ title, explanation }) =>
     `${title} ${explanation}`.toLowerCase().includes(searchText.trim().toLowerCase()),
   );
   return (
@@ -102,4 +103,4 @@ const Icon = () => (
   </svg>
 );
 
-export const QUESTIONS_PLUGIN = { title: 'Example questions', icon: Icon, content: Questions };
+export const EXAMPLE_QUESTIONS_PLUGIN = { title: 'Example questions', icon: Icon, content: ExampleQuestionsPanel };

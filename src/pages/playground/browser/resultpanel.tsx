@@ -96,16 +96,16 @@ function ListSelect({
   );
 }
 
-const NO_MASSES: MassUnitByPath = new Map();
+const NO_MASS_UNITS: MassUnitByPath = new Map();
 
 function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnitByPath {
-  if (!run || !schema) return NO_MASSES;
+  if (!run || !schema) return NO_MASS_UNITS;
   const { query, variables, operationName } = run.request;
   try {
     return massUnitsOf(schema, { query: parse(query), variables, operationName });
   } catch {
     // Invalid queries contain no masses; the server reports their syntax errors.
-    return NO_MASSES;
+    return NO_MASS_UNITS;
   }
 }
 

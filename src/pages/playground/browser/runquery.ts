@@ -1,7 +1,7 @@
 /** Puts a query into the editors and runs it. */
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { useCallback, useEffect, useState } from 'react';
-import { variablesOf, type Question } from '../questions/question';
+import { variablesOf, type ExampleQuestion } from '../questions/question';
 import { DEFAULT_ARRANGEMENT } from '../answer/arrangement';
 import { viewStateStore, type ViewState } from './state';
 
@@ -45,7 +45,7 @@ export function useRunQuery(
 }
 
 /** Returns the view of the result of a question. What the user chose for an earlier result, such as a filter, does not apply to it. */
-export const viewStateOf = ({ chart }: Question): Partial<ViewState> => ({
+export const viewStateOf = ({ chart }: ExampleQuestion): Partial<ViewState> => ({
   view: 'chart',
   chart,
   list: undefined,
@@ -53,4 +53,4 @@ export const viewStateOf = ({ chart }: Question): Partial<ViewState> => ({
   arrangement: DEFAULT_ARRANGEMENT,
 });
 
-export const initialVariablesJsonOf = (question: Question): string => variablesJsonOf(variablesOf(question, isoDateToday()));
+export const initialVariablesJsonOf = (question: ExampleQuestion): string => variablesJsonOf(variablesOf(question, isoDateToday()));

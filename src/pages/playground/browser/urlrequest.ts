@@ -1,7 +1,7 @@
 /** Request in the URL of the page: that of a share link, or an example question by its slug. */
 import { getOperationAST, parse } from 'graphql';
 import { parseShareParameters, type SharedRequest } from '../answer/sharelink';
-import { QUESTIONS } from '../questions/all';
+import { EXAMPLE_QUESTIONS } from '../questions/all';
 import { initialVariablesJsonOf } from './runquery';
 
 export interface PageUrlRequest extends SharedRequest {
@@ -21,9 +21,15 @@ function isQuery(query: string): boolean {
 }
 
 export function parsePageUrlRequest(parameters: URLSearchParams): PageUrlRequest | undefined {
-  const question = QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
-  if (question)
-    return { query: question.query, variables: initialVariablesJsonOf(question), view: 'chart', chart: question.chart, runsOnLoad: true };
+  const exampleQuestion = EXAMPLE_QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
+  if (exampleQuestion)
+    return {
+      query: exampleQuestion.query,
+      variables: initialVariablesJsonOf(exampleQuestion),
+      view: 'chart',
+      chart: exampleQuestion.chart,
+      runsOnLoad: true,
+    };
   const sharedRequest = parseShareParameters(parameters);
   return sharedRequest && { ...sharedRequest, runsOnLoad: sharedRequest.view !== undefined && isQuery(sharedRequest.query) };
 }

@@ -5,10 +5,10 @@ import { EFFORT_QUESTIONS } from './effort';
 import { FORMULA_QUESTIONS } from './formulas';
 import { INTAKE_QUESTIONS } from './intake';
 import { NUTRITION_QUESTIONS } from './nutrition';
-import type { Question } from './question';
+import type { ExampleQuestion } from './question';
 import { TRAINING_QUESTIONS } from './training';
 
-export const QUESTIONS: readonly Question[] = [
+export const EXAMPLE_QUESTIONS: readonly ExampleQuestion[] = [
   ...FORMULA_QUESTIONS,
   ...TRAINING_QUESTIONS,
   ...EFFORT_QUESTIONS,

@@ -1,7 +1,7 @@
 /** Example questions about body weight. */
-import type { Question } from './question';
+import type { ExampleQuestion } from './question';
 
-export const BODY_QUESTIONS: readonly Question[] = [
+export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'weight-by-day',
     group: 'Body',

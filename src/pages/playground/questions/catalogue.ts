@@ -1,7 +1,7 @@
 /** Example questions about foods and exercises. They can be run without signing in. */
-import type { Question } from './question';
+import type { ExampleQuestion } from './question';
 
-export const CATALOGUE_QUESTIONS: readonly Question[] = [
+export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'protein-against-energy',
     group: 'Catalogue',

@@ -1,7 +1,7 @@
 /** Example questions about training sessions and the effort of their sets. */
-import type { Question } from './question';
+import type { ExampleQuestion } from './question';
 
-export const EFFORT_QUESTIONS: readonly Question[] = [
+export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'sessions-per-week',
     group: 'Training',

@@ -1,9 +1,9 @@
 /** Example questions with training formulas: records, one-repetition maximum, volume, load, and the trend of the body weight. */
-import type { Question } from './question';
+import type { ExampleQuestion } from './question';
 
 const BUCKET_START_COLUMN = 'bucket.start';
 
-export const FORMULA_QUESTIONS: readonly Question[] = [
+export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'my-records',
     group: 'Training',

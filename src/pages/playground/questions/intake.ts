@@ -1,10 +1,10 @@
 /** Example questions that compare the diary with the nutrition plan and the body weight. */
-import type { Question } from './question';
+import type { ExampleQuestion } from './question';
 
 const BUCKET_START_COLUMN = 'bucket.start';
 const TIME_ZONE_VARIABLE = { zone: 'Europe/Berlin' };
 
-export const INTAKE_QUESTIONS: readonly Question[] = [
+export const INTAKE_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'protein-per-kg-by-day',
     group: 'Nutrition',

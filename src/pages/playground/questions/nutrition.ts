@@ -1,7 +1,7 @@
 /** Example questions about the diary and nutrition plans. */
-import type { Question } from './question';
+import type { ExampleQuestion } from './question';
 
-export const NUTRITION_QUESTIONS: readonly Question[] = [
+export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'energy-by-day',
     group: 'Nutrition',

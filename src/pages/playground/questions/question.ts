@@ -3,7 +3,7 @@ import type { ChartSettings } from '../answer/settings';
 
 export const QUESTION_GROUPS = ['Training', 'Nutrition', 'Body', 'Catalogue'] as const;
 
-export interface Question {
+export interface ExampleQuestion {
   slug: string;
   group: (typeof QUESTION_GROUPS)[number];
   title: string;
@@ -19,7 +19,7 @@ export interface Question {
 const DAY_MS = 86_400_000;
 
 /** Returns the variables of the query. `today` is an ISO date. */
-export function variablesOf({ variables, sinceDaysAgo }: Question, today: string): Record<string, unknown> {
+export function variablesOf({ variables, sinceDaysAgo }: ExampleQuestion, today: string): Record<string, unknown> {
   if (sinceDaysAgo === undefined) return { ...variables };
   return { since: new Date(Date.parse(today) - sinceDaysAgo * DAY_MS).toISOString().slice(0, 10), ...variables };
 }

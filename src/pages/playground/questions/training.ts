@@ -1,9 +1,9 @@
 /** Example questions about logged sets: weights, repetitions and frequency. */
-import type { Question } from './question';
+import type { ExampleQuestion } from './question';
 
 const BUCKET_START_COLUMN = 'keys.dateBucket.start';
 
-export const TRAINING_QUESTIONS: readonly Question[] = [
+export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'heaviest-set-per-exercise',
     group: 'Training',
