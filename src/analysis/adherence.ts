@@ -80,7 +80,7 @@ function adherenceSql(context: Context, bind: ParameterBinder, inDateRange: Date
 
 function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context: Context, bind: ParameterBinder): string {
   const translationIds = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
-  const whereLogs = (condition: string) =>
+  const whereLogsSql = (condition: string) =>
     whereClause([...visibleRowConditions(WorkoutLog, context), () => `t."exercise_id" IN (${translationIds})${condition}`], 't', bind);
   return `WITH ${plannedTrainingCtes(context, bind)},
     l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
@@ -88,8 +88,8 @@ function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context
     q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."counted_sets"), 0), 1) AS "plannedReps"
       FROM l JOIN p ON p."workout_id" = l."workout_id" JOIN "exercise" e ON e."id" = p."exercise_id" GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps", round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
-      (SELECT max(t."date") FROM "workout_log" t${whereLogs('')}) AS "lastDoneOn"
-    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(${repetitionsSql('t')}), 1) AS "reps" FROM "workout_log" t, b${whereLogs(' AND t."date" BETWEEN b."low" AND b."high"')}) o
+      (SELECT max(t."date") FROM "workout_log" t${whereLogsSql('')}) AS "lastDoneOn"
+    FROM q CROSS JOIN LATERAL (SELECT count(*)::int AS "sets", round(avg(${repetitionsSql('t')}), 1) AS "reps" FROM "workout_log" t, b${whereLogsSql(' AND t."date" BETWEEN b."low" AND b."high"')}) o
     ${neglected ? 'WHERE o."sets" = 0' : ''}`;
 }
 

@@ -17,7 +17,7 @@ export function createExerciseFieldResolver(
   nullDescription = 'Null until it has been accepted by review.',
 ): new () => object {
   @Resolver(() => row)
-  class WithExercise {
+  class ExerciseFieldResolver {
     @FieldResolver(() => Exercise, { nullable: true, description: `${exerciseDescription} ${nullDescription}` })
     exercise(@Root() { exerciseId }: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
       return loadReferencedRow(Exercise, exerciseId as number | null, context, info);
@@ -31,5 +31,5 @@ export function createExerciseFieldResolver(
       return loadReferencedRow(ExerciseBase, exerciseBaseId as number | null, context, info);
     }
   }
-  return WithExercise;
+  return ExerciseFieldResolver;
 }

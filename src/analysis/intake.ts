@@ -7,7 +7,7 @@ import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameterBinder, whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadReferencedRow } from '../core/read/loaders';
@@ -40,7 +40,7 @@ const MAX_TIMED_MEALS_PER_PLAN = 100;
 class IntakeArgs extends SeriesArgs {
   @WhereDiaryEntriesField declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => String, {
     nullable: true,
     description: 'IANA time zone that determines the day, such as `Europe/Berlin`; the time zone of the server if absent.',

@@ -7,7 +7,7 @@ import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { RequiresFields } from '../core/read/queryplan';
 import { WorkoutLog } from '../resources/workoutlog';
-import { workoutLogsSql, workoutLogsWithBaseSql } from './workoutlogs';
+import { workoutLogsSql, workoutLogsWithExerciseBaseSql } from './workoutlogs';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
 /** Decimal places of a first rounding, which removes the tiny error of estimates with infinitely many decimals before the final rounding. */
@@ -36,7 +36,7 @@ export class IntensityResolver {
       const rows = await context.session.query(
         `SELECT x."id", round(round(100 * x."mass" / x."best", ${INTERMEDIATE_DECIMAL_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
           max(${oneRepMaxSql(formula, 'l')}) OVER (PARTITION BY l."base" ORDER BY l."date") AS "best"
-          FROM (${workoutLogsWithBaseSql(workoutLogsSql(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
+          FROM (${workoutLogsWithExerciseBaseSql(workoutLogsSql(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
         values,
       );
       const intensityById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));

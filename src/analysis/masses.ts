@@ -24,11 +24,11 @@ export const roundInUnitSql = (unit: string, kilograms: string, places = 2): str
  */
 export function bodyMassSql(day: string, context: Context, bind: ParameterBinder): string {
   if (!hasReadScope(WeightEntry, context)) return 'NULL::numeric';
-  const nearestEntry = (comparison: string, direction: string) => {
+  const nearestWeightEntrySql = (comparison: string, direction: string) => {
     const where = whereClause([...ownerConditions(WeightEntry, context), () => `near."date" ${comparison} ${day}`], 'near', bind);
     return `(SELECT near."date", near."weight" * ${bodyWeightFactorSql('near')} AS "mass" FROM "weight_entry" near${where} ORDER BY near."date" ${direction} LIMIT 1)`;
   };
-  return `(SELECT near."mass" FROM (${nearestEntry('<=', 'DESC')} UNION ALL ${nearestEntry('>', 'ASC')}) near ORDER BY abs(near."date" - ${day}), near."date" LIMIT 1)`;
+  return `(SELECT near."mass" FROM (${nearestWeightEntrySql('<=', 'DESC')} UNION ALL ${nearestWeightEntrySql('>', 'ASC')}) near ORDER BY abs(near."date" - ${day}), near."date" LIMIT 1)`;
 }
 
 /** SQL: the mass of a log in kg; NULL if its unit is not a mass. In the unit Body Weight, the logged number is added to the body weight. */

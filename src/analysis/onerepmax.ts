@@ -20,7 +20,7 @@ import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { columnIsOneOf, createParameterBinder, type ParameterBinder, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadReferencedRow } from '../core/read/loaders';
@@ -89,7 +89,7 @@ export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, descripti
 class BestOneRepMaxArgs extends SeriesArgs {
   @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }

@@ -16,7 +16,7 @@ import { checkDateOrder, countDaysInclusive } from './queries';
 
 const MAX_DAYS = 366;
 
-const assumedDayCount = ({ from, until }: { from: string; until: string }) =>
+const estimateDayCount = ({ from, until }: { from: string; until: string }) =>
   Math.min(Math.max(countDaysInclusive(from, until), 0), MAX_DAYS);
 
 @ObjectType({ description: 'A day: planned training of the active schedule, and actual sessions.', simpleResolvers: true })
@@ -43,7 +43,7 @@ export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
     description: `Each day from \`from\` to \`until\`, at most ${MAX_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
   })
-  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: assumedDayCount } })
+  @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: estimateDayCount } })
   plannedTraining(
     @Arg('from', () => DateScalar, { description: 'The first day.' }) from: string,
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,

@@ -44,7 +44,7 @@ export const ANALYSIS_FIELD_EXTENSIONS = { only: 'graphql', cost: { weight: 100 
 
 export const countDaysInclusive = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 
-function assumedRowCount({ from, until, last }: SeriesArgs): number {
+function estimateRowCount({ from, until, last }: SeriesArgs): number {
   if (last != null) return last;
   return from == null ? DEFAULT_ROW_COUNT : countDaysInclusive(from, until ?? todayIn('utc'));
 }
@@ -55,7 +55,7 @@ function assumedRowCount({ from, until, last }: SeriesArgs): number {
  */
 export const SERIES_FIELD_EXTENSIONS = {
   ...ANALYSIS_FIELD_EXTENSIONS,
-  listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRowCount(args), 0), MAX_PAGE_SIZE) },
+  listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(estimateRowCount(args), 0), MAX_PAGE_SIZE) },
 };
 
 export function checkDateOrder(from: string | null | undefined, until: string): void {
@@ -122,29 +122,29 @@ type SeriesStatementBuilder = (
   extraConditions: readonly SqlCondition[],
 ) => AnalysisStatement;
 
-const logsOfBasesCondition =
+const exerciseBasesCondition =
   (bases: readonly number[]): SqlCondition =>
   (alias, bind) =>
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
 
 /**
  * Reads the last rows of a series or, with `bases`, the last rows of one series per exercise base. In an export, reads the rows after the first
- * `exportedRows` instead.
+ * `exportedRowCount` instead.
  */
 async function readSeries(
   buildStatement: SeriesStatementBuilder,
   args: DateRangeArgs,
   context: Context,
-  exportedRows: number | undefined,
+  exportedRowCount: number | undefined,
   bases?: readonly number[],
 ): Promise<Row[]> {
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
-  const dateRange = dateRangeConditionOf(args, context, exportedRows !== undefined);
+  const dateRange = dateRangeConditionOf(args, context, exportedRowCount !== undefined);
   const { bind, values } = createParameterBinder();
-  const { select, order } = buildStatement(bind, dateRange(bind), bases ? [logsOfBasesCondition(bases)] : []);
-  const rankOrder = exportedRows === undefined ? order.map((term) => `${term} DESC`) : order;
+  const { select, order } = buildStatement(bind, dateRange(bind), bases ? [exerciseBasesCondition(bases)] : []);
+  const rankOrder = exportedRowCount === undefined ? order.map((term) => `${term} DESC`) : order;
   const rank = `row_number() OVER (${bases ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrder.join(', ')})`;
-  const offset = exportedRows ?? 0;
+  const offset = exportedRowCount ?? 0;
   return context.session.query(
     `SELECT * FROM (SELECT q.*, ${rank} AS "place" FROM (${select}) q) p
       WHERE p."place" > ${bind(offset)} AND p."place" <= ${bind(offset + last)} ORDER BY ${order.join(', ')}`,
@@ -173,10 +173,10 @@ export async function loadSeriesOfExerciseBase(
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Row[]> {
-  const exportedRows = isInsideList(info.path) ? undefined : context.exportedRowCount;
+  const exportedRowCount = isInsideList(info.path) ? undefined : context.exportedRowCount;
   const load = async (bases: readonly unknown[]) => {
     const rowsByBase = new Map<unknown, Row[]>(bases.map((id) => [id, []]));
-    for (const row of await readSeries(buildStatement, args, context, exportedRows, bases as number[]))
+    for (const row of await readSeries(buildStatement, args, context, exportedRowCount, bases as number[]))
       rowsByBase.get(row.exerciseBaseId)!.push(row);
     return bases.map((id) => rowsByBase.get(id)!);
   };

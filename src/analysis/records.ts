@@ -90,11 +90,11 @@ function recordCandidateCtes(
   extraConditions: readonly SqlCondition[],
 ): string {
   const validSets = `SELECT * FROM (${workoutLogsSql(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
-  const candidatesOf = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
+  const recordCandidatesSql = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
     `SELECT '${kind}' AS "kind", l."base", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
   return `${workoutLogCtes(validSets)},
-    c AS (${candidatesOf(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${candidatesOf(RecordKind.ONE_REP_MAX, oneRepMaxSql(formula, 'l'))}
-    UNION ALL ${candidatesOf(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
+    c AS (${recordCandidatesSql(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${recordCandidatesSql(RecordKind.ONE_REP_MAX, oneRepMaxSql(formula, 'l'))}
+    UNION ALL ${recordCandidatesSql(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
     UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
 }
 

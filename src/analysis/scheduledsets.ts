@@ -41,16 +41,16 @@ export const stepCoversWeekSql = (number: string, isLoop: string): string =>
  */
 export function plannedTrainingCtes(context: Context, bind: ParameterBinder): string {
   const todaySql = `${bind(todayIn(context.services.timeZone))}::date`;
-  const ownTable = (entity: Entity) => viewersRowsSql(entity, context, bind);
+  const viewersTableSql = (entity: Entity) => viewersRowsSql(entity, context, bind);
   return `${scheduleCtes(context, bind)},
     n AS (SELECT s."start_date", s."is_loop", generate_series(greatest(0, (${todaySql} - s."start_date") / ${DAYS_PER_WEEK} - ${MAX_WEEKS - 1}), (${todaySql} - s."start_date") / ${DAYS_PER_WEEK}) AS "number"
       FROM s WHERE s."start_date" <= ${todaySql}),
     w AS (SELECT n."start_date" + n."number" * ${DAYS_PER_WEEK} AS "start", e."workout_id" FROM n JOIN e
       ON ${stepCoversWeekSql('n."number"', 'n."is_loop"')}),
-    d AS MATERIALIZED (SELECT t."workout_id", t."id" AS "training_day_id", k."day_of_week_id" FROM ${ownTable(TrainingDay)} t JOIN "training_day_weekday" k ON k."training_day_id" = t."id"
+    d AS MATERIALIZED (SELECT t."workout_id", t."id" AS "training_day_id", k."day_of_week_id" FROM ${viewersTableSql(TrainingDay)} t JOIN "training_day_weekday" k ON k."training_day_id" = t."id"
       WHERE t."workout_id" IN (SELECT w."workout_id" FROM w)),
     g AS (SELECT x."set_id", x."exercise_id", avg(${repetitionsSql('x')}) AS "reps", min(CASE count(*) WHEN 1 THEN min(y."sets") ELSE count(*) END) OVER (PARTITION BY x."set_id") AS "rounds"
-      FROM ${ownTable(PlannedSet)} x JOIN ${ownTable(SetGroup)} y ON y."id" = x."set_id" GROUP BY 1, 2),
+      FROM ${viewersTableSql(PlannedSet)} x JOIN ${viewersTableSql(SetGroup)} y ON y."id" = x."set_id" GROUP BY 1, 2),
     p AS MATERIALIZED (SELECT d."workout_id", g."exercise_id", sum(g."rounds")::int AS "sets", sum(g."rounds" * g."reps") AS "reps", sum(g."rounds") FILTER (WHERE g."reps" IS NOT NULL) AS "counted_sets"
-      FROM d JOIN ${ownTable(SetGroup)} y ON y."training_day_id" = d."training_day_id" JOIN g ON g."set_id" = y."id" GROUP BY 1, 2)`;
+      FROM d JOIN ${viewersTableSql(SetGroup)} y ON y."training_day_id" = d."training_day_id" JOIN g ON g."set_id" = y."id" GROUP BY 1, 2)`;
 }

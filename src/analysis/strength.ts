@@ -8,7 +8,7 @@ import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { GENDER_CHOICES, UserProfile } from '../resources/userprofile';
-import { workoutLogsSql, WhereWorkoutLogsField, workoutLogsWithBaseSql, type WhereInput } from './workoutlogs';
+import { workoutLogsSql, WhereWorkoutLogsField, workoutLogsWithExerciseBaseSql, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_CROSS_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_FIELD_EXTENSIONS } from './queries';
@@ -52,7 +52,7 @@ export class Strength {
     string | null;
 }
 
-const dotsSql = (gender: string): string => {
+const dotsScoreSql = (gender: string): string => {
   const formulas = DOTS_COEFFICIENTS.map(({ gender: formulaGender, maxBodyWeightKg, factors }) => {
     const weight = `greatest(${MIN_BODY_WEIGHT_KG}, least(${maxBodyWeightKg}, s."body"))`;
     return `WHEN '${formulaGender}' THEN ${factors.reduce((sum, factor) => `(${sum}) * ${weight} + ${factor}`)}`;
@@ -78,10 +78,10 @@ export class StrengthResolver {
     const { where, estimated, formula, unit } = args;
     const { bind, values } = createParameterBinder();
     const [row] = await context.session.query(
-      `SELECT ${roundInUnitSql(unit, 's."total"')} AS "total", s."date", ${roundInUnitSql(unit, 's."body"')} AS "bodyWeight", round(${dotsSql(genderSql(args, context, bind))}, 2) AS "dots"
+      `SELECT ${roundInUnitSql(unit, 's."total"')} AS "total", s."date", ${roundInUnitSql(unit, 's."body"')} AS "bodyWeight", round(${dotsScoreSql(genderSql(args, context, bind))}, 2) AS "dots"
         FROM (SELECT b.*, ${bodyMassSql('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
           FROM (SELECT DISTINCT ON (l."base") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxSql(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
-            FROM (${workoutLogsWithBaseSql(workoutLogsSql(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
+            FROM (${workoutLogsWithExerciseBaseSql(workoutLogsSql(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
       values,
     );
     return row ?? null;

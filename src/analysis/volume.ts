@@ -5,7 +5,7 @@ import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import type { ParameterBinder, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadReferencedRow } from '../core/read/loaders';
@@ -32,7 +32,7 @@ const FRACTIONAL_SETS_DESCRIPTION =
 class MuscleVolumeArgs extends SeriesArgs {
   @WhereWorkoutLogsField('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => MASS_UNIT_CHOICES.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
@@ -91,13 +91,13 @@ export class MuscleVolumeResolver {
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     // Secondary muscles count half. The sums are halved rather than the rows, because thousands of decimal multiplications would be slow.
-    const fractionalSum = (column: string) =>
+    const fractionalSumSql = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(
       (bind, inDateRange) => ({
         select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRange)})
-          SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSum('hard')}) AS "hardSets", trim_scale(${fractionalSum('sets')}) AS "sets",
-          ${roundInUnitSql(args.unit, fractionalSum('tonnage'))} AS "tonnage"
+          SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSumSql('hard')}) AS "hardSets", trim_scale(${fractionalSumSql('sets')}) AS "sets",
+          ${roundInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
           FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES_SQL}) m USING ("exercise_id") GROUP BY 1, 2`,
         order: ['"start"', '"muscleId"'],
       }),

@@ -4,7 +4,7 @@ import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
 import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
@@ -15,7 +15,7 @@ const DAYS_PER_WEEK = 7;
 
 @ArgsType()
 class WeekArgs extends SeriesArgs {
-  @Field(() => WEEKDAY.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
+  @Field(() => WEEKDAY_ENUM.type, FIRST_DAY_OF_WEEK_OPTIONS) declare firstDay: number;
   @Field(() => Int, {
     defaultValue: 1,
     description: 'Training days per week required to continue the streak, from 1 to 7.',

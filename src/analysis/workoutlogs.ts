@@ -41,12 +41,12 @@ export function workoutLogsSql(
 }
 
 /** Returns a SELECT that adds the column `base` to logs: the id of the exercise base, which all translations of an exercise share. */
-export const workoutLogsWithBaseSql = (logs: string): string =>
+export const workoutLogsWithExerciseBaseSql = (logs: string): string =>
   `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logs}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
 
 export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation that was logged last.';
 
 /** Returns CTEs: `l`, the logs with their `base`; `x` (`base`, `exercise_id`), the most recently logged exercise of each base. */
 export const workoutLogCtes = (logs: string): string =>
-  `l AS MATERIALIZED (${workoutLogsWithBaseSql(logs)}),
+  `l AS MATERIALIZED (${workoutLogsWithExerciseBaseSql(logs)}),
     x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base", l."date" DESC, l."id" DESC)`;

@@ -122,7 +122,7 @@ export async function replacePassword(
  * Locks an account until the end of the current transaction. Concurrent sign-ins and changes of the password wait; credentials that are checked
  * afterwards stay valid until then.
  */
-export const lockAccount = (userId: number, session: DatabaseSession): Promise<unknown> =>
+export const lockAccountRow = (userId: number, session: DatabaseSession): Promise<unknown> =>
   session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
 
 /**
@@ -149,7 +149,7 @@ export async function replaceApiKey(
 }
 
 /** Returns the API key of the user with this name and password. It stays the same until it is replaced or the password changes. */
-export async function signInForApiKey(
+export async function getApiKeyByPassword(
   username: string,
   password: string,
   session: DatabaseSession,
@@ -251,14 +251,14 @@ export async function createUser(
 }
 
 /** Changes an account on behalf of an operator, who needs neither the password nor a session of the user. */
-const changeUser = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: DatabaseSession): Promise<unknown> =>
+const updateAccount = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: DatabaseSession): Promise<unknown> =>
   session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.sequelizeOptions }));
 
 export async function setPassword(userId: number, password: string, session: DatabaseSession): Promise<void> {
   checkPasswordPolicy(password);
-  await changeUser(userId, { password: await hashPassword(password) }, session);
+  await updateAccount(userId, { password: await hashPassword(password) }, session);
 }
 
 export async function setUserActive(userId: number, active: boolean, session: DatabaseSession): Promise<void> {
-  await changeUser(userId, { isActive: active }, session);
+  await updateAccount(userId, { isActive: active }, session);
 }

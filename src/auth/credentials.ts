@@ -10,7 +10,7 @@ export class ViewerCredentials implements CredentialManager {
   constructor(
     private readonly userId: number,
     /** Locks the account and throws if the credentials of the request have been revoked. */
-    private readonly lockCredentials: () => Promise<void>,
+    private readonly lockAndCheckCredentials: () => Promise<void>,
     private readonly address: string,
     private readonly session: DatabaseSession,
     private readonly tokens: AccessTokens,
@@ -18,7 +18,7 @@ export class ViewerCredentials implements CredentialManager {
 
   createAccessToken(input: NewAccessToken): Promise<{ id: number; token: string }> {
     return this.session.inTransaction(async () => {
-      await this.lockCredentials();
+      await this.lockAndCheckCredentials();
       const newToken = await this.tokens.create(this.userId, input, this.session);
       const scopes = input.scopes.map((scope) => scopeName(scope as Scope)).join(', ');
       await this.logEvent('ACCESS_TOKEN_CREATED', `${input.name.trim()} (${scopes})`);

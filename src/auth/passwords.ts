@@ -48,14 +48,14 @@ export const verifyPassword = (
   password: string,
   iterations = 0,
   caller?: string,
-): Promise<PasswordVerification> => runWithinLimit(() => comparePasswordWithHash(storedHash, password, iterations), caller);
+): Promise<PasswordVerification> => runWithinPasswordLimit(() => comparePasswordWithHash(storedHash, password, iterations), caller);
 
 /** Hashes a password for a request, within the concurrency limit. Throws OVERLOADED like `verifyPassword`. */
 export const hashPasswordWithinLimit = (password: string, caller?: string): Promise<string> =>
-  runWithinLimit(() => hashPassword(password), caller);
+  runWithinPasswordLimit(() => hashPassword(password), caller);
 
 /** Runs `work` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the wait is too long. */
-async function runWithinLimit<T>(work: () => Promise<T>, caller?: string): Promise<T> {
+async function runWithinPasswordLimit<T>(work: () => Promise<T>, caller?: string): Promise<T> {
   try {
     return await passwordLimiter.run(caller, work);
   } catch (error) {

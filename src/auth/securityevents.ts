@@ -9,7 +9,7 @@ import type { Row } from '../database/rows';
 import type { DatabaseSession } from '../database/session';
 import type { EventKind } from './eventkinds';
 
-export interface NewEvent {
+export interface NewSecurityEvent {
   kind: EventKind;
   /** Id of the account; absent if the event belongs to no existing account. */
   userId?: number;
@@ -20,7 +20,7 @@ export interface NewEvent {
   detail?: string;
 }
 
-export type SecurityEventSource = Pick<NewEvent, 'address' | 'operator'>;
+export type SecurityEventSource = Pick<NewSecurityEvent, 'address' | 'operator'>;
 
 const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
 /** Kinds of events that are always logged: beyond the hourly limit, their action is rejected instead of running without an event. */
@@ -43,7 +43,10 @@ const INSERT_USER_EVENT_SQL = `${INSERT_INTO_EVENTS_SQL} SELECT $1, $2::int, $3:
 const INSERT_OPERATOR_EVENT_SQL = `${INSERT_INTO_EVENTS_SQL} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
 /** Logs an event. Beyond the hourly limit, throws TOO_MANY_REQUESTS for kinds that are always logged, and drops events of other kinds. */
-export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, session: DatabaseSession): Promise<void> {
+export async function logSecurityEvent(
+  { kind, userId, address, operator, detail }: NewSecurityEvent,
+  session: DatabaseSession,
+): Promise<void> {
   const statement =
     operator !== undefined ? INSERT_OPERATOR_EVENT_SQL : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE_SQL : INSERT_USER_EVENT_SQL;
   const insertedRows = await session.query(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);

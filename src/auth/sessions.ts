@@ -34,7 +34,7 @@ const SELECT_VIEWER_SQL = `SELECT u."id", u."username", u."is_superuser" AS "isS
 const INSERT_SESSION_SQL = `WITH expired AS (DELETE FROM "session" WHERE "expires" < now())
   INSERT INTO "session" ("digest", "user_id", "expires") VALUES ($1, $2, now() + make_interval(secs => $3))`;
 
-export class Sessions {
+export class BrowserSessions {
   constructor(private readonly vault: TokenVault) {}
 
   /** Creates a session and returns its id, which only the browser keeps. */

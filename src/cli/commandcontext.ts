@@ -1,7 +1,7 @@
 /** Shared setup and output of commands: opens and closes the database, writes the audit log, shows progress. */
 import { userInfo } from 'node:os';
 import { checkSecretKey, recordKeyFingerprint } from '../auth/keyfingerprint';
-import { logSecurityEvent, type NewEvent } from '../auth/securityevents';
+import { logSecurityEvent, type NewSecurityEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { ConfigError, readConfig, type Config } from '../platform/config';
 import { LISTENER_NAME_PREFIX, listenerApplicationName, NotificationListener } from '../core/changes/listener';
@@ -32,7 +32,7 @@ function operatorName(): string {
   }
 }
 
-export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: DatabaseSession): Promise<void> =>
+export const recordOperatorEvent = (event: Pick<NewSecurityEvent, 'kind' | 'userId' | 'detail'>, session: DatabaseSession): Promise<void> =>
   logSecurityEvent({ ...event, operator: operatorName() }, session);
 
 /** Error message if the embedded PostgreSQL stopped during a command: it was killed, or stopped by the server that had started it. */

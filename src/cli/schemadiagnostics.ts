@@ -8,22 +8,22 @@ import type { DiagnosticReport } from './diagnosticreport';
 export async function examineSchema(database: Database, report: DiagnosticReport): Promise<boolean> {
   const isPresent = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
   const newer = isPresent ? await requireSupportedSchema(database.pool) : [];
-  const isCurrent = (await schemaState(database)) === 'current';
-  const isComplete = isCurrent && !newer.length ? await reportSchemaDifferences(database, report) : undefined;
-  const maintenance = isCurrent ? undefined : await findPendingMaintenanceMigration(database);
-  if (maintenance !== undefined)
+  const isSchemaCurrent = (await schemaState(database)) === 'current';
+  const isSchemaComplete = isSchemaCurrent && !newer.length ? await reportSchemaDifferences(database, report) : undefined;
+  const maintenanceMigration = isSchemaCurrent ? undefined : await findPendingMaintenanceMigration(database);
+  if (maintenanceMigration !== undefined)
     report.warn(
       'Schema',
-      `older than this version; the migration ${maintenance} needs a maintenance window, so this version does not start`,
+      `older than this version; the migration ${maintenanceMigration} needs a maintenance window, so this version does not start`,
       'stop all servers, take a backup and run fitgraph migrate --maintenance',
     );
-  else if (!isCurrent) report.ok('Schema', 'older than this version; the next start migrates it');
+  else if (!isSchemaCurrent) report.ok('Schema', 'older than this version; the next start migrates it');
   else if (newer.length) report.ok('Schema', `of a newer version that this one supports (${newer[0]}); its objects are not compared`);
   const { rows } = await database.pool.query(
     `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
   );
   if (rows.length) report.fail('Extensions', `${rows.map(({ name }) => name).join(', ')} missing`, "install PostgreSQL's contrib package");
-  return isComplete ?? true;
+  return isSchemaComplete ?? true;
 }
 
 async function reportSchemaDifferences({ pool }: Database, report: DiagnosticReport): Promise<boolean> {

@@ -18,25 +18,25 @@ export function formatPythonFloat(value: number): string {
 }
 
 /** Prefix of strings that stand for floats. No text from the database starts with a lone surrogate, because UTF-8 cannot encode it. */
-const FLOAT_MARK = '\udfff';
-const MARKED_FLOAT_PATTERN = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
+const FLOAT_PREFIX = '\udfff';
+const PREFIXED_FLOAT_PATTERN = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
-/** Encodes a float as a marked string, which `decodeMarkedFloats` and `toDjangoJson` convert to a number. */
-export const encodeMarkedFloat = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
+/** Encodes a float as a prefixed string, which `decodePrefixedFloats` and `toDjangoJson` convert to a number. */
+export const encodePrefixedFloat = (value: number): string => FLOAT_PREFIX + formatPythonFloat(value);
 
-/** Converts the marked floats of a body to numbers, for HTML pages. */
-export function decodeMarkedFloats(body: unknown): unknown {
-  if (typeof body === 'string') return body.startsWith(FLOAT_MARK) ? Number(body.slice(FLOAT_MARK.length)) : body;
-  if (Array.isArray(body)) return body.map(decodeMarkedFloats);
+/** Converts the prefixed floats of a body to numbers, for HTML pages. */
+export function decodePrefixedFloats(body: unknown): unknown {
+  if (typeof body === 'string') return body.startsWith(FLOAT_PREFIX) ? Number(body.slice(FLOAT_PREFIX.length)) : body;
+  if (Array.isArray(body)) return body.map(decodePrefixedFloats);
   if (body === null || typeof body !== 'object') return body;
-  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, decodeMarkedFloats(value)]));
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, decodePrefixedFloats(value)]));
 }
 
 const LINE_SEPARATORS_PATTERN = /[\u2028\u2029]/g;
 
-/** Converts serialized JSON to the output of Django REST framework: marked floats become numbers, and U+2028 and U+2029 are escaped. */
+/** Converts serialized JSON to the output of Django REST framework: prefixed floats become numbers, and U+2028 and U+2029 are escaped. */
 export function toDjangoJson(json: string): string {
-  const text = json.includes('"\\udfff') ? json.replace(MARKED_FLOAT_PATTERN, '$1') : json;
+  const text = json.includes('"\\udfff') ? json.replace(PREFIXED_FLOAT_PATTERN, '$1') : json;
   return !text.includes('\u2028') && !text.includes('\u2029')
     ? text
     : text.replace(LINE_SEPARATORS_PATTERN, (separator) => `\\u${separator.charCodeAt(0).toString(16)}`);

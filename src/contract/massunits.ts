@@ -2,11 +2,11 @@
 
 export const KILOGRAMS_NOTE = 'in kilograms';
 /**
- * Marks masses whose unit is the value of an argument of type MASS_UNIT_TYPE: an argument of the field itself, or of its nearest ancestor that has
- * one.
+ * Marks masses whose unit is the value of an argument of type MASS_UNIT_TYPE_NAME: an argument of the field itself, or of its nearest ancestor
+ * that has one.
  */
 export const UNIT_ARGUMENT_NOTE = 'in the unit asked for';
-export const MASS_UNIT_TYPE = 'MassUnit';
+export const MASS_UNIT_TYPE_NAME = 'MassUnit';
 
 /** Kilograms per pound, exact by the international yard and pound agreement of 1959. */
 export const KILOGRAMS_PER_POUND = '0.45359237';

@@ -13,7 +13,7 @@ import type { DerivedValueCache } from './cache/derivedvalues';
 import type { NameIndexes } from './cache/nameindex';
 import type { CatalogueCache } from './cache/cataloguecache';
 import type { Scope } from './access/scopes';
-import type { Api, InterfacePolicies } from './model/policies';
+import type { Api, ApiPolicies } from './model/policies';
 
 export interface Viewer {
   id: number;
@@ -134,7 +134,7 @@ export interface Context {
   viewer: Viewer | null;
   /** The API of the request, GraphQL or REST, for field names in messages and for metrics. `policies` contains the differences in behaviour. */
   readonly api: Api;
-  readonly policies: Readonly<InterfacePolicies>;
+  readonly policies: Readonly<ApiPolicies>;
   readonly session: DatabaseSession;
   readonly loaders: Loaders;
   readonly account: AccountActions;

@@ -17,7 +17,7 @@ import type { ReadResources } from './statement';
 import { SessionUsers } from './sessionuser';
 
 /** Maximum concurrent statements of the server itself. */
-const SERVER_WORK_SLOTS = 2;
+const MAX_SERVER_STATEMENTS = 2;
 
 /** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */
 const WRITE_WAIT_FACTOR = 4;
@@ -60,11 +60,11 @@ export class Database {
     const { poolerMode, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const precedingStatement = (timeout: number) =>
       poolerMode === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined;
-    const shared = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
-    const userReads = { ...shared, pool: pools.users, sessionUsers };
+    const sharedResources = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
+    const userReads = { ...sharedResources, pool: pools.users, sessionUsers };
     const { replica } = this;
     const anonymousReads = {
-      ...shared,
+      ...sharedResources,
       pool: pools.anonymous,
       replica,
       sessionUsers,
@@ -75,7 +75,7 @@ export class Database {
       users: { ...userReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queue }) },
       // The queue is unlimited: statements for subscription events may wait, and the limit on the number of subscriptions bounds how many there are.
       live: { ...userReads, limiter: new ConcurrencyLimiter(limiterOptionsFor(live)) },
-      own: { ...shared, pool: pools.own, limiter: new ConcurrencyLimiter(limiterOptionsFor(SERVER_WORK_SLOTS)) },
+      own: { ...sharedResources, pool: pools.own, limiter: new ConcurrencyLimiter(limiterOptionsFor(MAX_SERVER_STATEMENTS)) },
     };
   }
 
@@ -117,7 +117,7 @@ export class Database {
 
   /** Runs maintenance work that takes long, on a connection without timeouts. */
   async withoutTimeouts<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.pools.sessionWork.connect();
+    const client = await this.pools.directPool.connect();
     let failure: Error | undefined;
     try {
       await client.query(TIMEOUT_SETTINGS.map((name) => `SET ${name} = 0`).join(';'));

@@ -11,14 +11,14 @@ const LOCK_CONFLICT_CODES = ['55P03', '40P01'];
 
 const isLockConflict = (error: unknown) => error instanceof DatabaseError && LOCK_CONFLICT_CODES.includes(error.code ?? '');
 
-/** Repeats `work` after lock conflicts. A failed attempt must roll back its changes. Calls `onConflict` before each repetition. */
-export async function retryLockConflicts<T>(work: () => Promise<T>, onConflict: () => void): Promise<T> {
+/** Repeats `work` after lock conflicts. A failed attempt must roll back its changes. Calls `onLockConflict` before each repetition. */
+export async function retryLockConflicts<T>(work: () => Promise<T>, onLockConflict: () => void): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
     try {
       return await work();
     } catch (error) {
       if (!isLockConflict(error) || attempts === TABLE_LOCK_ATTEMPTS) throw error;
-      onConflict();
+      onLockConflict();
     }
     await sleep(TABLE_LOCK_PAUSE_MS);
   }

@@ -46,11 +46,11 @@ export const CREATE_MIGRATION_TABLE_SQL =
   'CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now(), "version" text, "oldest_version" text)';
 
 /** Columns of the migration table that earlier versions did not create. */
-const COLUMNS_ADDED_LATER = ['version', 'oldest_version'];
+const ADDED_MIGRATION_COLUMNS = ['version', 'oldest_version'];
 
 async function addMissingColumns(client: PoolClient): Promise<void> {
   const { rows } = await client.query(`SELECT attname::text AS "name" FROM pg_attribute WHERE attrelid = 'migration'::regclass`);
-  for (const column of COLUMNS_ADDED_LATER)
+  for (const column of ADDED_MIGRATION_COLUMNS)
     if (!rows.some(({ name }) => name === column))
       await retryLockConflicts(
         () => client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ALTER TABLE "migration" ADD COLUMN "${column}" text`),
@@ -121,8 +121,8 @@ export interface MigrateUpOptions {
 }
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
-function rejectMaintenanceMigrations(pending: readonly string[], applied: ReadonlySet<string>): void {
-  const name = applied.size > 0 && findMigrationWithMaintenanceWindow(pending);
+function rejectMaintenanceMigrations(pendingMigrations: readonly string[], applied: ReadonlySet<string>): void {
+  const name = applied.size > 0 && findMigrationWithMaintenanceWindow(pendingMigrations);
   if (name)
     throw new ConfigError(
       `The migration ${name} needs a maintenance window (${loadMigration(name).maintenance}): stop all servers, ` +
@@ -140,12 +140,12 @@ export const migrateUp = (
     async (client) => {
       await recordReplacements(client);
       const applied = new Set(await readAppliedMigrationNames(client));
-      const pending = migrationNames().filter((name) => !applied.has(name));
-      if (!isMaintenanceWindow) rejectMaintenanceMigrations(pending, applied);
-      for (const name of pending) await runMigration(client, name, 'up', report);
+      const pendingMigrations = migrationNames().filter((name) => !applied.has(name));
+      if (!isMaintenanceWindow) rejectMaintenanceMigrations(pendingMigrations, applied);
+      for (const name of pendingMigrations) await runMigration(client, name, 'up', report);
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignRowSecurityPolicies(client) : prepareViewerRole(client));
-      return pending;
+      return pendingMigrations;
     },
     report,
   );

@@ -7,7 +7,7 @@ export type Direction = 'up' | 'down';
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
 export type OnlineMigration = (change: OnlineSchemaChange) => Promise<void>;
 
-interface Declarations {
+interface MigrationOptions {
   /** Oldest version of Fitgraph whose servers can use the migrated database. Absent: no older version can. */
   oldestVersion?: string;
   /** Why no server may run during the migration; such a migration is not applied at start. */
@@ -15,7 +15,7 @@ interface Declarations {
 }
 
 /** A migration file. With `transactional: false` its steps do not run in one transaction, and an interrupted migration starts again. */
-export type MigrationModule = Declarations &
+export type MigrationModule = MigrationOptions &
   (({ transactional?: true } & Record<Direction, Migration>) | ({ transactional: false } & Record<Direction, OnlineMigration>));
 
 const MIGRATIONS_FOLDER = join(__dirname, 'migrations');

@@ -25,15 +25,15 @@ const PAUSE_SHARE = 0.5;
 const backfillSettingSql = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
 export class OnlineSchemaChange {
-  /** `onConflict` is called for each lock conflict. Without it, all steps run in the caller's transaction, which must have locked all tables. */
+  /** `onLockConflict` is called for each lock conflict. Without it, all steps run in the caller's transaction, which must have locked all tables. */
   constructor(
     private readonly client: ClientBase,
-    private readonly onConflict?: () => void,
+    private readonly onLockConflict?: () => void,
   ) {}
 
   /** Runs statements in one short transaction and returns the rows of the last statement. Repeats the transaction if it does not get its locks in time. */
   async run(sql: string): Promise<Row[]> {
-    const text = this.onConflict ? `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${sql}` : sql;
+    const text = this.onLockConflict ? `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${sql}` : sql;
     const results = await this.retry(() => this.client.query(text) as Promise<QueryResult | QueryResult[]>);
     return [results].flat().at(-1)!.rows as Row[];
   }
@@ -44,7 +44,7 @@ export class OnlineSchemaChange {
    */
   async alterTable(table: string, action: string): Promise<void> {
     const statement = `ALTER TABLE "${table}" ${action}`;
-    if (!this.onConflict) return void (await this.run(statement));
+    if (!this.onLockConflict) return void (await this.run(statement));
     const first = `SET LOCAL lock_timeout = ${AUTOVACUUM_LOCK_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
     await this.retry(() => this.client.query(`${first}; SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${statement}`));
   }
@@ -57,7 +57,7 @@ export class OnlineSchemaChange {
   /** Creates an index. `target`: table and columns, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
   async createIndex(name: string, target: string, { unique = false } = {}): Promise<void> {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
-    if (!this.onConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${target}`));
+    if (!this.onLockConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${target}`));
     await this.retry(async () => {
       // Drops the invalid index that an interrupted attempt has left.
       await this.dropInvalidIndex(name);
@@ -72,7 +72,7 @@ export class OnlineSchemaChange {
   }
 
   async dropIndex(name: string): Promise<void> {
-    await this.retry(() => this.client.query(`DROP INDEX ${this.onConflict ? 'CONCURRENTLY ' : ''}IF EXISTS "${name}"`));
+    await this.retry(() => this.client.query(`DROP INDEX ${this.onLockConflict ? 'CONCURRENTLY ' : ''}IF EXISTS "${name}"`));
   }
 
   /** Adds a CHECK constraint or a foreign key for new rows first and then validates it for all, which blocks neither reads nor writes. */
@@ -102,7 +102,8 @@ export class OnlineSchemaChange {
    */
   async updateRows(table: string, assignments: string, condition: string): Promise<void> {
     const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
-    if (!this.onConflict) return void (await this.run(`${backfillSettingSql('on')}; ${update(condition)}; ${backfillSettingSql('off')}`));
+    if (!this.onLockConflict)
+      return void (await this.run(`${backfillSettingSql('on')}; ${update(condition)}; ${backfillSettingSql('off')}`));
     const [{ last }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
     for (let pass = 0; last !== null; pass += 1) {
       const [{ first }] = (await this.run(
@@ -148,6 +149,6 @@ export class OnlineSchemaChange {
   }
 
   private retry<T>(work: () => Promise<T>): Promise<T> {
-    return this.onConflict ? retryLockConflicts(work, this.onConflict) : work();
+    return this.onLockConflict ? retryLockConflicts(work, this.onLockConflict) : work();
   }
 }

@@ -45,38 +45,38 @@ export const explainPoolerError = (error: Error): ConfigError | undefined =>
       )
     : undefined;
 
-type Connect = () => Promise<Client>;
+type ConnectFunction = () => Promise<Client>;
 
 /** Returns the pooling mode; undefined without a pooler. Throws a ConfigError for unsupported combinations. */
-export async function detectPoolerMode(connect: Connect, connectDirectly?: Connect): Promise<PoolerMode | undefined> {
+export async function detectPoolerMode(connect: ConnectFunction, connectDirectly?: ConnectFunction): Promise<PoolerMode | undefined> {
   const client = await connect();
-  const pooling = await observePoolerMode(client, connect);
-  if (pooling === 'transaction') {
+  const poolerMode = await observePoolerMode(client, connect);
+  if (poolerMode === 'transaction') {
     if (!connectDirectly) throw new ConfigError(TRANSACTION_POOLING_MESSAGE);
     if (!(await tracksPreparedStatements(client))) throw new ConfigError(NO_PREPARED_STATEMENTS_MESSAGE);
   }
-  if (!connectDirectly) return pooling;
-  const direct = await connectDirectly();
-  if ((await observePoolerMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(LISTEN_URL_OF_POOLER_MESSAGE);
-  if (!(await isSameDatabase(direct, client))) throw new ConfigError(DIFFERENT_DATABASES_MESSAGE);
-  return pooling;
+  if (!connectDirectly) return poolerMode;
+  const directClient = await connectDirectly();
+  if ((await observePoolerMode(directClient, connectDirectly)) === 'transaction') throw new ConfigError(LISTEN_URL_OF_POOLER_MESSAGE);
+  if (!(await isSameDatabase(directClient, client))) throw new ConfigError(DIFFERENT_DATABASES_MESSAGE);
+  return poolerMode;
 }
 
-async function observePoolerMode(client: Client, connect: Connect): Promise<PoolerMode | undefined> {
+async function observePoolerMode(client: Client, connect: ConnectFunction): Promise<PoolerMode | undefined> {
   let pid = await queryBackendPid(client);
   if (pid === announcedPidOf(client)) return undefined;
-  const other = await connect();
+  const otherClient = await connect();
   for (let attempt = 0; attempt < MAX_OBSERVATIONS; attempt += 1) {
-    await other.query('BEGIN').catch(() => {
+    await otherClient.query('BEGIN').catch(() => {
       throw new ConfigError(STATEMENT_POOLING_MESSAGE);
     });
-    const otherPid = await queryBackendPid(other).catch(() => {
+    const otherPid = await queryBackendPid(otherClient).catch(() => {
       throw new ConfigError(STATEMENT_POOLING_MESSAGE);
     });
     const previousPid = pid;
-    // With transaction pooling, the open transaction of `other` may occupy the backend of `client`, which then moves to a different one.
+    // With transaction pooling, the open transaction of `otherClient` may occupy the backend of `client`, which then moves to a different one.
     pid = await queryBackendPid(client);
-    await other.query('COMMIT');
+    await otherClient.query('COMMIT');
     if (otherPid === previousPid || pid !== previousPid) return 'transaction';
   }
   return 'session';
@@ -90,14 +90,14 @@ async function tracksPreparedStatements(client: Client): Promise<boolean> {
 }
 
 /** Whether both clients are connected to the same database: an advisory lock of one is visible to the other. */
-async function isSameDatabase(direct: Client, client: Client): Promise<boolean> {
+async function isSameDatabase(directClient: Client, client: Client): Promise<boolean> {
   const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
-  await direct.query('SELECT pg_advisory_lock($1, $2)', lock);
+  await directClient.query('SELECT pg_advisory_lock($1, $2)', lock);
   const { rowCount } = await client.query(
     `SELECT FROM pg_locks WHERE "locktype" = 'advisory' AND "classid" = $1 AND "objid" = $2
        AND "database" = (SELECT "oid" FROM pg_database WHERE "datname" = current_database())`,
     lock,
   );
-  await direct.query('SELECT pg_advisory_unlock($1, $2)', lock);
+  await directClient.query('SELECT pg_advisory_unlock($1, $2)', lock);
   return rowCount !== 0;
 }

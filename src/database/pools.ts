@@ -11,10 +11,10 @@ import type { SessionUsers } from './sessionuser';
 export const CONNECTION_TIMEOUT_MS = 3_000;
 
 /** Number of connections for the server's own work. Requests never use them. */
-const SERVER_WORK_CONNECTIONS = 4;
+const SERVER_POOL_SIZE = 4;
 
 /** Number of connections for work that needs a session, if DATABASE_LISTEN_URL is set to bypass a pooler. */
-const SESSION_WORK_CONNECTIONS = 4;
+const DIRECT_POOL_SIZE = 4;
 
 /** Returns the pool sizes that depend on `poolSize`. `live` connections for subscriptions are added to the pool of signed-in users. */
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
@@ -22,7 +22,7 @@ export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(
 /** Returns the maximum number of connections of a worker, including the one that listens for notifications. */
 export function maxConnectionsPerWorker(poolSize: number): number {
   const { writes, live } = poolSizes(poolSize);
-  return 2 * poolSize + live + writes + SERVER_WORK_CONNECTIONS + 1;
+  return 2 * poolSize + live + writes + SERVER_POOL_SIZE + 1;
 }
 
 /** Returns the SET statements for a new connection behind a pooler, which drops startup parameters; undefined without a pooler. */
@@ -36,8 +36,8 @@ export function buildSetStatementsBehindPooler(
 }
 
 /** Runs the first statements of a new connection. */
-export async function runConnectionSetupStatements(client: PoolClient, firstStatements: readonly (string | undefined)[]): Promise<void> {
-  const text = firstStatements.filter(Boolean).join('; ');
+export async function runConnectionSetupStatements(client: PoolClient, setupStatements: readonly (string | undefined)[]): Promise<void> {
+  const text = setupStatements.filter(Boolean).join('; ');
   if (text) await client.query(text);
 }
 
@@ -51,7 +51,7 @@ export class Pools {
   /** Connections for the transactions of all writes. */
   readonly writes: Pool;
   /** Connections for work that needs a session, such as advisory locks. They bypass a pooler. */
-  readonly sessionWork: Pool;
+  readonly directPool: Pool;
 
   constructor(
     private readonly options: ConnectionOptions,
@@ -60,12 +60,12 @@ export class Pools {
   ) {
     const { writes, live } = poolSizes(options.poolSize);
     const { directConnection, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
-    this.own = this.createPrimaryPool(SERVER_WORK_CONNECTIONS, statementTimeout);
+    this.own = this.createPrimaryPool(SERVER_POOL_SIZE, statementTimeout);
     this.users = this.createPrimaryPool(poolSize + live, statementTimeout, sessionUsers);
     this.anonymous = this.createPrimaryPool(poolSize, anonymousTimeout, sessionUsers);
     this.writes = this.createPrimaryPool(writes, statementTimeout, sessionUsers);
-    this.sessionWork = directConnection
-      ? this.createPool(directConnection, SESSION_WORK_CONNECTIONS, statementTimeout, () => [buildSetStatements(options, statementTimeout)])
+    this.directPool = directConnection
+      ? this.createPool(directConnection, DIRECT_POOL_SIZE, statementTimeout, () => [buildSetStatements(options, statementTimeout)])
       : this.own;
   }
 
@@ -77,15 +77,15 @@ export class Pools {
 
   private createPrimaryPool(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
-    const firstStatements = buildSetStatementsBehindPooler(options.poolerMode, options, timeout);
-    return this.createPool(options.connection, max, timeout, () => [firstStatements, sessionUsers?.firstStatement]);
+    const setupStatements = buildSetStatementsBehindPooler(options.poolerMode, options, timeout);
+    return this.createPool(options.connection, max, timeout, () => [setupStatements, sessionUsers?.firstStatement]);
   }
 
   private createPool(
     connection: PoolConfig,
     max: number,
     timeout: number,
-    firstStatements: () => readonly (string | undefined)[],
+    setupStatements: () => readonly (string | undefined)[],
     breaker = this.breaker,
   ): Pool {
     const pool = new Pool({
@@ -98,7 +98,7 @@ export class Pools {
       types: { getTypeParser },
       application_name: 'fitgraph',
       verify: (client: PoolClient, done: (error?: Error) => void) =>
-        void runConnectionSetupStatements(client, firstStatements()).then(() => done(), done),
+        void runConnectionSetupStatements(client, setupStatements()).then(() => done(), done),
     } as PoolConfig);
     // Errors of idle connections are ignored: the pool replaces them, and a request that cannot get a connection reports the failure.
     pool.on('error', () => undefined);
@@ -113,7 +113,7 @@ export class Pools {
   }
 
   async end(): Promise<void> {
-    const pools = new Set([this.own, this.users, this.anonymous, this.writes, this.sessionWork]);
+    const pools = new Set([this.own, this.users, this.anonymous, this.writes, this.directPool]);
     await Promise.all([...pools].map((pool) => pool.end()));
   }
 }

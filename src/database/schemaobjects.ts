@@ -128,7 +128,7 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
   for (const [name, { definition, defect }] of objects) {
     const intended = expectedObjects.get(name);
     if (intended === undefined) {
-      if (appliesToRequests(name, definition)) defects.push(`${name} applies to requests although no migration created it`);
+      if (isPolicyForRequests(name, definition)) defects.push(`${name} applies to requests although no migration created it`);
       else if (!/^(?:policy|extension) /.test(name)) unknownObjects.push(name);
       continue;
     }
@@ -143,7 +143,7 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
 }
 
 /** Whether an object is a policy that applies to the PostgreSQL role of requests: it could show users the rows of others, or hide their own. */
-const appliesToRequests = (name: string, definition: string): boolean =>
+const isPolicyForRequests = (name: string, definition: string): boolean =>
   name.startsWith('policy ') &&
   / TO (.*?)(?: USING | CHECK |$)/
     .exec(definition)![1]!

@@ -18,12 +18,12 @@ export class SessionUsers {
 
   constructor(
     /** Whether to set the session user for each transaction: behind a transaction pooler, each one may run in a different session. */
-    private readonly perTransaction: boolean,
+    private readonly isSetPerTransaction: boolean,
   ) {}
 
   /** First statement of a new connection for requests; undefined if none is needed. */
   get firstStatement(): string | undefined {
-    return this.role === undefined || this.perTransaction ? undefined : `SET ROLE ${escapeIdentifier(this.role)}`;
+    return this.role === undefined || this.isSetPerTransaction ? undefined : `SET ROLE ${escapeIdentifier(this.role)}`;
   }
 
   /**
@@ -36,7 +36,7 @@ export class SessionUsers {
     fixedStatement: PrecedingStatement | undefined,
   ): PrecedingStatement | undefined {
     if (this.role === undefined) return fixedStatement;
-    if (this.perTransaction) return this.addSessionUser(fixedStatement!, viewer);
+    if (this.isSetPerTransaction) return this.addSessionUser(fixedStatement!, viewer);
     if (viewer === undefined || this.userByClient.get(client) === viewer) return undefined;
     this.userByClient.set(client, viewer);
     return { text: SET_VIEWER_SQL, values: [viewer] };
@@ -62,7 +62,7 @@ export class SessionUsers {
   sqlAfterBegin(viewer: string | undefined): string {
     if (this.role === undefined) return '';
     const isServer = viewer === undefined;
-    if (!this.perTransaction) return isServer ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${viewer}'`;
+    if (!this.isSetPerTransaction) return isServer ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${viewer}'`;
     return isServer ? '' : `; SET LOCAL ROLE ${escapeIdentifier(this.role)}; SET LOCAL fitgraph.viewer = '${viewer}'`;
   }
 }

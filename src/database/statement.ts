@@ -86,7 +86,7 @@ export class Statement {
   isFromReplica = false;
 
   constructor(
-    private readonly reads: ReadResources,
+    private readonly readResources: ReadResources,
     private readonly request: StatementContext,
     private readonly text: string,
     private readonly values: StatementParameters,
@@ -97,7 +97,7 @@ export class Statement {
   /** Runs the statement and returns its rows. Call this once. `mayBeStale`: whether the rows may come from the replica. */
   async fetchRows(mayBeStale: boolean): Promise<Row[]> {
     const { request } = this;
-    const { limiter, replica } = this.reads;
+    const { limiter, replica } = this.readResources;
     const { caller } = request;
     const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.queuedWork = queued));
     // Marks the request as started before waiting, so that its other statements in the same event-loop turn have priority as well.
@@ -131,7 +131,7 @@ export class Statement {
   }
 
   private async queryPrimary(isRetry = false): Promise<Row[]> {
-    const { pool, breaker, sessionUsers, precedingStatement } = this.reads;
+    const { pool, breaker, sessionUsers, precedingStatement } = this.readResources;
     if (breaker.unavailableError) throw breaker.unavailableError;
     const client = await pool.connect().catch((error) => {
       throw new DatabaseUnavailable(error);
@@ -150,7 +150,7 @@ export class Statement {
     fixedStatement: PrecedingStatement | undefined,
   ): Promise<Row[]> {
     const { text, values } = this;
-    const { preparedStatements } = this.reads;
+    const { preparedStatements } = this.readResources;
     let broken: DatabaseUnavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
@@ -191,6 +191,6 @@ export class Statement {
     if (this.stopReason) return;
     this.stopReason = reason;
     if (this.client) this.cancellation = cancelStatement(this.client);
-    else if (this.queuedWork) this.reads.limiter.cancel(this.queuedWork, reason);
+    else if (this.queuedWork) this.readResources.limiter.cancel(this.queuedWork, reason);
   }
 }

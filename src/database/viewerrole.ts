@@ -18,7 +18,7 @@ const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 /** PostgreSQL error code insufficient_privilege (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const INSUFFICIENT_PRIVILEGE = '42501';
 /** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
-const RETRIED_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
+const RETRYABLE_ERROR_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
 const MAX_ATTEMPTS = 20;
 const RETRY_PAUSE_MS = 25;
 const LOCK_TIMEOUT_MS = 1_000;
@@ -83,7 +83,7 @@ async function retryRoleConflicts(work: () => Promise<unknown>): Promise<void> {
     try {
       return void (await work());
     } catch (error) {
-      if (!RETRIED_CODES.includes(String((error as DatabaseError).code)) || attempt === MAX_ATTEMPTS) throw error;
+      if (!RETRYABLE_ERROR_CODES.includes(String((error as DatabaseError).code)) || attempt === MAX_ATTEMPTS) throw error;
       await sleep(RETRY_PAUSE_MS);
     }
 }

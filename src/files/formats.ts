@@ -15,26 +15,30 @@ interface Format {
   hasSignature(bytes: Buffer): boolean;
 }
 
-const latin1 = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
+const readLatin1 = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
 
 export const IMAGE_FORMATS: Readonly<Record<FormatName, Format>> = {
   jpeg: {
     mediaType: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
-    hasSignature: (bytes) => latin1(bytes, 0, 3) === '\xff\xd8\xff',
+    hasSignature: (bytes) => readLatin1(bytes, 0, 3) === '\xff\xd8\xff',
   },
-  png: { mediaType: 'image/png', extensions: ['png', 'apng'], hasSignature: (bytes) => latin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
-  gif: { mediaType: 'image/gif', extensions: ['gif'], hasSignature: (bytes) => /^GIF8[79]a$/.test(latin1(bytes, 0, 6)) },
+  png: { mediaType: 'image/png', extensions: ['png', 'apng'], hasSignature: (bytes) => readLatin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
+  gif: { mediaType: 'image/gif', extensions: ['gif'], hasSignature: (bytes) => /^GIF8[79]a$/.test(readLatin1(bytes, 0, 6)) },
   webp: {
     mediaType: 'image/webp',
     extensions: ['webp'],
-    hasSignature: (bytes) => latin1(bytes, 0, 4) === 'RIFF' && latin1(bytes, 8, 4) === 'WEBP',
+    hasSignature: (bytes) => readLatin1(bytes, 0, 4) === 'RIFF' && readLatin1(bytes, 8, 4) === 'WEBP',
   },
-  tiff: { mediaType: 'image/tiff', extensions: ['tif', 'tiff'], hasSignature: (bytes) => ['II*\0', 'MM\0*'].includes(latin1(bytes, 0, 4)) },
+  tiff: {
+    mediaType: 'image/tiff',
+    extensions: ['tif', 'tiff'],
+    hasSignature: (bytes) => ['II*\0', 'MM\0*'].includes(readLatin1(bytes, 0, 4)),
+  },
   avif: {
     mediaType: 'image/avif',
     extensions: ['avif'],
-    hasSignature: (bytes) => latin1(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(latin1(bytes, 8, 4)),
+    hasSignature: (bytes) => readLatin1(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(readLatin1(bytes, 8, 4)),
   },
 };
 

@@ -25,7 +25,7 @@ import { storedName, validateImage, validateUploads } from './upload';
 
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
-const MAX_ATTEMPTS = 100;
+const MAX_PATH_ATTEMPTS = 100;
 const MAX_CACHED_THUMBNAILS = 10_000;
 
 const randomSuffix = () =>
@@ -77,8 +77,8 @@ export class Media {
     const name = storedName(file.filename);
     const plainPath = buildTruncatedPath(folder, name, '', max);
     // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
-    let suffix = plainPath === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    let suffix = plainPath === `${folder}/${name.root}${name.dottedExtension}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
+    for (let attempt = 0; attempt < MAX_PATH_ATTEMPTS; attempt += 1) {
       const path = buildTruncatedPath(folder, name, suffix, max);
       // Checks the path again after its reservation, because another file at this path may have been deleted in the meantime.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {

@@ -37,9 +37,9 @@ export function thumbnailPath(path: string, alias: string, png: boolean): string
 const THUMBNAIL_PATH_PATTERN = /^(.+)\.\d+x\d+_q\d+(?:_crop-smart)?\.(jpg|png)$/s;
 
 export function parseThumbnailPath(path: string): { image: string; alias: string; png: boolean } | undefined {
-  const [, image, ending] = THUMBNAIL_PATH_PATTERN.exec(path) ?? [];
+  const [, image, extension] = THUMBNAIL_PATH_PATTERN.exec(path) ?? [];
   if (image === undefined) return undefined;
-  const png = ending === 'png';
+  const png = extension === 'png';
   const alias = [...THUMBNAIL_SPECS.keys()].find((candidate) => thumbnailPath(image, candidate, png) === path);
   return alias === undefined ? undefined : { image, alias, png };
 }
@@ -67,9 +67,9 @@ const UNMATCHABLE_PATH = '\0';
  * Converts the operand of a condition on the URL of a file to a stored path, or to the beginning of one for `startsWith`. `contains`, `endsWith` and
  * `search` are compared with the path, so their operand is not changed.
  */
-export function convertUrlToStoredPath(text: string, operator: string, insensitive: boolean, baseUrl: string): string {
+export function convertUrlToStoredPath(text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string): string {
   if (['contains', 'endsWith', 'search'].includes(operator)) return text;
-  const fold = (url: string) => (insensitive ? url.toLowerCase() : url);
+  const fold = (url: string) => (isCaseInsensitive ? url.toLowerCase() : url);
   const folder = baseUrl + mediaUrl('');
   if (!fold(text).startsWith(fold(folder))) return operator === 'startsWith' && fold(folder).startsWith(fold(text)) ? '' : UNMATCHABLE_PATH;
   try {
@@ -87,8 +87,8 @@ export function clientFileName(filename: string): string {
   if (name === '.' || name === '..') return '';
   const characters = [...name];
   if (characters.length <= MAX_CLIENT_NAME_LENGTH) return name;
-  const ending = [...dottedExtensionOf(name)].slice(0, MAX_CLIENT_NAME_LENGTH);
-  return [...characters.slice(0, MAX_CLIENT_NAME_LENGTH - ending.length), ...ending].join('');
+  const dottedExtension = [...dottedExtensionOf(name)].slice(0, MAX_CLIENT_NAME_LENGTH);
+  return [...characters.slice(0, MAX_CLIENT_NAME_LENGTH - dottedExtension.length), ...dottedExtension].join('');
 }
 
 /** Returns the extension with its dot, `.png` for `a.png`; empty if the last dot is the first or the last character. */
@@ -103,10 +103,13 @@ export const extensionOf = (name: string): string => dottedExtensionOf(name).sli
 const sanitize = (text: string) => text.replaceAll(' ', '_').replace(/[^-\p{L}\p{N}_.]/gu, '');
 
 /** Returns the sanitized name of a file as its base name and its extension. It has only letters, digits, `_`, `-` and `.`, and does not start with a dot. */
-export function sanitizeFileName(filename: string): { root: string; ending: string } {
+export function sanitizeFileName(filename: string): { root: string; dottedExtension: string } {
   const name = clientFileName(filename).normalize('NFC').trim();
-  const ending = dottedExtensionOf(name);
-  return { root: sanitize(name.slice(0, name.length - ending.length)).replace(/^\.+/, '') || 'image', ending: sanitize(ending) };
+  const dottedExtension = dottedExtensionOf(name);
+  return {
+    root: sanitize(name.slice(0, name.length - dottedExtension.length)).replace(/^\.+/, '') || 'image',
+    dottedExtension: sanitize(dottedExtension),
+  };
 }
 
 /**
@@ -115,15 +118,15 @@ export function sanitizeFileName(filename: string): { root: string; ending: stri
  */
 const MAX_NAME_BYTES = 255 - Buffer.byteLength('.800x800_q90_crop-smart.jpg');
 
-/** Returns the path `folder/root<suffix><ending>` with at most `max` characters; truncates the root if necessary. */
+/** Returns the path `folder/root<suffix><dottedExtension>` with at most `max` characters; truncates the root if necessary. */
 export function buildTruncatedPath(
   folder: string,
-  { root, ending }: { root: string; ending: string },
+  { root, dottedExtension }: { root: string; dottedExtension: string },
   suffix: string,
   max: number,
 ): string {
   const characters = [...root];
-  const path = () => `${folder}/${characters.join('')}${suffix}${ending}`;
+  const path = () => `${folder}/${characters.join('')}${suffix}${dottedExtension}`;
   while (characters.length > 1 && ([...path()].length > max || Buffer.byteLength(path()) - Buffer.byteLength(folder) - 1 > MAX_NAME_BYTES))
     characters.pop();
   return path();

@@ -17,10 +17,10 @@ export function validateImage(file: UploadedFile): Promise<string[]> {
   return validation;
 }
 
-function filesIn(value: unknown): UploadedFile[] {
+function uploadedFilesIn(value: unknown): UploadedFile[] {
   if (value instanceof UploadedFile) return [value];
   if (value === null || typeof value !== 'object') return [];
-  return [...(value instanceof Map ? value.values() : Object.values(value))].flatMap(filesIn);
+  return [...(value instanceof Map ? value.values() : Object.values(value))].flatMap(uploadedFilesIn);
 }
 
 /**
@@ -29,7 +29,7 @@ function filesIn(value: unknown): UploadedFile[] {
  * limits the number of files, and a user occupies one image process at a time.
  */
 export async function validateUploads(body: unknown): Promise<void> {
-  const files = filesIn(body).filter(({ size, sender }) => size > 0 && sender !== undefined);
+  const files = uploadedFilesIn(body).filter(({ size, sender }) => size > 0 && sender !== undefined);
   await Promise.allSettled(files.map(validateImage));
 }
 
@@ -44,7 +44,7 @@ export const imageFieldOptions = (max: number) => ({
 /** Returns the sanitized name under which a validated image is stored. `a.avif` becomes `a.webp`, like its content. */
 export function storedName(filename: string): ReturnType<typeof sanitizeFileName> {
   const name = sanitizeFileName(filename);
-  return formatOfExtension(extensionOf(clientFileName(filename))) === 'avif' ? { ...name, ending: '.webp' } : name;
+  return formatOfExtension(extensionOf(clientFileName(filename))) === 'avif' ? { ...name, dottedExtension: '.webp' } : name;
 }
 
 function checkFile(file: unknown, max: number): string[] {

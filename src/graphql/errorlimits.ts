@@ -1,6 +1,6 @@
 /** Limits the number and length of errors in a GraphQL response. Removes "Did you mean" suggestions for clients that may not read the schema. */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { convertErrors, TOO_MANY_ERRORS_OPTIONS } from '../core/model/errors';
+import { convertAndLimitErrors, TOO_MANY_ERRORS_OPTIONS } from '../core/model/errors';
 
 const MAX_MESSAGE_CHARACTERS = 1000;
 
@@ -22,7 +22,7 @@ function shortenErrors<E extends GraphQLFormattedError>(
   // If the document exceeds limits, only these errors are returned.
   const limitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
   const relevantErrors = limitErrors.length ? limitErrors : errors;
-  return convertErrors(relevantErrors, (error) => copyError(shortenMessage(error.message, keepSuggestions), error), copyError);
+  return convertAndLimitErrors(relevantErrors, (error) => copyError(shortenMessage(error.message, keepSuggestions), error), copyError);
 }
 
 export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], keepSuggestions: boolean): GraphQLFormattedError[] =>

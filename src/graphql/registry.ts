@@ -48,12 +48,12 @@ export class ResourceRegistry {
     for (const resolver of this.resolvers) if (isDeferredResolver(resolver)) resolver.addMethods();
     registerRowTypes();
     const resolvers = [...this.resolvers, ...groupingResolvers()] as NonEmptyArray<new () => object>;
-    return completeSchema(buildSchemaSync({ resolvers, validate: false, skipCheck: true, pubSub: EMPTY_PUBSUB }));
+    return addSchemaProperties(buildSchemaSync({ resolvers, validate: false, skipCheck: true, pubSub: EMPTY_PUBSUB }));
   }
 }
 
 /** Adds schema properties that type-graphql cannot declare. */
-function completeSchema(schema: GraphQLSchema): GraphQLSchema {
+function addSchemaProperties(schema: GraphQLSchema): GraphQLSchema {
   // type-graphql's own type resolver returns a promise, which compiled operations do not await.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;
   for (const type of Object.values(schema.getTypeMap())) if (isInputObjectType(type) && type.extensions.oneOf) type.isOneOf = true;

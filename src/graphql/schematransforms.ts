@@ -26,7 +26,7 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from 'graphql';
-import { encodeMarkedFloat } from '../contract/floats';
+import { encodePrefixedFloat } from '../contract/floats';
 import { isRegisteredEnum, isEnumOfRowIds } from '../core/model/choices';
 import { DecimalScalar } from '../core/model/scalars';
 import { COERCED_VALUE_SCALAR } from '../core/operation/compiled';
@@ -116,7 +116,7 @@ function nullableNodeFields(fullSchema: GraphQLSchema): ReadonlySet<string> {
 }
 
 /** Replaces a connection by a plain list of rows, for resources that declare `wholeList` because they are small. */
-function asPlainList(config: FieldConfig): FieldConfig {
+function replaceConnectionByList(config: FieldConfig): FieldConfig {
   const { wholeList } = config.extensions ?? {};
   if (!wholeList) return config;
   const { nodes } = (getNamedType(config.type) as GraphQLObjectType).getFields();
@@ -140,7 +140,7 @@ export function deriveGraphQLSchema(fullSchema: GraphQLSchema): GraphQLSchema {
           ? withAtomicSupport(config)
           : withCostDirectives(
               withSemanticNonNull(
-                asPlainList(withoutValuesOutsideEnum(config) ?? config),
+                replaceConnectionByList(withoutValuesOutsideEnum(config) ?? config),
                 isErrorBoundary(config, type) || (nullableFields.has(name) && isNode(type)),
               ),
             ),
@@ -173,7 +173,7 @@ const REST_ID_SCALAR = new GraphQLScalarType({ ...GraphQLID.toConfig(), serializ
 /** Marks floats to be serialized as in Python; a bigint stays an integer. */
 const REST_FLOAT_SCALAR = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
-  serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodeMarkedFloat(Number(value))),
+  serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodePrefixedFloat(Number(value))),
 });
 
 function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {

@@ -122,19 +122,19 @@ export class NamedQuery implements Submittable {
     private readonly state: StatementState,
     private readonly client: Pick<ClientBase, 'getTypeParser'>,
     public callback: (error: Error | null, rows: Row[]) => void,
-    private readonly preceding?: PrecedingStatement,
+    private readonly precedingStatement?: PrecedingStatement,
     /** Called with the size of each row in bytes. An error that it throws becomes the error of the query, and further rows are discarded. */
     private readonly countBytes?: (bytes: number) => void,
   ) {
     this.values = values.map(utils.prepareValue);
-    this.isInPrecedingStatement = preceding !== undefined;
+    this.isInPrecedingStatement = precedingStatement !== undefined;
   }
 
   submit(connection: unknown): void {
     const wire = connection as WireConnection;
     const { name, text } = this;
     wire.stream.cork();
-    if (this.preceding) this.sendPrecedingStatement(wire, this.preceding);
+    if (this.precedingStatement) this.sendPrecedingStatement(wire, this.precedingStatement);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
       // Closes the prepared statement of this name first: PostgreSQL may have one that pg does not know (see `sendPrecedingStatement`). If it has
       // none, Close is no error.
@@ -193,7 +193,7 @@ export class NamedQuery implements Submittable {
   handleCommandComplete(): void {
     if (!this.isInPrecedingStatement) return;
     this.isInPrecedingStatement = false;
-    this.wire!.parsedStatements[PRECEDING_STATEMENT_NAME] = this.preceding!.text;
+    this.wire!.parsedStatements[PRECEDING_STATEMENT_NAME] = this.precedingStatement!.text;
   }
 
   handleEmptyQuery(): void {

@@ -30,10 +30,10 @@ const DecimalFields =
 const NUTRITIONAL_VALUE_NAMES = [...NUTRIENTS, ENERGY_KILOJOULE_FIELD] as const;
 const nutrientDescription = (name: string) => NUTRIENT_DESCRIPTIONS[name as keyof typeof NUTRIENT_DESCRIPTIONS];
 
-const NUMBERS_IN_REST = { numbersInRest: true };
+const NUMBERS_IN_REST_EXTENSIONS = { numbersInRest: true };
 
 @ObjectType({ description: 'Energy and nutrients, rounded to two places.', simpleResolvers: true })
-@Extensions(NUMBERS_IN_REST)
+@Extensions(NUMBERS_IN_REST_EXTENSIONS)
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class NutritionalValues {}
 
@@ -42,7 +42,7 @@ export class NutritionalValues {}
 export class FormNutritionalValues {}
 
 @ObjectType({ description: 'One number for each macronutrient, rounded to two places.', simpleResolvers: true })
-@Extensions(NUMBERS_IN_REST)
+@Extensions(NUMBERS_IN_REST_EXTENSIONS)
 @DecimalFields(MACRONUTRIENTS, (name) => `${upperFirst(name)}; the unit is that of the parent field.`)
 export class MacroNutrients {}
 
@@ -62,7 +62,7 @@ export class PlanValues {
 }
 
 @ObjectType({ description: 'Sums of the diary of a plan on one day of the zone of the server.', simpleResolvers: true })
-@Extensions(NUMBERS_IN_REST)
+@Extensions(NUMBERS_IN_REST_EXTENSIONS)
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class DiaryDay {
   @Field(() => DateScalar, { description: 'The day in the zone of the server.' })

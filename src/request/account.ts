@@ -7,7 +7,7 @@ import {
   passwordPolicyError,
   replaceApiKey,
   replacePassword,
-  signInForApiKey,
+  getApiKeyByPassword,
   signInWithPassword,
   type ApiKey,
 } from '../auth/accounts';
@@ -39,7 +39,7 @@ export class AccountService implements AccountActions {
   ) {}
 
   signIn(username: string, password: string): Promise<string> {
-    return this.attemptSignIn(username, () => signInForApiKey(username, password, this.session, this.services.vault, this.eventSource));
+    return this.attemptSignIn(username, () => getApiKeyByPassword(username, password, this.session, this.services.vault, this.eventSource));
   }
 
   /** Starts a browser session of the user with this name and password. Returns the Set-Cookie header. */
@@ -98,7 +98,7 @@ export class AccountService implements AccountActions {
   async replaceToken(): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
     return this.session.inTransaction(async () => {
-      await this.authentication.lockCredentials(viewer.id);
+      await this.authentication.lockAndCheckCredentials(viewer.id);
       return (await replaceApiKey(viewer.id, undefined, this.session, this.services.vault, this.eventSource))!;
     });
   }
@@ -120,7 +120,7 @@ export class AccountService implements AccountActions {
     const { id } = requireViewerWithoutAccessToken(this.authentication);
     return new ViewerCredentials(
       id,
-      () => this.authentication.lockCredentials(id),
+      () => this.authentication.lockAndCheckCredentials(id),
       this.info.network,
       this.session,
       this.services.accessTokens,
@@ -134,7 +134,7 @@ export class AccountService implements AccountActions {
   async renewApiKey(keyId?: string): Promise<void> {
     const { id } = requireViewerWithoutAccessToken(this.authentication);
     await this.session.inTransaction(async () => {
-      await this.authentication.lockCredentials(id);
+      await this.authentication.lockAndCheckCredentials(id);
       if (keyId === undefined) await getOrCreateApiKey(id, this.session, this.services.vault);
       else await replaceApiKey(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
     });

@@ -3,7 +3,7 @@
  * CSRF token of the session.
  */
 import { isAccessToken } from '../auth/accesstokens';
-import { lockAccount, viewerOfApiKey } from '../auth/accounts';
+import { lockAccountRow, viewerOfApiKey } from '../auth/accounts';
 import { parseAuthorization, parseBearerAccessToken } from '../auth/authorization';
 import { CSRF_HEADER, CsrfError } from '../auth/sessions';
 import type { ScopeGroup } from '../contract/metadata';
@@ -108,9 +108,9 @@ export class Authentication {
    * Locks the account of the viewer in the current transaction, and throws UNAUTHENTICATED if the API key or browser session of the request has been
    * revoked since it was authenticated. Without this, a request that overlaps a change of the password could create new credentials afterwards.
    */
-  async lockCredentials(viewerId: number): Promise<void> {
+  async lockAndCheckCredentials(viewerId: number): Promise<void> {
     const { token, sessionId, services, session } = this;
-    await lockAccount(viewerId, session);
+    await lockAccountRow(viewerId, session);
     if (token !== undefined)
       await viewerOfApiKey(token, session).catch((error: unknown) => {
         throw error instanceof ClientError ? unauthenticatedError(error.message) : error;

@@ -1,7 +1,7 @@
 /** The context of an HTTP request, which is the same for REST, GraphQL and HTML pages. The pipeline in docs/architecture.md shows which step uses each part. */
 import type { ServerResponse } from 'node:http';
 import type { Context, RateBudget, Viewer } from '../core/context';
-import { POLICIES_BY_INTERFACE, type Api } from '../core/model/policies';
+import { POLICIES_BY_API, type Api } from '../core/model/policies';
 import { Loaders } from '../core/read/loaders';
 import type { DatabaseSession } from '../database/session';
 import type { Route } from '../rest/routes';
@@ -50,7 +50,7 @@ class ResolverContext implements Context {
     readonly services: Services,
     private readonly authentication: Authentication,
   ) {
-    this.policies = POLICIES_BY_INTERFACE[api];
+    this.policies = POLICIES_BY_API[api];
     this.budget = services.costLimiter.budgetFor(this, request.network);
   }
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { AccessTokens } from '../auth/accesstokens';
 import { LoginRateLimiter } from '../auth/loginratelimiter';
 import { EventRetention } from '../auth/securityevents';
-import { Sessions } from '../auth/sessions';
+import { BrowserSessions } from '../auth/sessions';
 import { TokenVault } from '../auth/tokens';
 import type { ResolverServices } from '../core/context';
 import type { Config } from '../platform/config';
@@ -33,7 +33,7 @@ export interface Services extends ResolverServices {
   config: Config;
   database: Database;
   vault: TokenVault;
-  sessions: Sessions;
+  sessions: BrowserSessions;
   accessTokens: AccessTokens;
   loginLimiter: LoginRateLimiter;
   clearTextWarning: ClearTextWarning;
@@ -93,7 +93,7 @@ export async function startServices(
       nameIndexes,
       changeLog,
       vault,
-      sessions: new Sessions(vault),
+      sessions: new BrowserSessions(vault),
       accessTokens: new AccessTokens(config.maxTokens),
       loginLimiter: new LoginRateLimiter(database, config),
       clearTextWarning: new ClearTextWarning(config, clientOrigin, log),

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
@@ -20,4 +20,4 @@ export class DayOfWeek extends Model<DayOfWeek> {
   @TextField({ label: 'Day of the week', note: 'Its name in English.', max: 9 }) declare dayOfWeek: string;
 }
 
-export default crud(DayOfWeek);
+export default createCrudResolver(DayOfWeek);

@@ -3,7 +3,7 @@ import { Model } from 'sequelize-typescript';
 import { ownerConditions } from '../core/access/access';
 import { columnIsOneOf, createParameterBinder, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { DecimalField, defaultValues, Id, DateTimeField, TextField } from '../core/model/fields';
 import type { CrossFieldRule } from '../core/model/registry';
 import { Owner, Ref } from '../core/model/relationfields';
@@ -71,7 +71,7 @@ export class DiaryEntry extends Model<DiaryEntry> {
 }
 
 @Resolver(() => DiaryEntry)
-export default class DiaryEntryResolver extends crud(DiaryEntry) {
+export default class DiaryEntryResolver extends createCrudResolver(DiaryEntry) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')

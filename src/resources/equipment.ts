@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField } from '../core/model/fields';
 import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -23,4 +23,4 @@ export class Equipment extends Model<Equipment> {
   declare exercises: Exercise[];
 }
 
-export default crud(Equipment);
+export default createCrudResolver(Equipment);

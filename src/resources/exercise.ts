@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { ChoiceField, DateField, defaultValues, Id, TextField, UuidField } from '../core/model/fields';
 import { Children, Links, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -127,4 +127,4 @@ export class Exercise extends Model<Exercise> {
   declare logs: WorkoutLog[];
 }
 
-export default crud(Exercise);
+export default createCrudResolver(Exercise);

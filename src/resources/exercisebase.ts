@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { ChoiceField, Id, TextField, UuidField } from '../core/model/fields';
 import { Children, Links, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -55,4 +55,4 @@ export class ExerciseBase extends Model<ExerciseBase> {
   @Children(() => ExerciseImage, 'exerciseBaseId', { size: 3, help: 'Main image first.' }) declare images: ExerciseImage[];
 }
 
-export default crud(ExerciseBase);
+export default createCrudResolver(ExerciseBase);

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -28,4 +28,4 @@ export class ExerciseComment extends Model<ExerciseComment> {
   declare languageId: number;
 }
 
-export default crud(ExerciseComment);
+export default createCrudResolver(ExerciseComment);

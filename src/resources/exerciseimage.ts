@@ -3,7 +3,7 @@ import { Op, type Transaction } from 'sequelize';
 import { Args, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
 import { ChoiceField, BooleanField, Id, ImageField, TextField, UuidField, type RowFields } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
@@ -113,7 +113,7 @@ const CONTRIBUTOR_TABLE = 'exercise_image_contributor';
  */
 const newFileBytesByValues = new WeakMap<FieldValues, number>();
 
-const ImageCrud = crud(ExerciseImage, {
+const ImageCrud = createCrudResolver(ExerciseImage, {
   /** Locks the exercise bases of the images, so that concurrent writes cannot both set the main image of a base. Checks the upload quota. */
   async onTransactionStart(rows, context, transaction) {
     const {

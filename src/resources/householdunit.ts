@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField } from '../core/model/fields';
 import { Children, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -27,4 +27,4 @@ export class HouseholdUnit extends Model<HouseholdUnit> {
   declare ingredientUnits: IngredientUnit[];
 }
 
-export default crud(HouseholdUnit);
+export default createCrudResolver(HouseholdUnit);

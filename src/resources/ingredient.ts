@@ -6,7 +6,7 @@ import { NOT_A_CHOICE } from '../contract/messages';
 import { visibleRowConditions } from '../core/access/access';
 import { columnIsOneOf, createParameterBinder, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { invalidFieldsError, type FieldErrors } from '../core/model/errors';
 import {
   ChoiceField,
@@ -215,7 +215,7 @@ const equivalentBarcodes = (barcode: string): string[] =>
   /^\d{12}$/.test(barcode) ? [barcode, `0${barcode}`] : /^0\d{12}$/.test(barcode) ? [barcode, barcode.slice(1)] : [barcode];
 
 @Resolver(() => Ingredient)
-export default class IngredientResolver extends crud(Ingredient) {
+export default class IngredientResolver extends createCrudResolver(Ingredient) {
   @Query(() => Ingredient, {
     nullable: true,
     description:

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { DecimalField, Id, IntegerField } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -32,4 +32,4 @@ export class IngredientUnit extends Model<IngredientUnit> {
   @Ref(() => HouseholdUnit, { label: 'Weight unit', rest: 'unit', column: 'unit_id' }) declare householdUnitId: number;
 }
 
-export default crud(IngredientUnit);
+export default createCrudResolver(IngredientUnit);

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField } from '../core/model/fields';
 import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -26,4 +26,4 @@ export class Language extends Model<Language> {
   declare ingredients: Ingredient[];
 }
 
-export default crud(Language);
+export default createCrudResolver(Language);

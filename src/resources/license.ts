@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField, UrlField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
@@ -27,4 +27,4 @@ export class License extends Model<License> {
   declare url: string | null;
 }
 
-export default crud(License);
+export default createCrudResolver(License);

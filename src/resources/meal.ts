@@ -1,7 +1,7 @@
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { TimeField, Id, IntegerField, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { loadChildFields } from '../core/read/loaders';
@@ -44,7 +44,7 @@ export function mealNutritionalValues(id: number, context: Context, unit: MassUn
 }
 
 @Resolver(() => Meal)
-export default class MealResolver extends crud(Meal) {
+export default class MealResolver extends createCrudResolver(Meal) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of all items together.' })
   @Extensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => Meal, 'id')

@@ -1,7 +1,7 @@
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { DecimalField, Id, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { RequiresFields } from '../core/read/queryplan';
@@ -41,7 +41,7 @@ export class MealItem extends Model<MealItem> {
 }
 
 @Resolver(() => MealItem)
-export default class MealItemResolver extends crud(MealItem) {
+export default class MealItemResolver extends createCrudResolver(MealItem) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @RequiresFields(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')

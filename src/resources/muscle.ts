@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { ComputedField, BooleanField, Id, TextField } from '../core/model/fields';
 import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -39,4 +39,4 @@ export class Muscle extends Model<Muscle> {
   declare exercisesSecondary: Exercise[];
 }
 
-export default crud(Muscle);
+export default createCrudResolver(Muscle);

@@ -2,7 +2,7 @@ import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphq
 import { Model } from 'sequelize-typescript';
 import { todayIn } from '../core/model/clock';
 import type { Context } from '../core/context';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { invalidFieldsError } from '../core/model/errors';
 import { ComputedField, DateField, defaultValues, BooleanField, Id, TextField, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
@@ -157,7 +157,7 @@ async function planValues(plan: PlanRow, context: Context) {
 }
 
 @Resolver(() => NutritionPlan)
-export default class NutritionPlanResolver extends crud(NutritionPlan, {
+export default class NutritionPlanResolver extends createCrudResolver(NutritionPlan, {
   addDerivedValues(values, { request: { languages }, services: { catalogue } }, id) {
     if (id !== undefined) return;
     const languageIds = new Map(catalogue.rowsOf(Language).map(({ shortName, id }) => [shortName, id]));

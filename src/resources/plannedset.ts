@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { ChoiceField, DecimalField, Id, TextField, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -69,4 +69,4 @@ export class PlannedSet extends Model<PlannedSet> {
   @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
 }
 
-export default crud(PlannedSet);
+export default createCrudResolver(PlannedSet);

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
@@ -18,4 +18,4 @@ export class RepetitionUnit extends Model<RepetitionUnit> {
   @TextField({ label: 'Name', note: 'What is counted, in English.', max: 100 }) declare name: string;
 }
 
-export default crud(RepetitionUnit);
+export default createCrudResolver(RepetitionUnit);

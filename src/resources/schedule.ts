@@ -1,7 +1,7 @@
 import { Op } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import { ownerFieldValues } from '../core/access/access';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { DateField, defaultValues, BooleanField, Id, TextField } from '../core/model/fields';
 import { Children, Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -41,7 +41,7 @@ export class Schedule extends Model<Schedule> {
   declare steps: ScheduleStep[];
 }
 
-export default crud(Schedule, {
+export default createCrudResolver(Schedule, {
   /** Locks the user, so that the second of two concurrent writes sees the schedule that the first one activated, and deactivates it. */
   async onTransactionStart(_rows, { viewer, session }, transaction) {
     await User.findByPk(viewer!.id, {

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -28,4 +28,4 @@ export class ScheduleStep extends Model<ScheduleStep> {
   @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
 }
 
-export default crud(ScheduleStep);
+export default createCrudResolver(ScheduleStep);

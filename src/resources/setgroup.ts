@@ -3,7 +3,7 @@ import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { parseIdArgument } from '../core/operation/idargument';
 import type { Context } from '../core/context';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
 import { Id, IntegerField, type RowFields, type RowOf } from '../core/model/fields';
 import { listSizeExtensions } from '../core/model/listsize';
@@ -52,7 +52,7 @@ export class SetGroup extends Model<SetGroup> {
 }
 
 @Resolver(() => SetGroup)
-export default class SetGroupResolver extends crud(SetGroup) {
+export default class SetGroupResolver extends createCrudResolver(SetGroup) {
   @FieldResolver(() => [PlannedSet], {
     description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
-import { WEEKDAY } from '../core/grouping/timebuckets';
-import { crud } from '../core/schema/crud';
+import { WEEKDAY_ENUM } from '../core/grouping/timebuckets';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField } from '../core/model/fields';
 import { Children, Links, Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -37,7 +37,7 @@ export class TrainingDay extends Model<TrainingDay> {
     graphqlDescription: 'Days of the week, at least one; returned Monday first.',
     object: 'weekdayRows',
     size: 2,
-    enum: WEEKDAY,
+    enum: WEEKDAY_ENUM,
     link: { table: 'training_day_weekday', ownColumn: 'training_day_id', otherColumn: 'day_of_week_id' },
   })
   declare weekdays: number[];
@@ -46,4 +46,4 @@ export class TrainingDay extends Model<TrainingDay> {
   declare setGroups: SetGroup[];
 }
 
-export default crud(TrainingDay);
+export default createCrudResolver(TrainingDay);

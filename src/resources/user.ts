@@ -2,7 +2,7 @@ import { Ctx, FieldResolver, Info, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { Column, DataType, Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { defaultValues, BooleanField, Id, DateTimeField, TextField, type RowFields } from '../core/model/fields';
 import { loadChildren } from '../core/read/loaders';
 import { RequiresFields } from '../core/read/queryplan';
@@ -59,7 +59,7 @@ export class User extends Model<User> {
 }
 
 @Resolver(() => User)
-export default class UserResolver extends crud(User) {
+export default class UserResolver extends createCrudResolver(User) {
   @Query(() => User, { nullable: true, description: 'The signed-in user; null for anonymous requests.' })
   viewer(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return context.viewer && readRowById(User, context.viewer.id, context, info);

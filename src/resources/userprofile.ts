@@ -4,7 +4,7 @@ import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { registerChoices } from '../core/model/choices';
 import { todayIn } from '../core/model/clock';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { ChoiceField, DateField, BooleanField, Id, IntegerField, type RowFields } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { loadRowFields } from '../core/read/loaders';
@@ -208,7 +208,7 @@ export class UserProfile extends Model<UserProfile> {
   declare canAddUser: boolean;
 }
 
-const ProfileCrud = crud(UserProfile, {
+const ProfileCrud = createCrudResolver(UserProfile, {
   /** Derives the age from the birthdate if no age is written or stored. */
   async beforeRowWrite(values, context, transaction, id) {
     if (values.age != null || values.birthdate === null) return;

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id } from '../core/model/fields';
 import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -16,4 +16,4 @@ export class Variation extends Model<Variation> {
   @Children(() => ExerciseBase, 'variationId', { size: 4, help: 'The exercises of the group.' }) declare exerciseBases: ExerciseBase[];
 }
 
-export default crud(Variation);
+export default createCrudResolver(Variation);

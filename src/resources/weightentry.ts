@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { ChoiceField, DateField, DecimalField, defaultValues, Id } from '../core/model/fields';
 import { Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -38,7 +38,7 @@ export class WeightEntry extends Model<WeightEntry> {
   @Owner(() => User) declare userId: number;
 }
 
-export default crud(WeightEntry, {
+export default createCrudResolver(WeightEntry, {
   /**
    * Clears the unit of a written weight: in REST always, in GraphQL if the input contains no unit. A database trigger then sets the unit of the
    * profile.

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { Id, TextField } from '../core/model/fields';
 import { Resource } from '../core/model/resource';
 
@@ -18,4 +18,4 @@ export class WeightUnit extends Model<WeightUnit> {
   @TextField({ label: 'Name', note: 'What it is called in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
 }
 
-export default crud(WeightUnit);
+export default createCrudResolver(WeightUnit);

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER } from '../contract/bounds';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { ChoiceField, DateField, DecimalField, Id, IntegerField } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -79,4 +79,4 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Owner(() => User, { hidden: true }) declare userId: number;
 }
 
-export default crud(WorkoutLog);
+export default createCrudResolver(WorkoutLog);

@@ -1,6 +1,6 @@
 import { Model } from 'sequelize-typescript';
 import { registerChoices } from '../core/model/choices';
-import { crud } from '../core/schema/crud';
+import { createCrudResolver } from '../core/schema/crud';
 import { ChoiceField, TimeField, DateField, Id, TextField } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
@@ -61,4 +61,4 @@ export class WorkoutSession extends Model<WorkoutSession> {
   declare logs: WorkoutLog[];
 }
 
-export default crud(WorkoutSession);
+export default createCrudResolver(WorkoutSession);

@@ -1,7 +1,7 @@
 /** REST router: serves every resource of a GraphQL schema over HTTP, without knowledge of any particular resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { toDjangoJson, decodeMarkedFloats } from '../contract/floats';
+import { toDjangoJson, decodePrefixedFloats } from '../contract/floats';
 import { responseTooLong } from '../contract/messages';
 import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
 import { OverloadedError } from '../platform/limiter';
@@ -161,7 +161,7 @@ class Router {
     const headers = responseHeaders(request, answer.headers, context.headers());
     // The ETag identifies the plain JSON representation; other representations have different bytes.
     if (representation.format !== 'json' || representation.indent !== undefined) delete headers.ETag;
-    if (isPage) return this.sendPage({ request, answer: { ...answer, body: decodeMarkedFloats(body) }, headers }, response);
+    if (isPage) return this.sendPage({ request, answer: { ...answer, body: decodePrefixedFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(text));
       if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();

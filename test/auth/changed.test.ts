@@ -1,7 +1,7 @@
 /** A new password revokes the token and all browser sessions; renewing a hash at login revokes nothing. */
 import { pbkdf2Sync } from 'node:crypto';
 import { setPassword, getOrCreateApiKey } from '../../src/auth/accounts';
-import { Sessions } from '../../src/auth/sessions';
+import { BrowserSessions } from '../../src/auth/sessions';
 import { Visitor } from '../pages/visitor';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -21,7 +21,7 @@ const setHash = (person: Person, hash: string) =>
 
 /** Starts a browser session without a password; the returned function checks whether it is still signed in. */
 async function browserOf({ id }: Person): Promise<() => Promise<boolean>> {
-  const session = await new Sessions(fitgraph.vault).start(id, fitgraph.database.createSession());
+  const session = await new BrowserSessions(fitgraph.vault).start(id, fitgraph.database.createSession());
   const visitor = new Visitor(fitgraph.url, { Cookie: `fitgraph=${session}` });
   return async () => (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
 }

@@ -1,7 +1,7 @@
 /** Constraints between rows hold under concurrent writes over GraphQL and REST, on two instances that share a database. */
 import sharp from 'sharp';
 import { createUser, getOrCreateApiKey } from '../../src/auth/accounts';
-import { WEEKDAY } from '../../src/core/grouping/timebuckets';
+import { WEEKDAY_ENUM } from '../../src/core/grouping/timebuckets';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
 
@@ -283,7 +283,7 @@ test('stores the weekdays of exactly one of several concurrent updates', async (
     const writes = sets.map((day, index): Write =>
       index % 2
         ? (person) => person.patch(`/day/${id}/`, { day })
-        : graphql(update, { id, days: day.map((number) => Object.keys(WEEKDAY.type)[number - 1]) }),
+        : graphql(update, { id, days: day.map((number) => Object.keys(WEEKDAY_ENUM.type)[number - 1]) }),
     );
     expect(failures(await together(people, writes))).toEqual([]);
     expect(sets).toContainEqual((await people[1].get(`/day/${id}/`)).body.day);

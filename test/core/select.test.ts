@@ -5,7 +5,7 @@ import { linkDiscriminatorCondition } from '../../src/core/model/linktable';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';
 import { ORDER_BY_ID, type OrderByTerm } from '../../src/core/sql/ordering';
-import { columnSet, generateUncachedSelect, selectStatement, type SelectedExpression, type SelectShape } from '../../src/core/sql/select';
+import { columnSet, generateUncachedSelect, selectStatement, type SelectedExpression, type SelectClauses } from '../../src/core/sql/select';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { populate } from '../setup/population';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 interface Case {
-  shape: SelectShape;
+  shape: SelectClauses;
   names: string[];
   textOrder: TextOrder;
   values: number[];

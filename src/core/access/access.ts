@@ -52,11 +52,11 @@ export function ownerConditions(entity: Entity, { viewer }: Pick<Context, 'viewe
   return [(alias, bind) => `${alias}."${ownerColumn}" = ${bind(viewer.id)}`];
 }
 
-const columnConditions = (values: Readonly<Record<string, string>> = {}): SqlCondition[] =>
+const columnValueConditions = (values: Readonly<Record<string, string>> = {}): SqlCondition[] =>
   Object.entries(values).map(([column, value]) => columnEquals(column, value));
 
 /** Returns the conditions for the rows of a public resource that are visible to everyone, because they have passed review. */
-export const publishedRowConditions = (entity: Entity): SqlCondition[] => columnConditions(resourceOf(entity)?.publishedValues);
+export const publishedRowConditions = (entity: Entity): SqlCondition[] => columnValueConditions(resourceOf(entity)?.publishedValues);
 
 /** Whether a public resource may have rows that are hidden from some viewers, such as those pending review. */
 export const mayHaveHiddenRows = (entity: Entity): boolean => {
@@ -135,7 +135,7 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
   if (isReviewer(context)) return [];
   const isContributor: SqlCondition = (alias, bind) =>
     `EXISTS (SELECT FROM "${table}" c WHERE c."row_id" = ${alias}."id" AND c."${OWNER_FIELD.column}" = ${bind(viewer.id)})`;
-  return [isContributor, ...columnConditions(resourceOf(entity)!.pendingValues)];
+  return [isContributor, ...columnValueConditions(resourceOf(entity)!.pendingValues)];
 }
 
 /**

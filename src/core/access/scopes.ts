@@ -16,7 +16,7 @@ export const SCOPE_GROUP_DESCRIPTIONS: Readonly<Record<ScopeGroup, string>> = {
 export type AccessKind = 'read' | 'write';
 export type Scope = AccessKind | `${AccessKind}:${ScopeGroup}`;
 
-const groupEntries = Object.entries(SCOPE_GROUP_DESCRIPTIONS) as [ScopeGroup, string][];
+const scopeGroupEntries = Object.entries(SCOPE_GROUP_DESCRIPTIONS) as [ScopeGroup, string][];
 
 /** Returns the name of a scope in GraphQL, such as `READ_TRAINING`. */
 export const scopeName = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
@@ -26,7 +26,7 @@ const scopeDescription = (access: AccessKind, subject: string) =>
 
 export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'] as const).flatMap((access): [Scope, string][] => [
   [access, scopeDescription(access, 'everything')],
-  ...groupEntries.map(([group, subject]): [Scope, string] => [`${access}:${group}`, scopeDescription(access, subject)]),
+  ...scopeGroupEntries.map(([group, subject]): [Scope, string] => [`${access}:${group}`, scopeDescription(access, subject)]),
 ]);
 
 export const TokenScope = registerChoices(

@@ -3,7 +3,7 @@
  * user's entries once, by one SQL statement, so that reads after writes are correct, whichever server instance wrote.
  */
 import { LRUCache } from 'lru-cache';
-import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
+import { MAX_SNAPSHOT_AGE_MS, hasTableChangedSql } from '../changes/changelog';
 import type { Context } from '../context';
 
 const MAX_CACHED_OWNERS = 10_000;
@@ -22,7 +22,7 @@ interface DataVersion {
   number: number;
 }
 
-interface ValueStore<K, T> {
+interface PromiseCache<K, T> {
   get(key: K): Promise<T> | undefined;
   set(key: K, value: Promise<T>): unknown;
   delete(key: K): unknown;
@@ -32,7 +32,7 @@ interface ValueStore<K, T> {
  * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the other
  * requests computes the value itself.
  */
-function shareOrCompute<K, T>(values: ValueStore<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
+function coalesceComputation<K, T>(values: PromiseCache<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
   const pendingValue = values.get(key);
   if (pendingValue) return pendingValue.catch(compute);
   const value = Promise.resolve(compute());
@@ -66,7 +66,7 @@ export class DerivedValueCache {
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
     const computeOnce = (computeValue = compute) =>
-      shareOrCompute(context.loaders.derivedValues as Map<string, Promise<T>>, name, computeValue);
+      coalesceComputation(context.loaders.derivedValues as Map<string, Promise<T>>, name, computeValue);
     // Cached values are computed from all rows of the owner, some of which an access token may not permit to read. So requests with an access token
     // bypass the cache.
     if (context.viewer?.scopes) return computeOnce();
@@ -80,7 +80,7 @@ export class DerivedValueCache {
   }
 
   private getCachedOrCompute<T extends object>(key: string, compute: () => Promise<T> | T): Promise<T> {
-    const pendingValue = shareOrCompute(this.values as LRUCache<string, Promise<T>>, key, compute);
+    const pendingValue = coalesceComputation(this.values as LRUCache<string, Promise<T>>, key, compute);
     // `LRUCache.set` ignores a new size if the value of the entry is the same, so the entry is deleted first.
     const updateSize = (size: number) => {
       if (this.values.peek(key) === pendingValue && this.values.delete(key)) this.values.set(key, pendingValue, { size });
@@ -102,7 +102,7 @@ export class DerivedValueCache {
        ) AND NOT EXISTS (
          SELECT FROM "table_change" c
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
-       ) AS "same", ${tableChangedSql('$4', '$3')} AS "unread"
+       ) AS "same", ${hasTableChangedSql('$4', '$3')} AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
       [ownerIds, cachedVersions.map((version) => version?.snapshot ?? null), catalogueSnapshot, tables],
     );
@@ -126,13 +126,13 @@ export abstract class LazyDerivedValue {
   /** Called with the number of objects of the value, including all its components, whenever a component has been computed. */
   onObjectCountChange?: (objectCount: number) => void;
 
-  /** `whole`: the value of which this one is a component; absent for a value that is cached by itself. */
-  constructor(private readonly whole?: LazyDerivedValue) {}
+  /** `containingValue`: the value of which this one is a component; absent for a value that is cached by itself. */
+  constructor(private readonly containingValue?: LazyDerivedValue) {}
 
   /** Returns a component, which is computed at most once. Its key is a name, or the `selectionKey` of a selection. */
   protected computeOnce<T>(key: string | object, compute: () => Promise<T>): Promise<T> {
     const parts = (typeof key === 'string' ? this.componentsByName : this.componentsBySelection) as Map<unknown, Promise<T>>;
-    return shareOrCompute(parts, key, async () => {
+    return coalesceComputation(parts, key, async () => {
       const part = await compute();
       this.addToObjectCount(Array.isArray(part) ? part.length + 1 : 1);
       return part;
@@ -141,7 +141,7 @@ export abstract class LazyDerivedValue {
 
   /** Adds to the number of objects of this value, which count towards the size limit of the cache. */
   protected addToObjectCount(count: number): void {
-    if (this.whole) return this.whole.addToObjectCount(count);
+    if (this.containingValue) return this.containingValue.addToObjectCount(count);
     this.objectCount += count;
     this.onObjectCountChange?.(this.objectCount);
   }

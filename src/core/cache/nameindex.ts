@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import type { DatabaseSession } from '../../database/session';
 import { publishedRowConditions } from '../access/access';
-import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
+import { MAX_SNAPSHOT_AGE_MS, hasTableChangedSql } from '../changes/changelog';
 import { createParameterBinder, whereClause } from '../access/conditions';
 import { fieldOf, type Entity } from '../model/fields';
 import type { NotificationListener } from '../changes/listener';
@@ -120,7 +120,7 @@ class TableNameIndex {
   async find(part: string, filterValues: readonly number[], max: number, session: DatabaseSession): Promise<NameMatch[] | undefined> {
     const { nameIndex } = this;
     if (nameIndex && performance.now() - nameIndex.readAt < MAX_SNAPSHOT_AGE_MS) {
-      const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChangedSql('$2', '$3')} AS "changed"`, [
+      const [state] = await session.query(`SELECT search_fold($1) AS "part", ${hasTableChangedSql('$2', '$3')} AS "changed"`, [
         part,
         [this.tableName],
         nameIndex.snapshot,

@@ -32,7 +32,7 @@ const SECONDS_PER_DAY = 86_400;
  * Returns the SQL condition that one of the tables has changed since a snapshot. The parameters are placeholders of the table names and of the
  * snapshot.
  */
-export const tableChangedSql = (tables: string, snapshot: string): string =>
+export const hasTableChangedSql = (tables: string, snapshot: string): string =>
   `EXISTS (SELECT FROM "table_change" c WHERE c."table" = ANY(${tables})
     AND c."transaction" >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", ${snapshot}::pg_snapshot))`;
 
@@ -91,7 +91,7 @@ const tooManySubscriptionsError = (max: number) => new ClientError('TOO_MANY_SUB
  * Whether the log contains all transactions up to the position of a client; a restore or failover may have lost some. `endTransactionId` is the first
  * transaction id after the end of the log; null if the log of the position is unknown.
  */
-const isWithinLog = ({ seenSnapshot, untilSnapshot }: ChangeLogPosition, endTransactionId: bigint | string | null): boolean =>
+const isPositionWithinLog = ({ seenSnapshot, untilSnapshot }: ChangeLogPosition, endTransactionId: bigint | string | null): boolean =>
   endTransactionId !== null &&
   [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || xmaxOf(snapshot) <= BigInt(endTransactionId));
 
@@ -202,7 +202,7 @@ export class ChangeLog {
     if (
       position &&
       (position.issuedAt < now - CURSOR_MAX_AGE_DAYS * SECONDS_PER_DAY ||
-        !isWithinLog(position, position.logId === log ? xmaxOf(snapshot) : ended))
+        !isPositionWithinLog(position, position.logId === log ? xmaxOf(snapshot) : ended))
     )
       throw cursorExpiredError();
     const loggedChanges = rows.filter(({ id }) => id !== null) as unknown as LoggedChange[];
@@ -217,21 +217,21 @@ export class ChangeLog {
     };
   }
 
-  /** Calls `wake` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterCaller, wake: () => void): () => void {
+  /** Calls `onChange` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
+  watch({ ownerId, ownedTables, publicTables }: ChangeFilter, caller: LimiterCaller, onChange: () => void): () => void {
     if (!this.watcherLimiter.tryAcquire(caller)) throw tooManySubscriptionsError(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatcherLimiter.tryAcquire(null)) {
       this.watcherLimiter.release(caller);
       throw tooManySubscriptionsError(MAX_ANONYMOUS_WATCHERS);
     }
     const topics = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
-    for (const topic of topics) this.callbacksByTopic.set(topic, (this.callbacksByTopic.get(topic) ?? new Set()).add(wake));
+    for (const topic of topics) this.callbacksByTopic.set(topic, (this.callbacksByTopic.get(topic) ?? new Set()).add(onChange));
     return () => {
       this.watcherLimiter.release(caller);
       if (ownerId === null) this.anonymousWatcherLimiter.release(null);
       for (const topic of topics) {
         const callbacks = this.callbacksByTopic.get(topic)!;
-        callbacks.delete(wake);
+        callbacks.delete(onChange);
         if (!callbacks.size) this.callbacksByTopic.delete(topic);
       }
     };
@@ -242,7 +242,7 @@ export class ChangeLog {
   }
 
   private wakeWatchersOf(topic: string): void {
-    for (const wake of this.callbacksByTopic.get(topic) ?? []) wake();
+    for (const onChange of this.callbacksByTopic.get(topic) ?? []) onChange();
   }
 
   private wakeAllWatchers(): void {

@@ -30,7 +30,7 @@ export class AggregateColumns {
   /** Aggregates over rows, by column name. */
   readonly columns = new Map<string, AggregateColumn>();
   /** Expressions on aggregate columns, by column name. They are evaluated after the aggregation. */
-  readonly derivedColumns = new Map<string, (bind: ParameterBinder) => string>();
+  readonly percentileColumns = new Map<string, (bind: ParameterBinder) => string>();
 
   constructor(
     private readonly entity: Entity,
@@ -96,7 +96,7 @@ export class AggregateColumns {
     const number = `(${fieldSqlExpression(this.findField(fieldName), 't')})::numeric`;
     const sortedValues = `"${this.addColumn(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
     const name = `percentile ${Number(p)} ${fieldName}`;
-    this.derivedColumns.set(name, (bind) => {
+    this.percentileColumns.set(name, (bind) => {
       const position = `(${bind(p)}::numeric * (cardinality(${sortedValues}) - 1))`;
       const low = `${sortedValues}[floor(${position})::int + 1]`;
       const high = `${sortedValues}[ceil(${position})::int + 1]`;

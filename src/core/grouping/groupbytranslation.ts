@@ -22,10 +22,10 @@ import {
 } from './groupkeys';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupingValueSql } from './joins';
-import { binMemberName, timeBucketsProperty, idMemberName } from './types';
+import { binFieldName, timeBucketsProperty, idFieldName } from './types';
 import { bucketSql, dayBucket, isCyclicUnit, BUCKET_LENGTHS, timeBucket, type BucketUnit } from './timebuckets';
 
-const MAX_KEYS = 6;
+const MAX_GROUP_KEYS = 6;
 
 export type GroupByElement = { [member: string]: unknown };
 
@@ -54,7 +54,7 @@ const orderByValueSql = (value: string) => value;
 /** Builds the keys by which one query groups rows, with the joins that these keys need and the weights of the rows. */
 class GroupKeyBuilder {
   readonly keys: GroupKey[] = [];
-  readonly rowWeightsSql: string[] = [];
+  readonly rowWeightFactorsSql: string[] = [];
 
   constructor(
     private readonly entity: Entity,
@@ -90,8 +90,8 @@ class GroupKeyBuilder {
   private addValueKey({ name, path, entity, field }: FieldValueGroupKey, inputPath: string): void {
     const sql = groupingValueSql(field, this.referenceJoins.aliasOf(path));
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
-    const memberName = isReferenceField(field) ? idMemberName(name) : name;
-    const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
+    const keyFieldName = isReferenceField(field) ? idFieldName(name) : name;
+    const assign = (keys: Row, value: Row[string]) => void (keys[keyFieldName] = value);
     this.addKey({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assignValue: assign }, inputPath);
   }
 
@@ -128,7 +128,7 @@ class GroupKeyBuilder {
       return `trim_scale(${value} - mod(mod(${value} - ${startSql}, ${widthSql}) + ${widthSql}, ${widthSql}))`;
     };
     const assign = (keys: Row, binStart: string | null) =>
-      void (keys[binMemberName(field)] =
+      void (keys[binFieldName(field)] =
         binStart === null ? null : { from: binStart, to: new ExactDecimal(binStart).plus(binWidth).toFixed() });
     this.addKey(
       {
@@ -146,16 +146,20 @@ class GroupKeyBuilder {
   }
 
   /** Adds a key on linked rows (many-to-many). A row is counted in the group of each linked row. */
-  private addLinkKey({ name, path, target, fields }: LinkedRowGroupKey, weights: Record<string, string | null>, inputPath: string): void {
+  private addLinkKey(
+    { name, path, target, fields }: LinkedRowGroupKey,
+    rowWeights: Record<string, string | null>,
+    inputPath: string,
+  ): void {
     const linkedFields = fields.flatMap((field) => {
-      const weight = weights[field.relation!.object];
-      if (weight == null) return [];
-      if (parseBoundedDecimal(weight, `${inputPath}.${field.relation!.object}`).isNegative())
+      const rowWeight = rowWeights[field.relation!.object];
+      if (rowWeight == null) return [];
+      if (parseBoundedDecimal(rowWeight, `${inputPath}.${field.relation!.object}`).isNegative())
         throw invalidArgumentError(`${inputPath}.${field.relation!.object}`, atLeast(0));
-      return [{ ...field.link!, weight }];
+      return [{ ...field.link!, rowWeight }];
     });
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
-    const alias = `m${this.rowWeightsSql.length}`;
+    const alias = `m${this.rowWeightFactorsSql.length}`;
     const visibilityConditions = referenceableRowConditions(target, this.context);
     const outerAlias = this.referenceJoins.aliasOf(path);
     const ownColumn = linkedFields[0]!.keyColumn ?? 'id';
@@ -165,21 +169,21 @@ class GroupKeyBuilder {
       const visibilitySql = visibilityConditions.length
         ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibilityConditions, 'z', bind)})`
         : '';
-      const linkSelects = linkedFields.map(({ table, ownColumn: from, otherColumn, weight, ...link }) => {
+      const linkedRowQueries = linkedFields.map(({ table, ownColumn: from, otherColumn, rowWeight, ...link }) => {
         const discriminatorSql = linkDiscriminatorCondition({ table, ownColumn: from, otherColumn, ...link }, 'l');
-        return `SELECT l."${from}" AS "of", l."${otherColumn}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
+        return `SELECT l."${from}" AS "of", l."${otherColumn}" AS "id", ${bind(rowWeight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', otherColumn)}`;
       });
       // A row that links to the same row by two fields, such as primary and secondary muscles, counts once, with the larger of the two weights.
-      const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
+      const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkedRowQueries.join(' UNION ALL ')}) u GROUP BY 1, 2`;
       return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });
-    this.rowWeightsSql.push(`coalesce(${alias}."weight", 1)`);
+    this.rowWeightFactorsSql.push(`coalesce(${alias}."weight", 1)`);
     this.addKey(
       {
         name,
         sql: () => `${alias}."id"`,
         orderSql: orderByValueSql,
-        assignValue: (keys, value) => void (keys[idMemberName(name)] = value),
+        assignValue: (keys, value) => void (keys[idFieldName(name)] = value),
       },
       inputPath,
     );
@@ -252,9 +256,9 @@ export function translateGroupBy(
   referenceJoins: ReferenceJoins,
 ): TranslatedGroupBy {
   if (!groupBy) return { keys: [] };
-  if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
+  if (groupBy.length > MAX_GROUP_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_GROUP_KEYS));
   const builder = new GroupKeyBuilder(entity, context, referenceJoins);
   groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
-  const { keys, rowWeightsSql } = builder;
-  return { keys, ...(rowWeightsSql.length && { rowWeightSql: rowWeightsSql.join(' * ') }) };
+  const { keys, rowWeightFactorsSql } = builder;
+  return { keys, ...(rowWeightFactorsSql.length && { rowWeightSql: rowWeightFactorsSql.join(' * ') }) };
 }

@@ -58,7 +58,7 @@ export class GroupQuery {
   constructor(
     private readonly entity: Entity,
     args: GroupArguments,
-    private readonly requested: RequestedStatistics,
+    private readonly requestedStatistics: RequestedStatistics,
     private readonly context: Context,
   ) {
     const visibilityConditions = visibleRowConditions(entity, context);
@@ -70,12 +70,13 @@ export class GroupQuery {
     this.aggregates = new AggregateColumns(entity, this.groupKeys.rowWeightSql, this.referenceJoins);
     this.havingCondition = havingConditionOf(entity, args.having, this.aggregates);
     this.orderTermsSql = this.parseOrder(args.orderBy ?? []);
-    for (const [name, fieldNames] of requested.statistics) {
+    for (const [name, fieldNames] of requestedStatistics.statistics) {
       if (name === 'count' || name === 'weightedCount') this.aggregates.addStatistic(name, undefined);
       else for (const fieldName of fieldNames) this.aggregates.addStatistic(name as Statistic, fieldName);
     }
-    for (const { p, fieldNames } of requested.percentiles) for (const fieldName of fieldNames) this.aggregates.addPercentile(p, fieldName);
-    for (const fieldName of requested.distinctFields) {
+    for (const { p, fieldNames } of requestedStatistics.percentiles)
+      for (const fieldName of fieldNames) this.aggregates.addPercentile(p, fieldName);
+    for (const fieldName of requestedStatistics.distinctFields) {
       statisticKind(entity, { statistic: 'countDistinct', of: fieldName }, 'countDistinct');
       this.aggregates.addStatistic('countDistinct', fieldName);
     }
@@ -104,27 +105,27 @@ export class GroupQuery {
   }
 
   /**
-   * Returns the SQL statement. Its CTEs build on each other: `g`, the groups; `e`, which adds empty groups if requested; `w`, which adds derived
-   * columns; `h`, which applies HAVING.
+   * Returns the SQL statement. Its CTEs build on each other: `g`, the groups; `e`, which adds empty groups if requested; `w`, which adds
+   * percentile columns; `h`, which applies HAVING.
    */
   private statementSql(extraConditions: readonly SqlCondition[], bind: ParameterBinder): string {
     const { keys } = this.groupKeys;
-    const { columns, derivedColumns } = this.aggregates;
+    const { columns, percentileColumns } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
     const columnSelects = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
-    const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
+    const selectList = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
     const source = `${fromClause(this.entity, [...this.joins, ...this.referenceJoins.joins], bind)}${whereClause([...extraConditions, ...this.conditions], 't', bind)}`;
     const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
-    const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
+    const parts = [`g AS (SELECT ${selectList.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
     let groups = 'g';
     const seriesKeyIndex = keys.findIndex(({ generateSeriesSql }) => generateSeriesSql);
     if (seriesKeyIndex >= 0) {
       parts.push(...this.emptyGroupCtes(keys, seriesKeyIndex, bind));
       groups = 'e';
     }
-    const keptColumns = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
-    const derivedSelects = [...derivedColumns].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
-    parts.push(`w AS (SELECT ${[...keptColumns, ...derivedSelects].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
+    const resultColumns = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
+    const derivedSelects = [...percentileColumns].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
+    parts.push(`w AS (SELECT ${[...resultColumns, ...derivedSelects].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
     parts.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
     const overflowSelect = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
     const order = this.orderTermsSql.length ? ` ORDER BY ${this.orderTermsSql.join(', ')}` : '';
@@ -190,15 +191,15 @@ export class GroupQuery {
     this.groupKeys.keys.forEach((key, index) => key.assignValue(keys, row[`key${index}`]));
     const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
     const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
-    for (const [name, fieldNames] of this.requested.statistics)
+    for (const [name, fieldNames] of this.requestedStatistics.statistics)
       for (const fieldName of fieldNames) setValue(name, fieldName, row[this.aggregates.addStatistic(name as Statistic, fieldName)]);
-    for (const { p, fieldNames } of this.requested.percentiles)
+    for (const { p, fieldNames } of this.requestedStatistics.percentiles)
       for (const fieldName of fieldNames) setValue(percentileProperty(p), fieldName, row[this.aggregates.addPercentile(p, fieldName)]);
-    for (const fieldName of this.requested.distinctFields)
+    for (const fieldName of this.requestedStatistics.distinctFields)
       group[countDistinctProperty(fieldName)] = row[this.aggregates.addStatistic('countDistinct', fieldName)];
     // A statistic whose selection is only `__typename` must still resolve to an object.
-    for (const name of this.requested.statistics.keys()) group[name] ??= {};
-    for (const { p } of this.requested.percentiles) group[percentileProperty(p)] ??= {};
+    for (const name of this.requestedStatistics.statistics.keys()) group[name] ??= {};
+    for (const { p } of this.requestedStatistics.percentiles) group[percentileProperty(p)] ??= {};
     return group;
   }
 }

@@ -4,7 +4,7 @@ import { conjunction, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
 import type { Entity, EntityField } from '../model/fields';
 import { operatorCondition, type FilterValue } from '../sql/where';
-import { havingMemberName } from './inputs';
+import { havingFieldName } from './inputs';
 import { statisticKind, type StatisticReference } from './statistics';
 import type { AggregateColumns } from './aggregates';
 
@@ -29,7 +29,7 @@ function conditionsOf(
   aggregates: AggregateColumns,
 ): SqlCondition[] {
   const kind = statisticKind(entity, { statistic, of }, inputPath);
-  const name = havingMemberName(kind);
+  const name = havingFieldName(kind);
   const [misplacedName] = Object.keys(filters).filter((key) => key !== name && filters[key] != null);
   if (misplacedName || filters[name] == null)
     throw invalidArgumentError(`${inputPath}.${misplacedName ?? name}`, `Use \`${name}\` for a condition on this statistic.`);

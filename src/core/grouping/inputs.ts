@@ -19,24 +19,24 @@ import {
   type FieldValueGroupKey,
 } from './groupkeys';
 import { Statistic } from './statistics';
-import { DayUnit, MONDAY, TimeUnit, WEEKDAY } from './timebuckets';
+import { DayUnit, MONDAY, TimeUnit, WEEKDAY_ENUM } from './timebuckets';
 
-export interface MemberDefinition {
+export interface GraphQLFieldDefinition {
   type: () => object;
   description: string;
   nullable?: boolean;
   defaultValue?: unknown;
 }
-export type MemberDefinitions = Record<string, MemberDefinition>;
+export type GraphQLFieldDefinitions = Record<string, GraphQLFieldDefinition>;
 
-export function createClassWithFields(name: string, members: MemberDefinitions): ClassType {
+export function createClassWithFields(name: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
   const Type = { [name]: class {} }[name]! as ClassType;
-  for (const [member, { type, ...options }] of Object.entries(members)) Field(type, options)(Type.prototype, member);
+  for (const [fieldName, { type, ...options }] of Object.entries(fieldDefinitions)) Field(type, options)(Type.prototype, fieldName);
   return Type;
 }
 
-function createInputType(name: string, description: string, members: MemberDefinitions): ClassType {
-  const Input = createClassWithFields(name, members);
+function createInputType(name: string, description: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
+  const Input = createClassWithFields(name, fieldDefinitions);
   InputType(name, { description })(Input);
   return Input;
 }
@@ -51,7 +51,7 @@ const FIRST_DAY_DESCRIPTION = 'First day of the week; also determines the order 
 export class DayGroupBy {
   @Field(() => DayUnit, { description: 'Unit of time.' })
   declare by: DayUnit;
-  @Field(() => WEEKDAY.type, { defaultValue: MONDAY, description: FIRST_DAY_DESCRIPTION })
+  @Field(() => WEEKDAY_ENUM.type, { defaultValue: MONDAY, description: FIRST_DAY_DESCRIPTION })
   declare firstDay: number;
   @Field(() => Boolean, { defaultValue: false, description: EMPTY_GROUPS_DESCRIPTION })
   declare empty: boolean;
@@ -66,7 +66,7 @@ export class TimeGroupBy {
     description: 'IANA time zone, such as `Europe/Berlin`; the time zone of the server if absent.',
   })
   declare timeZone?: string | null;
-  @Field(() => WEEKDAY.type, { defaultValue: MONDAY, description: FIRST_DAY_DESCRIPTION })
+  @Field(() => WEEKDAY_ENUM.type, { defaultValue: MONDAY, description: FIRST_DAY_DESCRIPTION })
   declare firstDay: number;
   @Field(() => Boolean, { defaultValue: false, description: EMPTY_GROUPS_DESCRIPTION })
   declare empty: boolean;
@@ -94,13 +94,13 @@ const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string =>
  * Whether clients can set a weight for each field of a key on linked rows, such as 1 for primary and 0.5 for secondary muscles. A key with a single
  * field needs none.
  */
-const hasWeights = ({ fields }: LinkedRowGroupKey): boolean => fields.length > 1;
+const hasRowWeights = ({ fields }: LinkedRowGroupKey): boolean => fields.length > 1;
 
 /** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */
 export const groupFieldEnum = memoizePerEntity((entity) => {
   const keys = [
     ...groupKeysOfFieldValues(entity).map((key) => ({ name: key.name, description: describeValueKey(key) })),
-    ...groupKeysOfLinkedRows(entity).flatMap((key) => (hasWeights(key) ? [] : [{ name: key.name, description: describeLinkKey(key) }])),
+    ...groupKeysOfLinkedRows(entity).flatMap((key) => (hasRowWeights(key) ? [] : [{ name: key.name, description: describeLinkKey(key) }])),
   ];
   const values = Object.fromEntries(keys.map(({ name }) => [toConstantCase(name), name]));
   registerEnumType(values, {
@@ -111,64 +111,64 @@ export const groupFieldEnum = memoizePerEntity((entity) => {
   return values;
 });
 
-const weightsInput = memoizePerEntity((entity): ClassType => {
-  const { target, fields } = groupKeysOfLinkedRows(entity).find(hasWeights)!;
-  const members: MemberDefinitions = {};
+const rowWeightsInput = memoizePerEntity((entity): ClassType => {
+  const { target, fields } = groupKeysOfLinkedRows(entity).find(hasRowWeights)!;
+  const fieldDefinitions: GraphQLFieldDefinitions = {};
   for (const { relation } of fields) {
     const description = `Weight of the rows in \`${relation!.object}\`, at least 0. If absent, they are not counted.`;
-    members[relation!.object] = { type: () => DecimalScalar, nullable, description };
+    fieldDefinitions[relation!.object] = { type: () => DecimalScalar, nullable, description };
   }
   return createInputType(
     `${target.name}Weights`,
     `Weight per list of rows of ${target.name}. A row in two lists has the larger weight.`,
-    members,
+    fieldDefinitions,
   );
 });
 
 /** Returns the input type `XGroupBy` of a resource X. A value of this type is one group key (`@oneOf`). */
 export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   const field = groupFieldEnum(entity);
-  const members: MemberDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
-  const addMember = (name: string, type: () => object, description: string) => {
-    if (members[name]) throw new Error(`${entity.name} can be grouped by two fields called ${name}`);
-    members[name] = { type, nullable, description };
+  const fieldDefinitions: GraphQLFieldDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
+  const addInputField = (name: string, type: () => object, description: string) => {
+    if (fieldDefinitions[name]) throw new Error(`${entity.name} can be grouped by two fields called ${name}`);
+    fieldDefinitions[name] = { type, nullable, description };
   };
-  for (const day of dateFieldsOf(entity)) addMember(groupFieldName(day), () => DayGroupBy, `\`${day.name}\` by unit of time.`);
+  for (const day of dateFieldsOf(entity)) addInputField(groupFieldName(day), () => DayGroupBy, `\`${day.name}\` by unit of time.`);
   for (const moment of datetimeFieldsOf(entity))
-    addMember(groupFieldName(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
-  for (const number of numberFieldsOf(entity)) addMember(groupFieldName(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
-  for (const key of groupKeysOfLinkedRows(entity).filter(hasWeights)) {
-    const weights = weightsInput(key.entity);
-    addMember(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and weight 1 in the group without one.`);
+    addInputField(groupFieldName(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
+  for (const number of numberFieldsOf(entity)) addInputField(groupFieldName(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
+  for (const key of groupKeysOfLinkedRows(entity).filter(hasRowWeights)) {
+    const weights = rowWeightsInput(key.entity);
+    addInputField(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and weight 1 in the group without one.`);
   }
   const Input = createInputType(
     `${entity.name}GroupBy`,
     `A key by which rows of ${entity.name} are grouped, returned in \`keys\`.`,
-    members,
+    fieldDefinitions,
   );
   Extensions({ oneOf: true })(Input);
   return Input;
 });
 
 /** Returns the name of the input field of `having` that holds conditions on values of this kind. */
-export const havingMemberName = (kind: EntityField['kind']): string =>
+export const havingFieldName = (kind: EntityField['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-const STATISTIC_MEMBER: MemberDefinition = { type: () => Statistic, description: 'The statistic to compute.' };
-const fieldOfStatisticMember = (entity: Entity): MemberDefinition => ({
+const STATISTIC_FIELD: GraphQLFieldDefinition = { type: () => Statistic, description: 'The statistic to compute.' };
+const ofFieldDefinition = (entity: Entity): GraphQLFieldDefinition => ({
   type: () => groupFieldEnum(entity),
   nullable,
   description: 'The field of the statistic; absent for counts of rows.',
 });
 
 export const havingInput = memoizePerEntity((entity: Entity): ClassType => {
-  const members: MemberDefinitions = { statistic: STATISTIC_MEMBER, of: fieldOfStatisticMember(entity) };
+  const fieldDefinitions: GraphQLFieldDefinitions = { statistic: STATISTIC_FIELD, of: ofFieldDefinition(entity) };
   for (const kind of ['decimal', ...minMaxFieldsOf(entity).map((field) => field.kind)] as const) {
-    const name = havingMemberName(kind);
+    const name = havingFieldName(kind);
     const description = name === 'is' ? 'Condition on a number.' : `Condition on a ${kind}, for MIN and MAX.`;
-    members[name] ??= { type: () => filterInput({ kind, name: '' } as EntityField)!, nullable, description };
+    fieldDefinitions[name] ??= { type: () => filterInput({ kind, name: '' } as EntityField)!, nullable, description };
   }
-  return createInputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, members);
+  return createInputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, fieldDefinitions);
 });
 
 const ORDER_KEY_DESCRIPTION =
@@ -177,8 +177,8 @@ const ORDER_KEY_DESCRIPTION =
 export const groupOrderInput = memoizePerEntity((entity: Entity): ClassType =>
   createInputType(`${entity.name}GroupOrder`, `An element of the order of groups of ${entity.name}: a key or a statistic.`, {
     key: { type: () => Int, nullable, description: ORDER_KEY_DESCRIPTION },
-    statistic: { ...STATISTIC_MEMBER, nullable },
-    of: fieldOfStatisticMember(entity),
+    statistic: { ...STATISTIC_FIELD, nullable },
+    of: ofFieldDefinition(entity),
     direction: { type: () => OrderDirection, defaultValue: OrderDirection.ASC, description: 'Sort direction.' },
   }),
 );

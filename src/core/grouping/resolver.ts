@@ -14,7 +14,7 @@ import { requestedStatisticsOf } from './requestedstatistics';
 import { groupType } from './types';
 
 /** Extensions of all `…Grouped` fields. Their cost is high, because they read all rows of the list, however few groups result. */
-const GROUPED_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
+const GROUPED_FIELD_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 function groupedParameters(entity: Entity): ResolverParameterDecorator[] {
   const nullable = true;
@@ -49,7 +49,7 @@ export function addGroupedQuery(target: ClassType, entity: Entity): void {
       name: `${pluralName}Grouped`,
       description: `Statistics of the ${nounOfTypeName(pluralName)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
     }),
-    GROUPED_EXTENSIONS,
+    GROUPED_FIELD_EXTENSIONS,
   );
 }
 
@@ -66,6 +66,6 @@ export function addGroupedChildField(target: ClassType, child: ChildRowsField): 
     },
     [Root(), ...groupedParameters(entity)],
     FieldResolver(() => [type], { description: `Statistics of \`${child.name}\`, by \`groupBy\`.` }),
-    GROUPED_EXTENSIONS,
+    GROUPED_FIELD_EXTENSIONS,
   );
 }

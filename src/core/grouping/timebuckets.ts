@@ -37,7 +37,7 @@ export type BucketUnit = TimeUnit;
 const DAYS_OF_WEEK = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
 /** Enum of weekdays. Its values are the numbers of ISO 8601, which are also the row ids of the days of the week. */
-export const WEEKDAY = registerEnum(
+export const WEEKDAY_ENUM = registerEnum(
   'Weekday',
   'A day of the week.',
   DAYS_OF_WEEK.map((name, index) => [

@@ -19,7 +19,7 @@ import {
   numberFieldsOf,
   groupKeysOfFieldValues,
 } from './groupkeys';
-import { createClassWithFields, groupFieldEnum, type MemberDefinitions } from './inputs';
+import { createClassWithFields, groupFieldEnum, type GraphQLFieldDefinitions } from './inputs';
 import {
   COUNT_DESCRIPTION,
   COUNT_DISTINCT_DESCRIPTION,
@@ -46,19 +46,19 @@ export const groupingResolvers = (): readonly ClassType[] => resolverClasses;
 /** Returns a suffix for descriptions of statistics: the unit of the field if its values are masses in kilograms, otherwise empty. */
 const unitSuffix = ({ description }: EntityField): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
 
-function createObjectType(name: string, description: string, members: MemberDefinitions): ClassType {
-  const Type = createClassWithFields(name, members);
+function createObjectType(name: string, description: string, fieldDefinitions: GraphQLFieldDefinitions): ClassType {
+  const Type = createClassWithFields(name, fieldDefinitions);
   ObjectType(name, { description, simpleResolvers: true })(Type);
   return Type;
 }
 
 /**
- * `idMemberName`, `bucketMemberName` and `binMemberName` return the names of the GraphQL fields of a group's `keys` that contain row ids, time
+ * `idFieldName`, `bucketFieldName` and `binFieldName` return the names of the GraphQL fields of a group's `keys` that contain row ids, time
  * buckets and bins.
  */
-export const idMemberName = (name: string) => `${name}Id`;
-const bucketMemberName = (field: EntityField) => `${groupFieldName(field)}Bucket`;
-export const binMemberName = (field: EntityField) => `${groupFieldName(field)}Bin`;
+export const idFieldName = (name: string) => `${name}Id`;
+const bucketFieldName = (field: EntityField) => `${groupFieldName(field)}Bucket`;
+export const binFieldName = (field: EntityField) => `${groupFieldName(field)}Bin`;
 /** Returns the name of the property in which the resolver of a `keys` object finds all time buckets of a field. */
 export const timeBucketsProperty = (field: EntityField) => `${groupFieldName(field)} buckets`;
 
@@ -72,18 +72,18 @@ function rowKeysOf(entity: Entity): [name: string, target: Entity][] {
   ];
 }
 
-const keysType = memoizePerEntity((entity: Entity): ClassType => {
-  const members: MemberDefinitions = {};
+const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
+  const fieldDefinitions: GraphQLFieldDefinitions = {};
   for (const [name] of rowKeysOf(entity))
-    members[idMemberName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
+    fieldDefinitions[idFieldName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
   for (const { name, field } of groupKeysOfFieldValues(entity))
-    if (!isReferenceField(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
+    if (!isReferenceField(field)) fieldDefinitions[name] = { type: () => field.type(), nullable, description: field.description };
   for (const field of numberFieldsOf(entity))
-    members[binMemberName(field)] = { type: () => NumberBin, nullable, description: `The bin that contains \`${field.name}\`.` };
+    fieldDefinitions[binFieldName(field)] = { type: () => NumberBin, nullable, description: `The bin that contains \`${field.name}\`.` };
   const type = createObjectType(
     `${entity.name}GroupKeys`,
     `Keys of a group of ${entity.name}. A key is null if it is not in \`groupBy\`, or for rows without a value.`,
-    members,
+    fieldDefinitions,
   );
   @Resolver(() => type)
   class GroupKeysResolver {}
@@ -98,16 +98,16 @@ function addGroupedRowField(Keys: ClassType, name: string, target: Entity): void
   addResolverMethod(
     Keys,
     name,
-    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadReferencedRow(target, keys[idMemberName(name)] ?? null, context, info),
+    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadReferencedRow(target, keys[idFieldName(name)] ?? null, context, info),
     [Root(), Ctx(), Info()],
-    FieldResolver(() => target, { nullable, description: `The row that \`${idMemberName(name)}\` names.` }),
+    FieldResolver(() => target, { nullable, description: `The row that \`${idFieldName(name)}\` names.` }),
   );
 }
 
 function addBucketField(Keys: ClassType, field: EntityField, bucketType: object, unit: object): void {
   addResolverMethod(
     Keys,
-    bucketMemberName(field),
+    bucketFieldName(field),
     (keys: Row, requestedUnit: string | null) => {
       const bucketsOfField = (keys[timeBucketsProperty(field)] ?? []) as (DayOrTimeBucket | null)[];
       return (requestedUnit ? bucketsOfField.find((one) => one?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
@@ -117,25 +117,25 @@ function addBucketField(Keys: ClassType, field: EntityField, bucketType: object,
   );
 }
 
-const statisticMembers = (fields: readonly EntityField[], type: (field: EntityField) => object): MemberDefinitions =>
+const statisticFieldDefinitions = (fields: readonly EntityField[], type: (field: EntityField) => object): GraphQLFieldDefinitions =>
   Object.fromEntries(
     fields.map((field) => [
       groupFieldName(field),
       { type: () => type(field), nullable, description: `Computed from \`${field.name}\`${unitSuffix(field)}.` },
     ]),
   );
-const numbersType = memoizePerEntity((entity) =>
+const numberStatisticsType = memoizePerEntity((entity) =>
   createObjectType(
     `${entity.name}Numbers`,
     `A statistic of each number of ${entity.name}.`,
-    statisticMembers(numberFieldsOf(entity), () => DecimalScalar),
+    statisticFieldDefinitions(numberFieldsOf(entity), () => DecimalScalar),
   ),
 );
-const extremesType = memoizePerEntity((entity) =>
+const minMaxStatisticsType = memoizePerEntity((entity) =>
   createObjectType(
     `${entity.name}Extremes`,
     `Smallest or largest values of ${entity.name}.`,
-    statisticMembers(minMaxFieldsOf(entity), (field) => field.type()),
+    statisticFieldDefinitions(minMaxFieldsOf(entity), (field) => field.type()),
   ),
 );
 
@@ -144,7 +144,7 @@ export const percentileProperty = (p: string) => `percentile ${Number(p)}`;
 export const countDistinctProperty = (fieldName: string) => `countDistinct ${fieldName}`;
 
 export const groupType = memoizePerEntity((entity: Entity): ClassType => {
-  const keys = keysType(entity);
+  const keys = groupKeysType(entity);
   const name = `${entity.name}Group`;
   const Group = createObjectType(
     name,
@@ -153,8 +153,8 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
       keys: { type: () => keys, description: 'The keys that the rows share.' },
       count: { type: () => Int, description: COUNT_DESCRIPTION },
       weightedCount: { type: () => DecimalScalar, description: WEIGHTED_COUNT_DESCRIPTION },
-      ...(numberFieldsOf(entity).length && statisticFields(NUMBER_STATISTICS, numbersType(entity))),
-      ...(minMaxFieldsOf(entity).length && statisticFields(MIN_MAX_STATISTICS, extremesType(entity))),
+      ...(numberFieldsOf(entity).length && statisticFields(NUMBER_STATISTICS, numberStatisticsType(entity))),
+      ...(minMaxFieldsOf(entity).length && statisticFields(MIN_MAX_STATISTICS, minMaxStatisticsType(entity))),
     },
   );
   @Resolver(() => Group)
@@ -170,7 +170,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   if (!numberFieldsOf(entity).length) return Group;
   Extensions(SORT_COST_EXTENSIONS)(Group.prototype, 'median');
 
-  const numbers = numbersType(entity);
+  const numbers = numberStatisticsType(entity);
   addResolverMethod(
     GroupResolver,
     'percentile',
@@ -184,5 +184,5 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   return Group;
 });
 
-const statisticFields = (descriptions: Record<string, string>, type: object): MemberDefinitions =>
+const statisticFields = (descriptions: Record<string, string>, type: object): GraphQLFieldDefinitions =>
   Object.fromEntries(Object.entries(descriptions).map(([name, description]) => [name, { type: () => type, description }]));

@@ -23,7 +23,11 @@ export type FieldErrors = Record<string, string[]>;
 export const MAX_ERRORS_PER_RESPONSE = 20;
 
 /** Converts the errors of a response. If there are too many, the last one returned says how many were omitted. */
-export function convertErrors<E, T>(errors: readonly E[], convert: (error: E) => T, createOmissionError: (message: string) => T): T[] {
+export function convertAndLimitErrors<E, T>(
+  errors: readonly E[],
+  convert: (error: E) => T,
+  createOmissionError: (message: string) => T,
+): T[] {
   if (errors.length <= MAX_ERRORS_PER_RESPONSE) return errors.map(convert);
   const kept = errors.slice(0, MAX_ERRORS_PER_RESPONSE - 1);
   return [...kept.map(convert), createOmissionError(`There are ${errors.length - kept.length} more errors.`)];

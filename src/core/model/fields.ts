@@ -81,7 +81,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   indexedForSearch?: boolean;
   /** Whether to add a database index for sorting by the collation that GraphQL uses for public texts. For large tables. */
   indexedForSorting?: boolean;
-  /** Stricter maximum of an integer where rules are enforced (`InterfacePolicies.enforcesRules`). REST shows and accepts values up to `max`. */
+  /** Stricter maximum of an integer where rules are enforced (`ApiPolicies.enforcesRules`). REST shows and accepts values up to `max`. */
   plausibleMax?: number;
   /** Typical number of elements of a list, for cost estimates. */
   size?: number;
@@ -90,7 +90,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Performs slow checks of a value that has passed all other checks. Returns messages; none if the value is valid. */
   checkSlowly?: (value: unknown) => Promise<string[]>;
   /** Converts a text in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
-  toStored?: (text: string, operator: string, insensitive: boolean, baseUrl: string) => string;
+  toStored?: (text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string) => string;
 }
 
 /** A field with all its metadata, for the server itself: the public metadata, the options of its declaration, and what is derived from them. */
@@ -203,8 +203,8 @@ export function defineField(
 ) {
   return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
-    const derived = Boolean(options.sql ?? options.through ?? options.link?.keyColumn);
-    const stored = !derived && !options.link;
+    const isDerived = Boolean(options.sql ?? options.through ?? options.link?.keyColumn);
+    const stored = !isDerived && !options.link;
     const description = options.note ?? options.help ?? `${options.label ?? labelFor(options.object ?? name)}.`;
     const meta: EntityField = {
       ...options,
@@ -219,8 +219,8 @@ export function defineField(
       blank: options.blank ?? false,
       hasDefault: options.default !== undefined,
       hidden: options.hidden ?? false,
-      readOnly: options.readOnly === true || derived,
-      restReadOnly: options.readOnly !== undefined || options.hidden === true || derived,
+      readOnly: options.readOnly === true || isDerived,
+      restReadOnly: options.readOnly !== undefined || options.hidden === true || isDerived,
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
       stored,
       sortable: stored && !options.derivedFromParent,

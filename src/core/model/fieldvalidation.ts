@@ -5,7 +5,7 @@ import type { FieldMetadata } from '../../contract/metadata';
 import { toUtcTimestamp } from './clock';
 import { validationIssue, IssueCode, type ValidationIssue } from './validationissues';
 
-type Limits = Pick<FieldMetadata, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
+type FieldLimits = Pick<FieldMetadata, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
 
 /** Maximum number of rows that one mutation writes; nested rows count individually. */
 export const MAX_ROWS_PER_MUTATION = 500;
@@ -18,14 +18,14 @@ export const MAX_TEXT_CHARACTERS = 10_000;
 /** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
 const LONE_SURROGATE_PATTERN = /\p{Surrogate}/u;
 
-export const limitViolationMessages = (value: unknown, limits: Limits): string[] =>
+export const limitViolationMessages = (value: unknown, limits: FieldLimits): string[] =>
   findLimitViolations(value, limits).map(({ message }) => message);
 
 /**
  * Returns an issue for each limit that the value violates. A decimal has at most one issue: its range is checked only if its number of digits is
  * allowed.
  */
-export function findLimitViolations(value: unknown, limits: Limits): ValidationIssue[] {
+export function findLimitViolations(value: unknown, limits: FieldLimits): ValidationIssue[] {
   if (value === null || value === undefined) return [];
   switch (limits.kind) {
     case 'string':
@@ -48,11 +48,11 @@ export function findLimitViolations(value: unknown, limits: Limits): ValidationI
   }
 }
 
-function definedRange({ min, max }: Limits): { min?: number; max?: number } {
+function definedRange({ min, max }: FieldLimits): { min?: number; max?: number } {
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
-function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS, blank, kind }: Limits): ValidationIssue[] {
+function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS, blank, kind }: FieldLimits): ValidationIssue[] {
   if (value === '') return blank ? [] : [validationIssue(IssueCode.BLANK, NOT_BLANK)];
   const issues: ValidationIssue[] = [];
   const length = [...value].length;
@@ -72,14 +72,14 @@ function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS,
   return issues;
 }
 
-function rangeIssues(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): ValidationIssue[] {
+function rangeIssues(value: number, { min, max }: Pick<FieldLimits, 'min' | 'max'>): ValidationIssue[] {
   if (max !== undefined && value > max) return [validationIssue(IssueCode.TOO_LARGE, atMost(max))];
   if (min !== undefined && value < min) return [validationIssue(IssueCode.TOO_SMALL, atLeast(min))];
   return [];
 }
 
 /** Checks the number of digits of a decimal. Trailing zeros after the decimal point count; an exponent counts as the zeros that it stands for. */
-function precisionIssue(value: string, { digits, places }: Limits): ValidationIssue | undefined {
+function precisionIssue(value: string, { digits, places }: FieldLimits): ValidationIssue | undefined {
   const match = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
   if (!match) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
   const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = match;

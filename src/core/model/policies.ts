@@ -7,7 +7,7 @@ export type Api = 'graphql' | 'rest';
 /** Sort order of texts of public resources: by Unicode rules ("Äpfel" next to "Apfel", migration 0052) or by their bytes. */
 export type TextOrder = 'unicode' | 'bytes';
 
-export interface InterfacePolicies {
+export interface ApiPolicies {
   /** Whether rules across several fields of a row are enforced, such as that a session does not end before it starts. */
   enforcesRules: boolean;
   /**
@@ -25,7 +25,7 @@ export interface InterfacePolicies {
   assumesProfileUnits: boolean;
 }
 
-export const POLICIES_BY_INTERFACE: Readonly<Record<Api, Readonly<InterfacePolicies>>> = {
+export const POLICIES_BY_API: Readonly<Record<Api, Readonly<ApiPolicies>>> = {
   graphql: { enforcesRules: true, showsUnreviewed: false, textOrder: 'unicode', acceptsNodeIds: true, assumesProfileUnits: false },
   rest: { enforcesRules: false, showsUnreviewed: true, textOrder: 'bytes', acceptsNodeIds: false, assumesProfileUnits: true },
 };

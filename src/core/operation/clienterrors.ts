@@ -1,14 +1,14 @@
 /** Translates the errors of a result into errors that clients may see. Unexpected errors are logged, and clients see only the request id. */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Context } from '../context';
-import { ClientError, convertErrors, toClientError, TOO_MANY_ERRORS_OPTIONS } from '../model/errors';
+import { ClientError, convertAndLimitErrors, toClientError, TOO_MANY_ERRORS_OPTIONS } from '../model/errors';
 
 /** Replaces the errors of a result by errors that clients may see, limits their number, and reports their codes to the metrics. */
 export function toClientResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   // The same error can belong to several fields of a response. It is translated and logged once.
   const databaseErrors = new Map<unknown, ClientError | undefined>();
-  const errors = convertErrors(
+  const errors = convertAndLimitErrors(
     result.errors,
     (error) => toClientVisibleError(error, context, databaseErrors),
     (message) => new GraphQLError(message, TOO_MANY_ERRORS_OPTIONS),

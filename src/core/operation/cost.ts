@@ -62,7 +62,7 @@ export interface OperationCost {
    * Schema coordinate of the argument to reduce so that the operation costs less: the innermost page size that multiplies the cost of that field, or
    * its most expensive argument value.
    */
-  reducibleArgument?: string;
+  argumentToReduce?: string;
 }
 
 type Variables = Record<string, unknown>;
@@ -121,18 +121,18 @@ class CostEstimator {
     atRoot = false,
     scope?: IntrospectionScope,
   ): OperationCost {
-    let mostExpensive: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
+    let mostExpensiveField: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
     let bytes = 0;
     let total = isIntrospectionType(type) ? INTROSPECTION_FACTOR * OBJECT_COST : OBJECT_COST;
     for (const { parent, nodes } of this.collectFields(sets, type).values()) {
       const cost = this.fieldCost(nodes, parent, atRoot, scope);
       total += cost.total;
       bytes += cost.bytes + responseKeyOf(nodes[0]!).length + JSON_KEY_OVERHEAD_BYTES;
-      if (cost.total > mostExpensive.total) mostExpensive = cost;
+      if (cost.total > mostExpensiveField.total) mostExpensiveField = cost;
       if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
     }
-    const { coordinate, reducibleArgument } = mostExpensive;
-    return { total, bytes, coordinate, reducibleArgument };
+    const { coordinate, argumentToReduce } = mostExpensiveField;
+    return { total, bytes, coordinate, argumentToReduce };
   }
 
   /** Groups the fields of several selection sets by parent type and response key. */
@@ -181,7 +181,7 @@ class CostEstimator {
     if (!isCompositeType(type)) {
       const size = this.listSize(field, args, parent, scope);
       const total = ownCost + LEAF_COST * size;
-      return { total, bytes: this.averageBytesOf(parent.name, field.name) * size, coordinate, reducibleArgument: costliestArgument(total) };
+      return { total, bytes: this.averageBytesOf(parent.name, field.name) * size, coordinate, argumentToReduce: costliestArgument(total) };
     }
     const isConnection = hasPageSizeArgument(field) && !isList(field);
     const { rows, fixedCost, fixedBytes } = isConnection
@@ -197,14 +197,14 @@ class CostEstimator {
         };
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
     const total = ownCost + fixedCost + size * rows.total;
-    const reducibleArgument = costliestArgument(total);
+    const argumentToReduce = costliestArgument(total);
     const isMostlyBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
-    const mostExpensive = isMostlyBelow ? rows : { coordinate, reducibleArgument };
+    const mostExpensiveField = isMostlyBelow ? rows : { coordinate, argumentToReduce };
     return {
       total,
       bytes: fixedBytes + size * rows.bytes,
-      coordinate: mostExpensive.coordinate,
-      reducibleArgument: mostExpensive.reducibleArgument ?? reducibleArgument ?? rows.reducibleArgument,
+      coordinate: mostExpensiveField.coordinate,
+      argumentToReduce: mostExpensiveField.argumentToReduce ?? argumentToReduce ?? rows.argumentToReduce,
     };
   }
 
@@ -241,8 +241,8 @@ class CostEstimator {
       if (!inner || !isCompositeType(inner)) fixedCost += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
       else if (isList(field)) {
         const cost = this.nestedCost(group, inner);
-        const { coordinate, reducibleArgument } = cost.total > rows.total ? cost : rows;
-        rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate, reducibleArgument };
+        const { coordinate, argumentToReduce } = cost.total > rows.total ? cost : rows;
+        rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate, argumentToReduce };
       } else {
         const cost = this.nestedCost(group, inner);
         fixedCost += cost.total;

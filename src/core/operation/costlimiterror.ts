@@ -2,14 +2,14 @@
 import { ClientError } from '../model/errors';
 import type { OperationCost } from './cost';
 
-type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'reducibleArgument'>;
+type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'argumentToReduce'>;
 
 /** Returns the estimated cost as clients receive it, in `extensions` of COST_LIMIT and of dry runs. */
-export const costExtensions = ({ total, coordinate, reducibleArgument }: ReportedCost, limit: number) => ({
+export const costExtensions = ({ total, coordinate, argumentToReduce }: ReportedCost, limit: number) => ({
   cost: Math.ceil(total),
   limit,
   coordinate,
-  ...(reducibleArgument && { argument: reducibleArgument }),
+  ...(argumentToReduce && { argument: argumentToReduce }),
 });
 
 export function costLimitError(reported: ReportedCost, limit: number): ClientError {

@@ -63,7 +63,7 @@ export class Executor {
   /**
    * Limits each caller to one running event at a time, so that many subscriptions of a caller cause no more concurrent load than one subscription.
    */
-  private readonly eventLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: 1 });
+  private readonly subscriptionEventLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compilesOwnOperations: boolean;
   private readonly admission: OperationAdmission;
   private readonly maxResponseBytes: number;
@@ -156,12 +156,12 @@ export class Executor {
       variableValues: variables,
     });
     if (!isEventStream(source)) return present(toClientResult(source, context));
-    const runEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
+    const executeForEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
     const toFailureResult = (error: unknown) => {
       const located = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
       return toClientResult({ data: null, errors: [located] }, context);
     };
-    return makeCancellable(this.deliverEvents(source, context, { runEvent, toFailureResult, present }), () => {
+    return makeCancellable(this.deliverEvents(source, context, { executeForEvent, toFailureResult, present }), () => {
       cancellation.abort();
       context.session.cancelReads();
     });
@@ -171,14 +171,14 @@ export class Executor {
   private async *deliverEvents(
     source: AsyncIterable<unknown>,
     { session }: Context,
-    { runEvent, toFailureResult, present }: EventFunctions,
+    { executeForEvent, toFailureResult, present }: SubscriptionEventHandlers,
   ): AsyncGenerator<ExecutionResult, void, void> {
     this.openSubscriptionCount += 1;
     try {
       session.beginEvent();
       for await (const event of source) {
         this.deliveredEventCount += 1;
-        yield present(await this.eventLimiter.run(session.caller, () => runEvent(event)));
+        yield present(await this.subscriptionEventLimiter.run(session.caller, () => executeForEvent(event)));
         session.beginEvent();
       }
     } catch (error) {
@@ -197,11 +197,11 @@ export class Executor {
     root?: unknown,
   ): Promise<ExecutionResult> {
     // The events of a subscription are not charged: the subscription itself was, and a rejected event would be lost.
-    const isEvent = operation?.operation === 'subscription';
-    const admission = operation && !isEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
+    const isSubscriptionEvent = operation?.operation === 'subscription';
+    const admission = operation && !isSubscriptionEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
     if (admission?.errors) return toClientResult(admission, context);
     const size = (context.responseSizeCounter = new ResponseSizeCounter(this.maxResponseBytes, this.valuesPerTurn));
-    context.loaders.pacing = size;
+    context.loaders.eventLoopPacer = size;
     context.session.limitReadBytes(MAX_READ_BYTES_PER_RESPONSE_BYTE * this.maxResponseBytes);
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
@@ -252,8 +252,8 @@ const subscriptionTransportError = () =>
     extensions: { code: 'BAD_REQUEST' },
   });
 
-interface EventFunctions {
-  runEvent(this: void, event: unknown): Promise<ExecutionResult>;
+interface SubscriptionEventHandlers {
+  executeForEvent(this: void, event: unknown): Promise<ExecutionResult>;
   /** Converts an error thrown by the event source into an execution result. */
   toFailureResult(this: void, error: unknown): ExecutionResult;
   present(this: void, result: ExecutionResult): ExecutionResult;

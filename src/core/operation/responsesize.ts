@@ -4,7 +4,7 @@
  */
 import { isIntrospectionType, isObjectType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import type { Context } from '../context';
-import type { EventLoopPacing } from '../read/batchloader';
+import type { EventLoopPacer } from '../read/batchloader';
 import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { selectedFields, selectionKey } from '../read/queryplan';
@@ -15,7 +15,7 @@ const DEFAULT_VALUES_PER_TURN = 10_000;
 const LATER_SLICE_DIVISOR = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
-const NON_STRING_CHARACTERS = 5;
+const ASSUMED_NON_STRING_LENGTH = 5;
 
 /** What a selection set contributes to the size of each object of the response. */
 interface SelectionShape {
@@ -51,7 +51,7 @@ interface PendingObject {
  * Queue of objects that wait for a later turn of the event loop. Each turn completes a slice of them, whichever requests they belong to. Objects
  * nested in them are completed in the same slice while it has room, without waiting: the promises of 400,000 waiting objects would take 400 MB.
  */
-class SliceQueue {
+class PendingObjectQueue {
   private readonly pendingObjects: PendingObject[] = [];
   /** Number of pending objects that the current slice has completed; undefined between slices. */
   private completedCount?: number;
@@ -60,7 +60,7 @@ class SliceQueue {
 
   add(object: PendingObject): void {
     this.pendingObjects.push(object);
-    if (this.pendingObjects.length === 1) setImmediate(this.runSlice);
+    if (this.pendingObjects.length === 1) setImmediate(this.completeSlice);
   }
 
   /** Adds an object to the current slice. Returns false if no slice is running or if it is full. */
@@ -70,7 +70,7 @@ class SliceQueue {
     return true;
   }
 
-  private readonly runSlice = (): void => {
+  private readonly completeSlice = (): void => {
     this.completedCount = 0;
     this.valueCount = 0;
     this.completeNextObject();
@@ -88,13 +88,13 @@ class SliceQueue {
     }
     this.pendingObjects.splice(0, this.completedCount);
     this.completedCount = undefined;
-    if (object) setImmediate(this.runSlice);
+    if (object) setImmediate(this.completeSlice);
   };
 }
 
-const sliceQueue = new SliceQueue();
+const pendingObjectQueue = new PendingObjectQueue();
 
-export class ResponseSizeCounter implements EventLoopPacing {
+export class ResponseSizeCounter implements EventLoopPacer {
   objectCount = 0;
   private characterCount = 0;
   private valueCount = 0;
@@ -125,7 +125,7 @@ export class ResponseSizeCounter implements EventLoopPacing {
     this.characterCount += keyCharacters;
     for (const name of fields) {
       const value = row[name];
-      this.characterCount += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
+      this.characterCount += typeof value === 'string' ? value.length : ASSUMED_NON_STRING_LENGTH;
     }
     if (this.exceedsLimit) throw resultTooLargeError(this.limit);
     return this.fitsTurn(fields.length) || new Promise((resolve) => this.waitForSlice(fields.length, () => resolve(true)));
@@ -150,12 +150,14 @@ export class ResponseSizeCounter implements EventLoopPacing {
   /** Counts values. Returns whether they can be completed in this turn of the event loop. */
   private fitsTurn(valueCount: number): boolean {
     this.valueCount += valueCount;
-    return this.valueCount <= this.valuesPerTurn || sliceQueue.addToCurrentSlice(valueCount, this.valuesPerTurn / LATER_SLICE_DIVISOR);
+    return (
+      this.valueCount <= this.valuesPerTurn || pendingObjectQueue.addToCurrentSlice(valueCount, this.valuesPerTurn / LATER_SLICE_DIVISOR)
+    );
   }
 
   private waitForSlice(valueCount: number, complete: () => void): void {
     this.pendingCount += 1;
-    sliceQueue.add({
+    pendingObjectQueue.add({
       valueCount,
       maxSliceValues: this.valuesPerTurn / LATER_SLICE_DIVISOR,
       complete: () => {

@@ -7,7 +7,7 @@ import DataLoader from 'dataloader';
 export type LoaderKey = number | string;
 
 /** Spreads the work of an operation over several turns of the event loop. */
-export interface EventLoopPacing {
+export interface EventLoopPacer {
   /** Returns a promise that resolves when no object of the response is pending; undefined if none is. */
   waitForPendingObjects(this: void): Promise<void> | undefined;
   /** Calls the given function, which resumes one field of the response, in this turn of the event loop or in a later one. */
@@ -34,7 +34,7 @@ export class BatchLoader<T> {
 
   constructor(
     private readonly readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>,
-    private readonly pacing: () => EventLoopPacing | undefined,
+    private readonly getEventLoopPacer: () => EventLoopPacer | undefined,
   ) {
     this.dataLoader = new DataLoader<LoaderKey, unknown>((keys) => this.loadBatch(keys), {
       cache: false,
@@ -64,7 +64,7 @@ export class BatchLoader<T> {
    */
   private readonly scheduleBatch = (dispatch: () => void): void => {
     const dispatchWhenReady = () => {
-      const pending = this.pacing()?.waitForPendingObjects();
+      const pending = this.getEventLoopPacer()?.waitForPendingObjects();
       if (pending) void pending.then(() => this.scheduleBatch(dispatch));
       else dispatch();
     };
@@ -87,9 +87,9 @@ export class BatchLoader<T> {
     const { waitingFields } = load;
     load.settleField = settle;
     load.waitingFields = [];
-    const pacing = this.pacing();
+    const eventLoopPacer = this.getEventLoopPacer();
     for (const field of waitingFields) {
-      if (pacing) pacing.resume(() => settle(field));
+      if (eventLoopPacer) eventLoopPacer.resume(() => settle(field));
       else settle(field);
     }
   }

@@ -6,7 +6,7 @@ import { createParameterBinder, conjunctionSql, whereClause, type ParameterBinde
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { atCursorSql, afterCursorCondition, rowCursor, parseCursor, afterCursorBranches } from '../sql/cursor';
+import { rowAtCursorSql, afterCursorCondition, rowCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
 import {
   bindOrderTerms,
   resolveOrder,
@@ -67,7 +67,7 @@ export function createListRequest(
 interface PageWindow {
   limit: number;
   offset: number;
-  backward: boolean;
+  isBackward: boolean;
   terms: OrderTerm[];
   /** Decoded cursors: one value for each order term. */
   after?: unknown[];
@@ -79,7 +79,7 @@ function pageWindow({ entity, order, joinTerms, orderContext, page }: ListReques
   const last = validatePageSize('last', page.last, MAX_PAGE_SIZE);
   const offset = validatePageSize('offset', page.offset, MAX_INTEGER) ?? 0;
   if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Use either first or last, not both.');
-  const backward = last !== undefined;
+  const isBackward = last !== undefined;
   const terms = [...orderTerms(entity, order, orderContext), ...joinTerms];
   const valuesOf = (argument: 'after' | 'before') => {
     const cursor = page[argument];
@@ -88,7 +88,7 @@ function pageWindow({ entity, order, joinTerms, orderContext, page }: ListReques
   return {
     limit: first ?? last ?? DEFAULT_PAGE_SIZE,
     offset,
-    backward,
+    isBackward,
     terms,
     after: valuesOf('after'),
     before: valuesOf('before'),
@@ -96,7 +96,8 @@ function pageWindow({ entity, order, joinTerms, orderContext, page }: ListReques
 }
 
 /** Whether to read one more row than the page holds, to find out whether another page follows in reading direction. */
-const readsExtraRow = (plan: ConnectionPlan, { backward }: PageWindow) => (backward ? plan.needsHasPreviousPage : plan.needsHasNextPage);
+const readsExtraRow = (plan: ConnectionPlan, { isBackward }: PageWindow) =>
+  isBackward ? plan.needsHasPreviousPage : plan.needsHasNextPage;
 
 /** Returns the expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
 function rowsOutsidePageExpressions(
@@ -107,7 +108,7 @@ function rowsOutsidePageExpressions(
   bind: ParameterBinder,
 ): string[] {
   const { entity, joins, conditions } = request;
-  const { after, before, offset, backward } = window;
+  const { after, before, offset, isBackward } = window;
   // Values are bound only when an expression uses them, because PostgreSQL rejects unused parameters.
   const terms = () => bindOrderTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
@@ -116,25 +117,28 @@ function rowsOutsidePageExpressions(
    * Returns expressions of which at least one is true if rows exist at or beyond a cursor. The first is the fastest: it looks for the row at the
    * cursor.
    */
-  const existsBeyond = (order: readonly BoundOrderTerm[], values: unknown[]) =>
-    [atCursorSql(order, values, bind), ...afterCursorBranches(order, values, bind)].map((alternative) =>
+  const existsBeyondCursorSql = (order: readonly BoundOrderTerm[], values: unknown[]) =>
+    [rowAtCursorSql(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
       existsExpression(() => alternative),
     );
-  const existsSkipped = () =>
+  const existsSkippedRowSql = () =>
     existsExpression(
       ...(after ? [afterCursorCondition(terms(), after)] : []),
       ...(before ? [afterCursorCondition(reverseOrderTerms(terms()), before)] : []),
     );
-  const earlierExist = () => [
-    ...(after ? existsBeyond(reverseOrderTerms(terms()), after) : []),
-    ...(offset && !backward ? [existsSkipped()] : []),
+  const earlierRowsExistSql = () => [
+    ...(after ? existsBeyondCursorSql(reverseOrderTerms(terms()), after) : []),
+    ...(offset && !isBackward ? [existsSkippedRowSql()] : []),
   ];
-  const laterExist = () => [...(before ? existsBeyond(terms(), before) : []), ...(offset && backward ? [existsSkipped()] : [])];
+  const laterRowsExistSql = () => [
+    ...(before ? existsBeyondCursorSql(terms(), before) : []),
+    ...(offset && isBackward ? [existsSkippedRowSql()] : []),
+  ];
   const namedExpression = (alternatives: string[], name: keyof ListInfoColumns) =>
     alternatives.length ? [`(${alternatives.join(' OR ')}) AS "${name}"`] : [];
   return [
-    ...(plan.needsHasPreviousPage ? namedExpression(earlierExist(), '_existBefore') : []),
-    ...(plan.needsHasNextPage ? namedExpression(laterExist(), '_existAfter') : []),
+    ...(plan.needsHasPreviousPage ? namedExpression(earlierRowsExistSql(), '_existBefore') : []),
+    ...(plan.needsHasNextPage ? namedExpression(laterRowsExistSql(), '_existAfter') : []),
   ];
 }
 
@@ -153,16 +157,16 @@ function pageStatement(
   bind: ParameterBinder,
 ): string {
   const { joins, conditions } = request;
-  const { backward, offset } = window;
+  const { isBackward, offset } = window;
   const terms = bindOrderTerms(window.terms, bind);
-  const order = backward ? reverseOrderTerms(terms) : terms;
-  const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
+  const order = isBackward ? reverseOrderTerms(terms) : terms;
+  const [start, end] = isBackward ? [window.before, window.after] : [window.after, window.before];
   const allConditions = [...extraConditions, ...conditions, ...(end ? [afterCursorCondition(reverseOrderTerms(order), end)] : [])];
   const where = conjunctionSql(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
   const offsetParameter = offset ? bind(offset) : undefined;
-  const alternatives = start ? afterCursorBranches(order, start, bind) : [];
+  const alternatives = start ? afterCursorAlternatives(order, start, bind) : [];
   const cursorValues =
     plan.needsCursors || alternatives.length > 1 ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`]) : undefined;
   const shape = {
@@ -189,15 +193,15 @@ function pageStatement(
 function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], info: ListInfoColumns = {}): Connection {
   const hasExtraRow = rows.length > window.limit;
   const nodes = hasExtraRow ? rows.slice(0, window.limit) : rows;
-  if (window.backward) nodes.reverse();
+  if (window.isBackward) nodes.reverse();
   const cursor = (row: Row | undefined) => (plan.needsCursors && row ? rowCursor(window.terms, row) : null);
   return {
     totalCount: info._count ?? 0,
     nodes,
     edges: plan.needsEdges ? nodes.map((node) => ({ cursor: cursor(node) ?? '', node })) : [],
     pageInfo: {
-      hasNextPage: (!window.backward && hasExtraRow) || (info._existAfter ?? false),
-      hasPreviousPage: (window.backward && hasExtraRow) || (info._existBefore ?? false),
+      hasNextPage: (!window.isBackward && hasExtraRow) || (info._existAfter ?? false),
+      hasPreviousPage: (window.isBackward && hasExtraRow) || (info._existBefore ?? false),
       startCursor: cursor(nodes[0]),
       endCursor: cursor(nodes.at(-1)),
     },

@@ -5,7 +5,7 @@ import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visib
 import { columnIsOneOf, createParameterBinder, conjunctionSql, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type EntityField, type RowFields, type RowOf } from '../model/fields';
-import { BatchLoader, type LoaderKey, type EventLoopPacing } from './batchloader';
+import { BatchLoader, type LoaderKey, type EventLoopPacer } from './batchloader';
 import { createPlanCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
@@ -20,11 +20,11 @@ export class Loaders {
   /** Derived values that this request computes, by name. */
   derivedValues = new Map<string, Promise<unknown>>();
   /** Spreads the fields that wait for a batch over several turns of the event loop. The executor sets it for operations of clients. */
-  pacing?: EventLoopPacing;
+  eventLoopPacer?: EventLoopPacer;
 
   getOrCreate<T>(key: unknown, readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>): BatchLoader<T> {
     let loader = this.loaders.get(key);
-    if (!loader) this.loaders.set(key, (loader = new BatchLoader<unknown>(readBatch, () => this.pacing)));
+    if (!loader) this.loaders.set(key, (loader = new BatchLoader<unknown>(readBatch, () => this.eventLoopPacer)));
     return loader as BatchLoader<T>;
   }
 
@@ -223,7 +223,7 @@ async function readRowsNearestToDates(
   const { bind, values } = createParameterBinder();
   const daysParameter = bind(days);
   const column = fieldSqlExpression(fieldOf(entity, dateField), 't');
-  const nearestNeighbour = (comparison: string, descending: boolean) => {
+  const nearestRowSql = (comparison: string, descending: boolean) => {
     const where = conjunctionSql([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
     const order = bindOrderTerms(
       orderTerms(entity, [{ path: [dateField], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
@@ -233,7 +233,7 @@ async function readRowsNearestToDates(
   };
   const rows = await context.session.queryMaybeStale(
     `SELECT k."day" AS "_day", n.* FROM unnest(${daysParameter}::date[]) AS k("day") CROSS JOIN LATERAL (
-      SELECT * FROM (${nearestNeighbour('<=', true)} UNION ALL ${nearestNeighbour('>', false)}) AS c ORDER BY abs(c."${dateField}" - k."day"), c."${dateField}" LIMIT 1) AS n`,
+      SELECT * FROM (${nearestRowSql('<=', true)} UNION ALL ${nearestRowSql('>', false)}) AS c ORDER BY abs(c."${dateField}" - k."day"), c."${dateField}" LIMIT 1) AS n`,
     values,
   );
   const rowsByDay = new Map(rows.map((row) => [row._day as LoaderKey, row]));

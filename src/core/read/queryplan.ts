@@ -21,7 +21,7 @@ interface FieldRequirement {
   field: string;
   requiredFieldNames: readonly string[];
 }
-const declaredRequirements: FieldRequirement[] = [];
+const fieldRequirements: FieldRequirement[] = [];
 
 /**
  * Type that makes compilation fail if the first parameter of a resolver (its `@Root()` row) has fields that `@RequiresFields` does not declare. The id is
@@ -42,7 +42,7 @@ export const RequiresFields =
     property: string,
     _descriptor: TypedPropertyDescriptor<Resolver> & ReadsOnlyDeclaredFields<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
   ): void => {
-    declaredRequirements.push({ entity, field: property, requiredFieldNames: columns });
+    fieldRequirements.push({ entity, field: property, requiredFieldNames: columns });
   };
 
 /**
@@ -50,12 +50,13 @@ export const RequiresFields =
  * declares.
  */
 const requiredFieldsByName = memoizePerEntity((entity) => {
-  const needs = new Map<string, readonly string[]>();
-  for (const { relation, object, name } of fieldsOf(entity)) if (relation) needs.set(object!, [name]);
-  for (const child of childrenOf(entity)) for (const name of [child.name, groupedFieldName(child)]) needs.set(name, [child.key]);
-  for (const { field, requiredFieldNames } of declaredRequirements.filter((need) => need.entity() === entity))
-    needs.set(field, requiredFieldNames.length ? requiredFieldNames : fieldsOf(entity).map(({ name }) => name));
-  return needs;
+  const fieldDependencies = new Map<string, readonly string[]>();
+  for (const { relation, object, name } of fieldsOf(entity)) if (relation) fieldDependencies.set(object!, [name]);
+  for (const child of childrenOf(entity))
+    for (const name of [child.name, groupedFieldName(child)]) fieldDependencies.set(name, [child.key]);
+  for (const { field, requiredFieldNames } of fieldRequirements.filter((need) => need.entity() === entity))
+    fieldDependencies.set(field, requiredFieldNames.length ? requiredFieldNames : fieldsOf(entity).map(({ name }) => name));
+  return fieldDependencies;
 });
 
 /**
@@ -109,11 +110,11 @@ export function selectedFields(
 }
 
 function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
-  const needs = requiredFieldsByName(entity);
+  const fieldDependencies = requiredFieldsByName(entity);
   const fieldNames = new Set<string>();
   for (const name of names) {
     if (fieldsOf(entity).some((field) => field.name === name)) fieldNames.add(name);
-    for (const column of needs.get(name) ?? []) fieldNames.add(column);
+    for (const column of fieldDependencies.get(name) ?? []) fieldNames.add(column);
   }
   return fieldNames;
 }

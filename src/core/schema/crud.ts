@@ -20,7 +20,7 @@ import { resourceOf } from '../model/registry';
 import { readAllRows, readRowById } from '../read/rows';
 import type { FieldValues } from '../model/hooks';
 
-type Info = GraphQLResolveInfo;
+type ResolveInfo = GraphQLResolveInfo;
 
 /** A resolver class whose methods are added once all resources are loaded, because they refer to types of other resources. */
 export interface DeferredResolver {
@@ -30,27 +30,27 @@ export interface DeferredResolver {
 
 export const isDeferredResolver = (resolver: object): resolver is DeferredResolver => 'addMethods' in resolver;
 
-export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object) & DeferredResolver {
+export function createCrudResolver(entity: Entity, hooks: WriteHooks = {}): (new () => object) & DeferredResolver {
   registerHooks(entity, hooks);
 
   @Resolver(() => entity)
-  class Crud {
+  class CrudResolver {
     private static hasMethods = false;
 
     static addMethods(): void {
-      if (Crud.hasMethods) return;
-      Crud.hasMethods = true;
-      if (resourceOf(entity)!.rootQueries ?? true) addQueries(Crud, entity);
-      addMutations(Crud, entity);
-      addNodeIdAndRelationFields(Crud, entity);
+      if (CrudResolver.hasMethods) return;
+      CrudResolver.hasMethods = true;
+      if (resourceOf(entity)!.rootQueries ?? true) addQueries(CrudResolver, entity);
+      addMutations(CrudResolver, entity);
+      addNodeIdAndRelationFields(CrudResolver, entity);
     }
   }
-  return Crud;
+  return CrudResolver;
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
   const { singularName, pluralName, owned, description, lookupTableSize, rootQueries, only: exposure = rootQueries } = resourceOf(entity)!;
-  const only = exposure === 'rest' ? { only: exposure } : undefined;
+  const exposureExtensions = exposure === 'rest' ? { only: exposure } : undefined;
   addResolverMethod(
     target,
     'one',
@@ -61,13 +61,13 @@ function addQueries(target: ClassType, entity: Entity): void {
       nullable: true,
       description: `${upperFirst(withArticle(nounOfTypeName(entity.name)))} by its \`id\` or \`nodeId\`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.`,
     }),
-    only,
+    exposureExtensions,
   );
   const types = listTypesOf(entity);
   addResolverMethod(
     target,
     'many',
-    (page: PageArgs, where: FieldValues | null, orderBy: OrderElement[] | null, context: Context, info: Info): Promise<Connection> =>
+    (page: PageArgs, where: FieldValues | null, orderBy: OrderElement[] | null, context: Context, info: ResolveInfo): Promise<Connection> =>
       readPage(createListRequest(entity, page, where, orderBy, context), connectionPlan(entity, info, context), context),
     listParameterDecorators(types),
     Query(() => types.connection, {
@@ -75,9 +75,9 @@ function addQueries(target: ClassType, entity: Entity): void {
       description: `The ${nounOfTypeName(pluralName)}${owned ? ' of the viewer' : ''}. ${description}`,
     }),
     lookupTableSize === undefined
-      ? only
+      ? exposureExtensions
       : {
-          wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAllRows(entity, context, info),
+          wholeList: (_root: unknown, _args: unknown, context: Context, info: ResolveInfo) => readAllRows(entity, context, info),
           ...listSizeExtensions(lookupTableSize),
         },
   );

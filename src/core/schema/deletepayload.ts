@@ -36,18 +36,18 @@ export class DeletePayload {
   constructor(
     private readonly entity: Entity,
     ids: readonly number[],
-    private readonly rejection?: InvalidInput,
+    private readonly invalidInput?: InvalidInput,
   ) {
     this.deletedIds = ids;
     this.deletedNodeIds = ids.map((id) => nodeIdOf(entity.name, id));
-    this.errors = rejection?.issues ?? [];
+    this.errors = invalidInput?.issues ?? [];
   }
 
   @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [Node], { description: 'The current rows with other versions than expected.' })
   async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
-    const { entity, rejection } = this;
-    const rows = await loadRowsById(entity, rejection?.conflictingIds ?? [], context, info);
+    const { entity, invalidInput } = this;
+    const rows = await loadRowsById(entity, invalidInput?.conflictingIds ?? [], context, info);
     return rows.map((row) => ({ ...row, __typename: entity.name }));
   }
 }

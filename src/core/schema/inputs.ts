@@ -66,9 +66,9 @@ export function creationInput(entity: Entity, referenceField?: string): ClassTyp
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
   const existingInput = creationInputs.get(name);
   if (existingInput) return existingInput;
-  const togetherText = parent ? ` together with its ${toSnakeCase(parent).replaceAll('_', ' ')}` : '';
+  const parentPhrase = parent ? ` together with its ${toSnakeCase(parent).replaceAll('_', ' ')}` : '';
   const fields = writableFields(entity).filter((field) => field.name !== referenceField);
-  const Input = createInputType(name, `The values of a new ${noun}${togetherText}.`, fields, creationOptions);
+  const Input = createInputType(name, `The values of a new ${noun}${parentPhrase}.`, fields, creationOptions);
   creationInputs.set(name, Input);
   if (referenceField && isPart(entity, referenceField))
     Field(() => ID, {

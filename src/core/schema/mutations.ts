@@ -53,7 +53,7 @@ const permissionNote = (entity: Entity) =>
     : '';
 
 function addCreation(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
-  const Create = creationInput(entity);
+  const CreationInput = creationInput(entity);
   const childRowsNote = childrenOf(entity).some(({ readOnly }) => !readOnly)
     ? ` and the child rows of the input, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`
     : '';
@@ -62,7 +62,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
     'create',
     (input: FieldValues, context: Context) =>
       runWrite(Payload, async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!),
-    [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
+    [Arg('input', () => CreationInput, { description: 'The values.' }), Ctx()],
     Mutation(() => Payload, {
       nullable: true,
       name,
@@ -73,7 +73,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
 }
 
 function addUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
-  const Patch = patchInput(entity);
+  const PatchInput = patchInput(entity);
   const partsNote = partFieldsOf(entity).length ? `, optionally with its parts, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows` : '';
   addResolverMethod(
     target,
@@ -85,7 +85,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
           ? saveRowWithParts(entity, change, 'input', context)
           : (await executeUpdates(entity, [change], 'input', context))[0]!;
       }),
-    [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
+    [ID_ARGUMENT, Arg('input', () => PatchInput, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
     Mutation(() => Payload, {
       nullable: true,
       name,
@@ -97,7 +97,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
 
 /** Adds the update mutation of a resource with one row per user. It takes no id. */
 function addViewerUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
-  const Patch = patchInput(entity);
+  const PatchInput = patchInput(entity);
   addResolverMethod(
     target,
     'updateMine',
@@ -108,7 +108,7 @@ function addViewerUpdate(target: ClassType, entity: Entity, name: string, Payloa
           await executeUpdates(entity, [{ id, idPath: ['id'], input, path: ['input'], ...expectedVersionOf(ifVersion) }], 'input', context)
         )[0]!;
       }),
-    [Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
+    [Arg('input', () => PatchInput, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
     Mutation(() => Payload, {
       nullable: true,
       name,
@@ -142,19 +142,19 @@ const expectedVersionOf = (version: string | null | undefined, ...basePath: Inpu
 
 function addBulkMutations(target: ClassType, entity: Entity): void {
   const { metadata, pluralName } = resourceOf(entity)!;
-  const nouns = nounOfTypeName(pluralName);
+  const pluralNoun = nounOfTypeName(pluralName);
   const Payload = createPayloadType<number[]>({
     entity,
     many: true,
     name: `${upperFirst(pluralName)}Payload`,
-    description: `The written ${nouns}, in the order of the input, or the errors in the input.`,
+    description: `The written ${pluralNoun}, in the order of the input, or the errors in the input.`,
     field: pluralName,
     type: () => [entity],
     readRows: (ids, context, info) => loadRowsById(entity, ids, context, info),
   });
   const idsOf = (rows: readonly StoredRow[]) => rows.map(({ id }) => id);
-  const Create = creationInput(entity);
-  const Change = bulkChangeInput(entity);
+  const CreationInput = creationInput(entity);
+  const BulkChangeInput = bulkChangeInput(entity);
   addResolverMethod(
     target,
     'createMany',
@@ -162,8 +162,8 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
       const rowsWithPaths = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
       return runWrite(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
     },
-    [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: metadata.createMany, description: `Creates ${nouns}. ${BULK_WRITE_NOTE}` }),
+    [Arg('inputs', () => [CreationInput], { description: 'The values of each row.' }), Ctx()],
+    Mutation(() => Payload, { nullable: true, name: metadata.createMany, description: `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}` }),
     ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
@@ -182,8 +182,8 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
       });
       return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowsWithPaths, 'changes', context)));
     },
-    [Arg('changes', () => [Change], { description: 'The changes of each row. A row may occur only once.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: metadata.updateMany, description: `Updates ${nouns}. ${BULK_WRITE_NOTE}` }),
+    [Arg('changes', () => [BulkChangeInput], { description: 'The changes of each row. A row may occur only once.' }), Ctx()],
+    Mutation(() => Payload, { nullable: true, name: metadata.updateMany, description: `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}` }),
     ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
@@ -200,7 +200,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
     Mutation(() => DeletePayload, {
       nullable: true,
       name: metadata.removeMany,
-      description: `Deletes ${nouns} and all rows below them. ${BULK_WRITE_NOTE}`,
+      description: `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}`,
     }),
     ROW_MUTATION_EXTENSIONS,
   );

@@ -54,7 +54,7 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
 
 /** Constructor of a payload from the written value, or from null and the validation issues. */
 export type PayloadConstructor<T> = ClassType &
-  (new (written: T | null, errors: readonly InputIssue[], conflictingIds?: readonly number[]) => object);
+  (new (writtenValue: T | null, errors: readonly InputIssue[], conflictingIds?: readonly number[]) => object);
 
 interface PayloadOptions<T> {
   entity: Entity;
@@ -64,7 +64,7 @@ interface PayloadOptions<T> {
   /** Name of the payload's field for the written rows. */
   field: string;
   type: () => object;
-  readRows(written: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
+  readRows(writtenValue: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
 }
 
 /** Creates a payload type. Its resolver reads the written rows with the selected columns. */
@@ -72,7 +72,7 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
   const Payload = {
     [name]: class {
       constructor(
-        readonly written: T | null,
+        readonly writtenValue: T | null,
         readonly errors: readonly InputIssue[],
         readonly conflictingIds: readonly number[] = [],
       ) {}
@@ -81,8 +81,8 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
   addResolverMethod(
     Payload,
     field,
-    function (this: { written: T | null }, context: Context, info: GraphQLResolveInfo) {
-      return this.written === null ? null : readRows(this.written, context, info);
+    function (this: { writtenValue: T | null }, context: Context, info: GraphQLResolveInfo) {
+      return this.writtenValue === null ? null : readRows(this.writtenValue, context, info);
     },
     [Ctx(), Info()],
     Field(type, { nullable: true, description: 'The stored values; null if there are errors.' }),

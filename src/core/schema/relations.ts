@@ -18,7 +18,7 @@ import { connectionPlan } from '../read/queryplan';
 import { resourceOf } from '../model/registry';
 import type { FieldValues } from '../model/hooks';
 
-type Info = GraphQLResolveInfo;
+type ResolveInfo = GraphQLResolveInfo;
 
 interface ListFieldTypes {
   where: ClassType;
@@ -52,8 +52,8 @@ export function addRelationField(target: ClassType, field: EntityField): void {
   const name = field.object!;
   const hidesTarget = !field.relation!.many && mayHaveHiddenRows(field.target!());
   const load = field.relation!.many
-    ? (row: Row, context: Context, info: Info) => loadRowsById(field.target!(), row[field.name] ?? [], context, info)
-    : (row: Row, context: Context, info: Info) => loadReferencedRow(field.target!(), row[field.name], context, info);
+    ? (row: Row, context: Context, info: ResolveInfo) => loadRowsById(field.target!(), row[field.name] ?? [], context, info)
+    : (row: Row, context: Context, info: ResolveInfo) => loadReferencedRow(field.target!(), row[field.name], context, info);
   addResolverMethod(
     target,
     name,
@@ -79,7 +79,7 @@ export function addChildField(target: ClassType, child: ChildRowsField): void {
 }
 
 function addChildList(target: ClassType, child: ChildRowsField): void {
-  const load = (row: Row, context: Context, info: Info) => {
+  const load = (row: Row, context: Context, info: ResolveInfo) => {
     const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
     return loadChildren(child.target(), child.referenceField, order, row[child.key], context, info);
   };
@@ -102,7 +102,7 @@ function addChildConnection(target: ClassType, child: ChildRowsField): void {
     where: FieldValues | null,
     orderBy: OrderElement[] | null,
     context: Context,
-    info: Info,
+    info: ResolveInfo,
   ): Promise<Connection> =>
     context.loaders
       .getOrCreate<Connection>(info.fieldNodes, (ids) => {

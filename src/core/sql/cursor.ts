@@ -71,7 +71,7 @@ const equalCondition = ({ sql }: BoundOrderTerm, value: unknown, placeholder: st
 const bindValues = (terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-export function atCursorSql(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string {
+export function rowAtCursorSql(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string {
   const placeholders = bindValues(terms, values, bind);
   return terms.map((term, index) => equalCondition(term, values[index], placeholders[index]!)).join(' AND ');
 }
@@ -80,7 +80,7 @@ export function atCursorSql(terms: readonly BoundOrderTerm[], values: CursorValu
  * Returns alternative conditions for the rows after the cursor: equal values in the first terms and a later value in the next term. No row meets two
  * of them, and each matches one range of an index on the sort order.
  */
-export function afterCursorBranches(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
+export function afterCursorAlternatives(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
     const equalPrefix = terms.slice(0, index).map((earlier, j) => equalCondition(earlier, values[j], placeholders[j]!));
@@ -93,6 +93,6 @@ export function afterCursorBranches(terms: readonly BoundOrderTerm[], values: Cu
 export const afterCursorCondition =
   (terms: readonly BoundOrderTerm[], values: CursorValues): SqlCondition =>
   (_alias, bind) =>
-    `(${afterCursorBranches(terms, values, bind)
+    `(${afterCursorAlternatives(terms, values, bind)
       .map((alternative) => `(${alternative})`)
       .join(' OR ')})`;

@@ -54,12 +54,12 @@ export interface BoundOrderTerm extends Omit<OrderTerm, 'sql'> {
 }
 
 const MAX_ORDER_ELEMENTS = 50;
-const RELEVANCE = 'relevance';
+const RELEVANCE_FIELD = 'relevance';
 /**
  * Suffix of the keys of terms that are sorted by Unicode rules (the collation "reader" in the database), so that cursors of lists with another
  * collation are rejected.
  */
-const READER_COLLATION_MARK = '~';
+const READER_COLLATION_SUFFIX = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
 const isReference = (field: EntityField) => field.object !== undefined && !field.relation!.many;
@@ -95,7 +95,7 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
   if (fieldsOf(entity).some(isSearchableField))
-    addElement(RELEVANCE, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
+    addElement(RELEVANCE_FIELD, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
   InputType(name, { description: `A field of ${entity.name} and a sort direction.` })(Order);
   Extensions({ oneOf: true })(Order);
   return Order;
@@ -117,7 +117,7 @@ export function parseOrderField(text: string): OrderField {
   return { path: [descending ? text.slice(1) : text], descending, nullsFirst: descending };
 }
 
-function parseElement(element: OrderElement, argumentPath: string): OrderField {
+function parseOrderElement(element: OrderElement, argumentPath: string): OrderField {
   const path: string[] = [];
   let value: OrderDirection | OrderElement = element;
   while (typeof value === 'object') {
@@ -125,7 +125,7 @@ function parseElement(element: OrderElement, argumentPath: string): OrderField {
     const [[name, inner]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
     path.push(name);
     value = inner;
-    if (path.length > 1 && path.includes(RELEVANCE))
+    if (path.length > 1 && path.includes(RELEVANCE_FIELD))
       throw invalidArgumentError(argumentPath, '`relevance` applies only to the listed rows themselves.');
   }
   const [direction, nulls] = value.split('_NULLS_');
@@ -139,9 +139,9 @@ export function resolveOrder(
   searches: readonly Search[],
 ): OrderField[] {
   const defaultOrder = resourceOf(entity)!.ordering.map(parseOrderField);
-  if (!orderBy) return searches.length ? [parseOrderField(`-${RELEVANCE}`), ...defaultOrder] : defaultOrder;
+  if (!orderBy) return searches.length ? [parseOrderField(`-${RELEVANCE_FIELD}`), ...defaultOrder] : defaultOrder;
   if (orderBy.length > MAX_ORDER_ELEMENTS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_ELEMENTS));
-  return orderBy.map((element, index) => parseElement(element, `orderBy[${index}]`));
+  return orderBy.map((element, index) => parseOrderElement(element, `orderBy[${index}]`));
 }
 
 /** Returns the term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
@@ -150,7 +150,7 @@ function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sq
   const searchKey = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
   const hash = createHash('sha256').update(searchKey).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
   const sql = (bind: ParameterBinder) => `(${searches.map((one) => searchRelevance(one)('t', bind)).join(' + ')})`;
-  return { key: `${RELEVANCE}(${hash})`, sql, kind: 'integer', null: false };
+  return { key: `${RELEVANCE_FIELD}(${hash})`, sql, kind: 'integer', null: false };
 }
 
 /** `collate` is the COLLATE clause; empty for values that are not sorted by a collation. */
@@ -197,9 +197,9 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
 
 function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderField, orderContext: OrderContext): OrderTerm {
   const direction = { descending, nullsFirst };
-  if (path[0] === RELEVANCE) return { ...relevanceTerm(orderContext.searches ?? []), ...direction };
+  if (path[0] === RELEVANCE_FIELD) return { ...relevanceTerm(orderContext.searches ?? []), ...direction };
   const { collate, ...value } = orderExpression(entity, path, 't', orderContext);
-  return { key: `${path.join('.')}${collate && READER_COLLATION_MARK}`, ...value, ...direction };
+  return { key: `${path.join('.')}${collate && READER_COLLATION_SUFFIX}`, ...value, ...direction };
 }
 
 /** Compiles a sort order to ORDER BY terms. Unless the order contains the id, it is appended in ascending order, so that the order is total. */

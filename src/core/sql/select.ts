@@ -26,7 +26,7 @@ export interface SelectedColumns {
 }
 
 /** Describes a SELECT statement, except for its bind parameters. */
-export interface SelectShape {
+export interface SelectClauses {
   columns: SelectedColumns;
   /** Additional expressions to select. */
   extraExpressions?: readonly SelectedExpression[];
@@ -73,7 +73,7 @@ export function columnSet(entity: Entity, names: Iterable<string>, textOrder: Te
 
 const CACHE_KEY_SEPARATOR = '\0';
 
-export function selectStatement(shape: SelectShape): string {
+export function selectStatement(shape: SelectClauses): string {
   const { columns, extraExpressions = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
   const extraKey = extraExpressions.flat().join(CACHE_KEY_SEPARATOR);
   const key = [columns.cacheKey, extraKey, joins, where, orderByClause(order), limit, offset].join(CACHE_KEY_SEPARATOR);
@@ -100,7 +100,7 @@ export function generateUncachedSelect({
   order,
   limit,
   offset,
-}: SelectShape): string {
+}: SelectClauses): string {
   const model = entity as unknown as ModelStatic<Model>;
   const generate = (options: object) => renderSelect(model, resourceOf(entity)!.table, { tableAs: 't', ...options });
   const selectList = [...attributes, ...extraExpressions.map(([value, name]) => [literal(value), name])];

@@ -29,9 +29,9 @@ function foldedLikeCondition(field: EntityField, part: MatchPosition, text: stri
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
-export function textMatchCondition(field: EntityField, part: MatchPosition, text: string, insensitive: boolean): SqlCondition {
+export function textMatchCondition(field: EntityField, part: MatchPosition, text: string, isCaseInsensitive: boolean): SqlCondition {
   const insensitiveMatch = foldedLikeCondition(field, part, text);
-  if (insensitive) return insensitiveMatch;
+  if (isCaseInsensitive) return insensitiveMatch;
   const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
   // Every exact match is also a match in the case-folded copy, whose trigram index makes the search fast.
   return field.indexedForSearch && hasTrigram(text)

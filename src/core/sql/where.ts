@@ -39,7 +39,7 @@ type Where = Record<string, FilterValue>;
 const MATCHES_NO_ROW = disjunction([]);
 const WHOLE_NUMBER_PATTERN = /^-?\d+$/;
 /** Id that matches no row, because ids start at 1. */
-const NO_ROW_ID = 0;
+const NONEXISTENT_ROW_ID = 0;
 const UUID_PATTERN = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
 /** Converts a value to a bind parameter; undefined if no row can have the value. */
@@ -63,19 +63,19 @@ function fieldCondition(field: EntityField, comparison: (column: string, bind: (
 
 const nullCondition = (field: EntityField): SqlCondition => fieldCondition(field, (column) => `${column} IS NULL`);
 
-function equalCondition(field: EntityField, value: unknown, insensitive: boolean): SqlCondition {
+function equalCondition(field: EntityField, value: unknown, isCaseInsensitive: boolean): SqlCondition {
   if (value === null) return nullCondition(field);
   const [parameter] = toValidParameters(field, [value]);
   if (parameter === undefined) return MATCHES_NO_ROW;
-  return insensitive
+  return isCaseInsensitive
     ? equalsAnyFoldedCondition(field, [parameter as string])
     : fieldCondition(field, (column, bind) => `${column} = ${bind(parameter)}`);
 }
 
-function inCondition(field: EntityField, values: readonly unknown[], insensitive: boolean): SqlCondition {
+function inCondition(field: EntityField, values: readonly unknown[], isCaseInsensitive: boolean): SqlCondition {
   const parameters = toValidParameters(field, values);
   if (!parameters.length) return MATCHES_NO_ROW;
-  return insensitive
+  return isCaseInsensitive
     ? equalsAnyFoldedCondition(field, parameters as string[])
     : fieldCondition(field, (column, bind) => `${column} = ANY(${bind(parameters)})`);
 }
@@ -93,17 +93,17 @@ export function operatorCondition(
   field: EntityField,
   operator: string,
   value: FilterValue,
-  insensitive: boolean,
+  isCaseInsensitive: boolean,
   path: string,
 ): SqlCondition | undefined {
-  if (operator === 'eq') return equalCondition(field, value, insensitive);
-  if (operator === 'ne') return negation(equalCondition(field, value, insensitive));
+  if (operator === 'eq') return equalCondition(field, value, isCaseInsensitive);
+  if (operator === 'ne') return negation(equalCondition(field, value, isCaseInsensitive));
   if (value === null) return undefined;
   switch (operator) {
     case 'in':
-      return inCondition(field, value, insensitive);
+      return inCondition(field, value, isCaseInsensitive);
     case 'notIn':
-      return negation(inCondition(field, value, insensitive));
+      return negation(inCondition(field, value, isCaseInsensitive));
     case 'isNull':
       return value ? nullCondition(field) : negation(nullCondition(field));
     case 'search':
@@ -111,7 +111,7 @@ export function operatorCondition(
     case 'contains':
     case 'startsWith':
     case 'endsWith':
-      return value.includes('\0') ? MATCHES_NO_ROW : textMatchCondition(field, operator satisfies MatchPosition, value, insensitive);
+      return value.includes('\0') ? MATCHES_NO_ROW : textMatchCondition(field, operator satisfies MatchPosition, value, isCaseInsensitive);
     default:
       return fieldCondition(field, (column, bind) => `${column} ${SQL_COMPARISON_OPERATORS[operator]} ${bind(value)}`);
   }
@@ -119,16 +119,16 @@ export function operatorCondition(
 
 function linkedToAnyCondition(field: EntityField, ids: readonly unknown[]): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
-  const kindCondition = linkDiscriminatorCondition(field.link!, 'l');
+  const discriminatorSql = linkDiscriminatorCondition(field.link!, 'l');
   return (alias, bind) =>
-    `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition})`;
+    `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${ownColumn}" = ${alias}."${keyColumn}" AND l."${otherColumn}" = ANY(${bind(ids)}::int[])${discriminatorSql})`;
 }
 
 function eachFilterJoin(field: EntityField, ids: readonly unknown[], name: string): SqlCondition {
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
-  const kindCondition = linkDiscriminatorCondition(field.link!, name);
+  const discriminatorSql = linkDiscriminatorCondition(field.link!, name);
   return (alias, bind) =>
-    `JOIN "${table}" ${name} ON ${name}."${ownColumn}" = ${alias}."${keyColumn}" AND ${name}."${otherColumn}" = ANY(${bind(ids)}::int[])${kindCondition}`;
+    `JOIN "${table}" ${name} ON ${name}."${ownColumn}" = ${alias}."${keyColumn}" AND ${name}."${otherColumn}" = ANY(${bind(ids)}::int[])${discriminatorSql}`;
 }
 
 /** Compiles one `where` argument and counts its conditions. */
@@ -145,12 +145,12 @@ class WhereCompiler {
     return Object.entries(where).flatMap(([name, value]) => {
       if (value == null) return [];
       const conditionPath = `${path}.${name}`;
-      const nested = (one: Where, nestedPath: string) =>
+      const compileNested = (one: Where, nestedPath: string) =>
         this.countCondition(conjunction(this.compile(entity, one, nestedPath, nesting + 1)));
-      const nestedList = (list: Where[]) => list.map((one, index) => nested(one, `${conditionPath}[${index}]`));
-      if (name === 'and') return nestedList(value);
-      if (name === 'or') return [disjunction(nestedList(value))];
-      if (name === 'not') return [negation(nested(value, conditionPath))];
+      const compileNestedList = (list: Where[]) => list.map((one, index) => compileNested(one, `${conditionPath}[${index}]`));
+      if (name === 'and') return compileNestedList(value);
+      if (name === 'or') return [disjunction(compileNestedList(value))];
+      if (name === 'not') return [negation(compileNested(value, conditionPath))];
       const field = fieldsOf(entity).find((candidate) => candidate.name === name);
       if (field) {
         const filter = this.resolveIds(entity, field, value, conditionPath);
@@ -174,23 +174,23 @@ class WhereCompiler {
       if (typeof value !== 'string' || WHOLE_NUMBER_PATTERN.test(value)) return value;
       rejectOtherNodeType(type, value, idPath);
       if (!parseNodeId(value)) throw invalidArgumentError(idPath, `"${truncateInput(value)}" is not a valid id of ${type}.`);
-      return resolveRowId(type, value) ?? NO_ROW_ID;
+      return resolveRowId(type, value) ?? NONEXISTENT_ROW_ID;
     };
     return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, resolveId(value, `${path}.${operator}`)]));
   }
 
-  private toStored(field: EntityField, operator: string, insensitive: boolean, value: FilterValue): FilterValue {
-    if (Array.isArray(value)) return value.map((one) => this.toStored(field, operator, insensitive, one));
+  private toStored(field: EntityField, operator: string, isCaseInsensitive: boolean, value: FilterValue): FilterValue {
+    if (Array.isArray(value)) return value.map((one) => this.toStored(field, operator, isCaseInsensitive, one));
     if (!field.toStored || typeof value !== 'string') return value;
-    return field.toStored(value, operator, insensitive, this.context.request.baseUrl);
+    return field.toStored(value, operator, isCaseInsensitive, this.context.request.baseUrl);
   }
 
   private fieldConditions(field: EntityField, filter: Where, path: string): SqlCondition[] {
-    const insensitive = filter.mode === TextMode.INSENSITIVE;
+    const isCaseInsensitive = filter.mode === TextMode.INSENSITIVE;
     return Object.entries(filter).flatMap(([operator, input]) => {
-      const value = this.toStored(field, operator, insensitive, input);
+      const value = this.toStored(field, operator, isCaseInsensitive, input);
       if (operator === 'mode' || value === undefined) return [];
-      const condition = operatorCondition(field, operator, value, insensitive, `${path}.${operator}`);
+      const condition = operatorCondition(field, operator, value, isCaseInsensitive, `${path}.${operator}`);
       return condition ? [this.countCondition(condition)] : [];
     });
   }
@@ -232,8 +232,8 @@ class WhereCompiler {
 
   /** Returns the condition that a related row visible to the viewer matches `where`. */
   private relatedRowsCondition(relation: Relation, where: Where, path: string, nesting: number): SqlCondition {
-    const nested = conjunction(this.compile(relation.target(), where, path, nesting + 1));
-    const conditions = [...relation.visibleConditions(this.context), nested];
+    const nestedCondition = conjunction(this.compile(relation.target(), where, path, nesting + 1));
+    const conditions = [...relation.visibleConditions(this.context), nestedCondition];
     return this.countCondition((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
       const targetAlias = `${alias}r`;
@@ -249,7 +249,7 @@ class WhereCompiler {
 }
 
 /** Returns the text searches at the top level of `where`. Those in nested conditions do not affect the relevance of a row. */
-function searchesOf(entity: Entity, where: Where): Search[] {
+function topLevelSearchesOf(entity: Entity, where: Where): Search[] {
   return fieldsOf(entity).flatMap((field) => {
     const text = isSearchableField(field) ? where[field.name]?.search : undefined;
     return typeof text === 'string' && !text.includes('\0') ? [{ field, text }] : [];
@@ -260,5 +260,5 @@ export function compileWhere(entity: Entity, where: Where | null | undefined, co
   if (!where) return { conditions: [], joins: [], joinTerms: [], searches: [] };
   const compiler = new WhereCompiler(context);
   const conditions = compiler.compile(entity, where, 'where', 0);
-  return { conditions, joins: compiler.joins, joinTerms: compiler.joinTerms, searches: searchesOf(entity, where) };
+  return { conditions, joins: compiler.joins, joinTerms: compiler.joinTerms, searches: topLevelSearchesOf(entity, where) };
 }

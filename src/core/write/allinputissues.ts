@@ -22,7 +22,7 @@ export async function errorWithAllInputIssues(
   const paths = new Set(error.issues.map(({ path }) => path.join()));
   const missingRowIssues = (await findMissingRowIssues()).filter(({ path }) => !paths.has(path.join()));
   // Rows to be updated get a placeholder if they have no valid id: without an id, validation would report absent values of required fields.
-  for (const draft of drafts) if (!draft.parent || draft.fullInput?.id != null) draft.id ??= PLACEHOLDER_ROW_ID;
+  for (const draft of drafts) if (!draft.parent || draft.inputWithChildRows?.id != null) draft.id ??= PLACEHOLDER_ROW_ID;
   // Uniqueness violations are omitted: detecting them requires the current values of the rows, some of which do not exist.
   const invalidValueIssues = (await findInvalidValueIssues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
   return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);

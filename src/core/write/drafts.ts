@@ -18,7 +18,7 @@ export interface RowDraft {
   /** Id of an existing row; absent for a new one. */
   id?: number;
   /** Complete input of the row, with its child rows. If the row is an existing part of its parent row, the input contains its `id`. */
-  readonly fullInput?: FieldValues;
+  readonly inputWithChildRows?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
   readonly parent?: { readonly draft: RowDraft; readonly referenceField: string };
   /** Number of ancestors of the row in the input. */
@@ -63,7 +63,7 @@ export function createDrafts(entity: Entity, input: FieldValues, path: InputPath
     entity,
     path,
     input: writableValues(entity, input),
-    fullInput: input,
+    inputWithChildRows: input,
     parent,
     depth: parent ? parent.draft.depth + 1 : 0,
   };

@@ -49,32 +49,38 @@ export async function saveRowWithParts(entity: Entity, change: RowChange, argume
   const [id] = parseRowIds(entity, [change]) as [number];
   await withRetries(context, () => {
     const preparedRows: PreparedRow[] = [];
-    return runInTransaction(entity, preparedRows, context, (writing) => saveParts(entity, id, change, preparedRows, writing));
+    return runInTransaction(entity, preparedRows, context, (writeContext) => saveParts(entity, id, change, preparedRows, writeContext));
   });
   context.loaders.clear();
   return { id };
 }
 
-async function saveParts(entity: Entity, id: number, change: RowChange, preparedRows: PreparedRow[], writing: WriteContext): Promise<void> {
-  const { context } = writing;
+async function saveParts(
+  entity: Entity,
+  id: number,
+  change: RowChange,
+  preparedRows: PreparedRow[],
+  writeContext: WriteContext,
+): Promise<void> {
+  const { context } = writeContext;
   const drafts = createDrafts(entity, change.input, change.path);
   const root = drafts[0]!;
   root.id = id;
   const levels = groupDraftsByLevel(drafts);
-  for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
-  const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFieldNames(entity)];
+  for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writeContext);
+  const comparedFieldNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFieldNames(entity)];
   let parts: readonly StoredPart[];
   try {
-    [root.currentValues] = await lockAndCheckRows(entity, [change], [id], 'UPDATE', writing, comparedNames);
-    parts = await lockPartsBelow(entity, [id], drafts, writing);
+    [root.currentValues] = await lockAndCheckRows(entity, [change], [id], 'UPDATE', writeContext, comparedFieldNames);
+    parts = await lockPartsBelow(entity, [id], drafts, writeContext);
     matchStoredParts(drafts, parts);
   } catch (error) {
     throw await errorWithAllInputIssues(error, drafts, context);
   }
   await validateDrafts(drafts, context);
   const storedByDraft = new Map<RowDraft, StoredRow>();
-  for (const level of levels) await writeLevel(level, storedByDraft, preparedRows, writing);
-  for (const [target, ids] of removedPartIds(drafts, parts)) await deleteRows(target, ids, writing);
+  for (const level of levels) await writeLevel(level, storedByDraft, preparedRows, writeContext);
+  for (const [target, ids] of removedPartIds(drafts, parts)) await deleteRows(target, ids, writeContext);
 }
 
 /**
@@ -85,7 +91,7 @@ async function lockPartsBelow(
   entity: Entity,
   ids: readonly number[],
   drafts: readonly RowDraft[],
-  writing: WriteContext,
+  writeContext: WriteContext,
 ): Promise<StoredPart[]> {
   let parts: StoredPart[] = [];
   for (const child of ids.length ? partFieldsOf(entity) : []) {
@@ -93,14 +99,14 @@ async function lockPartsBelow(
     const fieldsOfRules = fieldsOfAffectedRules(
       target,
       drafts.filter((draft) => draft.entity === target),
-      writing.context,
+      writeContext.context,
     );
-    const rows = await lockChildRows(child, ids, writing, [...fieldsOfRules, ...linkFieldNames(target)]);
+    const rows = await lockChildRows(child, ids, writeContext, [...fieldsOfRules, ...linkFieldNames(target)]);
     const nestedParts = await lockPartsBelow(
       target,
       rows.map((row) => row.id as number),
       drafts,
-      writing,
+      writeContext,
     );
     const partOf = (row: Row): StoredPart => ({ entity: target, child, row, parent: { entity, id: row[child.referenceField] as number } });
     parts = parts.concat(rows.map(partOf), nestedParts);
@@ -112,8 +118,11 @@ async function lockPartsBelow(
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [rowKeyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {
-    const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.parent && draft.fullInput!.id != null);
-    const references = draftsWithId.map(({ path, fullInput }) => ({ id: fullInput!.id as string, idPath: [...path, 'id'] }));
+    const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.parent && draft.inputWithChildRows!.id != null);
+    const references = draftsWithId.map(({ path, inputWithChildRows }) => ({
+      id: inputWithChildRows!.id as string,
+      idPath: [...path, 'id'],
+    }));
     const ids = parseRowIds(entity, references);
     const storedIds = parts.filter((part) => part.entity === entity).map(({ row }) => row.id as number);
     requireRowsExist(entity, references, ids, storedIds);
@@ -148,10 +157,10 @@ async function writeLevel(
   level: readonly RowDraft[],
   storedByDraft: Map<RowDraft, StoredRow>,
   preparedRows: PreparedRow[],
-  writing: WriteContext,
+  writeContext: WriteContext,
 ): Promise<void> {
   const newDrafts = level.filter(({ id }) => id === undefined);
-  if (newDrafts.length) await insertRowsOfEntity(newDrafts, storedByDraft, preparedRows, writing);
+  if (newDrafts.length) await insertRowsOfEntity(newDrafts, storedByDraft, preparedRows, writeContext);
   const changedRows = level.flatMap((draft) => {
     const { id, input, currentValues, parent } = draft;
     if (id === undefined) return [];
@@ -159,7 +168,7 @@ async function writeLevel(
     const values = omitUnchangedLinks(draft.entity, input, currentValues);
     return [{ id, values: { ...values, ...(parent && { [parent.referenceField]: storedByDraft.get(parent.draft)!.id }) } }];
   });
-  if (changedRows.length) await updateRowsOfEntity(level[0]!.entity, changedRows, preparedRows, writing, true);
+  if (changedRows.length) await updateRowsOfEntity(level[0]!.entity, changedRows, preparedRows, writeContext, true);
 }
 
 /** Returns the ids of the stored parts that are missing from a list in the input, by entity. Foreign keys delete the parts of these parts. */
@@ -167,7 +176,7 @@ function removedPartIds(drafts: readonly RowDraft[], parts: readonly StoredPart[
   const draftsByKey = new Map(drafts.map((draft) => [rowKeyOf(draft.entity, draft.id), draft]));
   const removedIds = new Map<Entity, number[]>();
   for (const { entity, child, row, parent } of parts) {
-    const list = draftsByKey.get(rowKeyOf(parent.entity, parent.id))?.fullInput?.[child.name];
+    const list = draftsByKey.get(rowKeyOf(parent.entity, parent.id))?.inputWithChildRows?.[child.name];
     if (list == null || draftsByKey.has(rowKeyOf(entity, row.id))) continue;
     const ids = removedIds.get(entity);
     if (ids) ids.push(row.id as number);

@@ -97,13 +97,19 @@ export async function lockAndCheckRows(
   references: readonly RowReference[],
   ids: readonly number[],
   strength: LockStrength,
-  writing: WriteContext,
+  writeContext: WriteContext,
   fields: readonly string[] = [],
 ): Promise<Row[]> {
-  const rows = await lockRows(entity, ids, strength, writing, specifiesExpectedVersion(references) ? [...fields, VERSION_FIELD] : fields);
+  const rows = await lockRows(
+    entity,
+    ids,
+    strength,
+    writeContext,
+    specifiesExpectedVersion(references) ? [...fields, VERSION_FIELD] : fields,
+  );
   requireRowsExist(entity, references, ids, idsOf(rows));
   // On a version conflict, the response includes the current rows instead of those that this request may have loaded before.
-  writing.context.loaders.clear();
+  writeContext.context.loaders.clear();
   requireExpectedVersions(references, ids, rows);
   return rows;
 }

@@ -91,30 +91,35 @@ const fieldsSetBy = (entity: Entity, rows: readonly FieldValues[]): EntityField[
 const quoteIdentifiers = (names: readonly (string | undefined)[]) => names.map((name) => `"${name}"`).join(', ');
 
 /** Inserts rows and returns them in input order. */
-export async function insertRows(entity: Entity, rows: readonly FieldValues[], writing: WriteContext): Promise<StoredRow[]> {
-  const ownedRows = rows.map((values) => ({ ...values, ...ownerFieldValues(entity, writing.context) }));
+export async function insertRows(entity: Entity, rows: readonly FieldValues[], writeContext: WriteContext): Promise<StoredRow[]> {
+  const ownedRows = rows.map((values) => ({ ...values, ...ownerFieldValues(entity, writeContext.context) }));
   const fields = fieldsSetBy(entity, ownedRows);
   const insertedRows =
     ownedRows.length === 1
-      ? [await insertOne(entity, ownedRows[0]!, fields, writing)]
-      : await insertSeveral(entity, ownedRows, fields, writing);
+      ? [await insertOne(entity, ownedRows[0]!, fields, writeContext)]
+      : await insertSeveral(entity, ownedRows, fields, writeContext);
   const table = contributorTableOf(entity);
   if (table)
-    await runStatement(writing, `INSERT INTO "${table}" ("row_id", "${OWNER_FIELD.column}") SELECT unnest($1::int[]), $2`, [
+    await runStatement(writeContext, `INSERT INTO "${table}" ("row_id", "${OWNER_FIELD.column}") SELECT unnest($1::int[]), $2`, [
       insertedRows.map(({ id }) => id),
-      writing.context.viewer!.id,
+      writeContext.context.viewer!.id,
     ]);
   return insertedRows;
 }
 
 const fieldNamesOf = (fields: readonly EntityField[]): string[] => fields.map(({ name }) => name);
 
-async function insertOne(entity: Entity, values: FieldValues, fields: readonly EntityField[], writing: WriteContext): Promise<StoredRow> {
+async function insertOne(
+  entity: Entity,
+  values: FieldValues,
+  fields: readonly EntityField[],
+  writeContext: WriteContext,
+): Promise<StoredRow> {
   const wholeRow = returnsWholeRow(entity, values);
   const model = await modelOf(entity).create(values, {
     fields: fieldNamesOf(fields),
     returning: returningColumns(entity, wholeRow),
-    ...sequelizeCallOptions(writing),
+    ...sequelizeCallOptions(writeContext),
   });
   const id = model.get('id') as number;
   if (!wholeRow) return { id };
@@ -126,7 +131,7 @@ async function insertSeveral(
   entity: Entity,
   rows: readonly FieldValues[],
   fields: readonly EntityField[],
-  writing: WriteContext,
+  writeContext: WriteContext,
 ): Promise<StoredRow[]> {
   const { bind, values } = createParameterBinder();
   const arrayParameters = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
@@ -135,10 +140,10 @@ async function insertSeveral(
   // Serializes bulk inserts of a user into a table with a unique key. PostgreSQL checks these deferrable keys at the end of the statement, so two
   // concurrent writes of the same keys would wait for each other (a deadlock).
   const insertionLock = unique
-    ? `, (SELECT pg_advisory_xact_lock(${insertionLockClassSql(table)}, ${bind(writing.context.viewer!.id)})) AS "alone"`
+    ? `, (SELECT pg_advisory_xact_lock(${insertionLockClassSql(table)}, ${bind(writeContext.context.viewer!.id)})) AS "alone"`
     : '';
   const insertedRows = await runStatement(
-    writing,
+    writeContext,
     `INSERT INTO "${table}" (${columns}) SELECT ${columns}
      FROM unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS x(${columns}, "place")${insertionLock} ORDER BY "place" RETURNING "id"`,
     values,
@@ -154,7 +159,7 @@ async function insertSeveral(
 export async function updateRows(
   entity: Entity,
   rows: readonly RowWithValues[],
-  writing: WriteContext,
+  writeContext: WriteContext,
   onlyChanged = false,
 ): Promise<StoredRow[]> {
   const fields = fieldsSetBy(
@@ -162,7 +167,7 @@ export async function updateRows(
     rows.map(({ values }) => values),
   );
   if (fields.length === 0) return rows.map(toStoredRow);
-  if (rows.length === 1 && !onlyChanged) return updateOne(entity, rows[0]!, fields, writing);
+  if (rows.length === 1 && !onlyChanged) return updateOne(entity, rows[0]!, fields, writeContext);
   const { bind, values } = createParameterBinder();
   const arrayParameters = [`${bind(rows.map(({ id }) => id))}::int[]`];
   const names = ['id'];
@@ -186,12 +191,12 @@ export async function updateRows(
   const conditions = [
     (alias: string) => `${alias}."id" = x."id"`,
     ...(onlyChanged ? [isChanged] : []),
-    ...writableRowConditions(entity, writing.context),
+    ...writableRowConditions(entity, writeContext.context),
   ];
   const where = whereClause(conditions, 't', bind);
   const set = changes.map(({ column, value }) => `"${column}" = ${value}`).join(', ');
   const updatedRows = await runStatement(
-    writing,
+    writeContext,
     `UPDATE "${resourceOf(entity)!.table}" AS t SET ${set} FROM unnest(${arrayParameters.join(', ')}) AS x(${quoteIdentifiers(names)})${where} RETURNING t."id"`,
     values,
   );
@@ -202,21 +207,24 @@ async function updateOne(
   entity: Entity,
   { id, values }: RowWithValues,
   fields: readonly EntityField[],
-  writing: WriteContext,
+  writeContext: WriteContext,
 ): Promise<StoredRow[]> {
-  const where = writableRowsWhere(entity, [id], resourceOf(entity)!.table, writing);
+  const where = writableRowsWhere(entity, [id], resourceOf(entity)!.table, writeContext);
   const wholeRow = returnsWholeRow(entity, values);
   const [, updatedRows] = await modelOf(entity).update(values, {
     where,
     fields: fieldNamesOf(fields),
     returning: returningColumns(entity, wholeRow),
-    ...sequelizeCallOptions(writing),
+    ...sequelizeCallOptions(writeContext),
   });
   return (updatedRows as unknown as Row[]).map((row) => ({ id, ...(wholeRow && { row }) }));
 }
 
-export const deleteRows = (entity: Entity, ids: readonly number[], writing: WriteContext): Promise<number> =>
-  modelOf(entity).destroy({ where: writableRowsWhere(entity, ids, resourceOf(entity)!.table, writing), ...sequelizeCallOptions(writing) });
+export const deleteRows = (entity: Entity, ids: readonly number[], writeContext: WriteContext): Promise<number> =>
+  modelOf(entity).destroy({
+    where: writableRowsWhere(entity, ids, resourceOf(entity)!.table, writeContext),
+    ...sequelizeCallOptions(writeContext),
+  });
 
 export type LockStrength = 'UPDATE' | 'NO_KEY_UPDATE';
 
@@ -225,24 +233,24 @@ export const lockRows = (
   entity: Entity,
   ids: readonly number[],
   strength: LockStrength,
-  writing: WriteContext,
+  writeContext: WriteContext,
   fields: readonly string[] = [],
-): Promise<Row[]> => lockMatchingRows(entity, 'id', ids, strength, writing, fields);
+): Promise<Row[]> => lockMatchingRows(entity, 'id', ids, strength, writeContext, fields);
 
 /** Locks the child rows of the rows with these ids. Returns them with the given fields and the reference to their parent row. */
 export const lockChildRows = (
   { target, referenceField }: ChildRowsField,
   ids: readonly number[],
-  writing: WriteContext,
+  writeContext: WriteContext,
   fields: readonly string[],
-): Promise<Row[]> => lockMatchingRows(target(), referenceField, ids, 'UPDATE', writing, [referenceField, ...fields]);
+): Promise<Row[]> => lockMatchingRows(target(), referenceField, ids, 'UPDATE', writeContext, [referenceField, ...fields]);
 
 async function lockMatchingRows(
   entity: Entity,
   field: string,
   values: readonly number[],
   strength: LockStrength,
-  writing: WriteContext,
+  writeContext: WriteContext,
   fields: readonly string[],
 ): Promise<Row[]> {
   const model = modelOf(entity);
@@ -250,11 +258,11 @@ async function lockMatchingRows(
   const attributes = fieldsOf(entity)
     .filter(({ name }) => name === 'id' || fields.includes(name))
     .map((field): string | [ReturnType<typeof literal>, string] =>
-      field.stored ? field.name : [literal(fieldSqlExpression(field, `"${alias}"`, writing.context.policies.textOrder)), field.name],
+      field.stored ? field.name : [literal(fieldSqlExpression(field, `"${alias}"`, writeContext.context.policies.textOrder)), field.name],
     );
-  const where = writableRowsWhere(entity, values, alias, writing, field);
-  const lock = writing.transaction.LOCK[strength];
-  return (await model.findAll({ attributes, where, order: ['id'], lock, ...sequelizeCallOptions(writing) })) as unknown as Row[];
+  const where = writableRowsWhere(entity, values, alias, writeContext, field);
+  const lock = writeContext.transaction.LOCK[strength];
+  return (await model.findAll({ attributes, where, order: ['id'], lock, ...sequelizeCallOptions(writeContext) })) as unknown as Row[];
 }
 
 export const changesColumns = (entity: Entity, values: FieldValues): boolean => fieldsSetBy(entity, [values]).length > 0;
@@ -266,22 +274,30 @@ export const changesLinks = (entity: Entity, rows: readonly { input: FieldValues
  * Writes the links of rows to the link tables, for each many-to-many field for which the rows have values. With `replace`, existing links of these
  * rows are deleted first.
  */
-export async function writeLinks(entity: Entity, rows: readonly RowWithValues[], replace: boolean, writing: WriteContext): Promise<void> {
-  const owner = ownerFieldValues(entity, writing.context)[OWNER_FIELD.field];
+export async function writeLinks(
+  entity: Entity,
+  rows: readonly RowWithValues[],
+  replace: boolean,
+  writeContext: WriteContext,
+): Promise<void> {
+  const owner = ownerFieldValues(entity, writeContext.context)[OWNER_FIELD.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {
     if (!link || readOnly) continue;
     const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);
     if (rowsWithLinks.length === 0) continue;
     const { table, ownColumn, otherColumn } = link;
-    const linkModel = writing.context.session.database.sequelize.model(linkModelName(table));
+    const linkModel = writeContext.context.session.database.sequelize.model(linkModelName(table));
     if (replace)
-      await linkModel.destroy({ where: { [toCamelCase(ownColumn)]: rowsWithLinks.map(({ id }) => id) }, ...sequelizeCallOptions(writing) });
+      await linkModel.destroy({
+        where: { [toCamelCase(ownColumn)]: rowsWithLinks.map(({ id }) => id) },
+        ...sequelizeCallOptions(writeContext),
+      });
     const pairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
     const { bind, values } = createParameterBinder();
     const from = `unnest(${bind(pairs.map(({ id }) => id))}::int[], ${bind(pairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;
     const [column, value] = owner === undefined ? ['', ''] : [`"${OWNER_FIELD.column}", `, `${bind(owner)}::int, `];
     await runStatement(
-      writing,
+      writeContext,
       `INSERT INTO "${table}" (${column}"${ownColumn}", "${otherColumn}") SELECT DISTINCT ${value}"own", "other" FROM ${from}`,
       values,
     );

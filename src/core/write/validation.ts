@@ -32,7 +32,7 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
 type IssuesByField = Record<string, ValidationIssue[]>;
 
 /** Key of issues that concern the whole row instead of a field. */
-const WHOLE_ROW_KEY = '';
+const ROW_ISSUES_KEY = '';
 
 interface Reference {
   referringDraft: RowDraft;
@@ -52,11 +52,12 @@ const isEnforcedByForeignKey = ({ referringDraft: { entity }, field, ids }: Refe
   foreignKeysEnforceAccess(field.target!(), context);
 
 /**
- * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, what foreign keys and unique constraints enforce is checked only if
- * there are other issues. If such a constraint is then violated, the write must be validated again without `trustKeys`.
+ * Throws an `InvalidInput` error with all issues of the rows. With `shouldTrustConstraints`, what foreign keys and unique constraints enforce is
+ * checked only if there are other issues. If such a constraint is then violated, the write must be validated again without
+ * `shouldTrustConstraints`.
  */
-export const validateDrafts = (drafts: readonly RowDraft[], context: Context, trustKeys = false): Promise<void> =>
-  new Validation(drafts, context, trustKeys).run();
+export const validateDrafts = (drafts: readonly RowDraft[], context: Context, shouldTrustConstraints = false): Promise<void> =>
+  new Validation(drafts, context, shouldTrustConstraints).run();
 
 /** One run of the validation: collects the issues of all rows, and the lookups in the database that the checks need. */
 class Validation {
@@ -72,14 +73,14 @@ class Validation {
   constructor(
     private readonly drafts: readonly RowDraft[],
     private readonly context: Context,
-    private readonly trustKeys: boolean,
+    private readonly shouldTrustConstraints: boolean,
   ) {}
 
   async run(): Promise<void> {
-    const { drafts, context, trustKeys, issues, deferredLookups } = this;
+    const { drafts, context, shouldTrustConstraints, issues, deferredLookups } = this;
     for (const draft of drafts) this.checkValues(draft);
     for (const [target, references] of this.references)
-      this.scheduleLookup(trustKeys && references.every((reference) => isEnforcedByForeignKey(reference, context)), () =>
+      this.scheduleLookup(shouldTrustConstraints && references.every((reference) => isEnforcedByForeignKey(reference, context)), () =>
         this.checkReferences(target, references),
       );
     for (const entity of new Set(drafts.map((draft) => draft.entity))) this.checkUniqueness(entity);
@@ -154,9 +155,9 @@ class Validation {
     const names = uniqueFields(entity).map(({ name }) => name);
     if (names.length === 0) return;
     const validDrafts = drafts.filter((draft) => draft.entity === entity && !names.some((name) => issues.get(draft)?.[name]));
-    this.scheduleLookup(this.trustKeys, async () => {
+    this.scheduleLookup(this.shouldTrustConstraints, async () => {
       for (const [draft, id] of await findDuplicates(entity, validDrafts, context)) {
-        this.addIssues(draft, WHOLE_ROW_KEY, validationIssue(IssueCode.NOT_UNIQUE, duplicateMessage(entity, context.api)));
+        this.addIssues(draft, ROW_ISSUES_KEY, validationIssue(IssueCode.NOT_UNIQUE, duplicateMessage(entity, context.api)));
         if (id !== undefined && !draft.parent) this.conflictingIds.add(id);
       }
     });
@@ -175,9 +176,9 @@ export async function revalidateRules(drafts: readonly RowDraft[], context: Cont
 const sortIssues = (drafts: readonly RowDraft[], issues: ReadonlyMap<RowDraft, IssuesByField>): InputIssue[] =>
   drafts.flatMap((draft) => {
     const issuesByField = issues.get(draft) ?? {};
-    const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE_ROW_KEY];
+    const names = [...fieldsOf(draft.entity).map(({ name }) => name), ROW_ISSUES_KEY];
     return names.flatMap((name) => {
-      const path = name === WHOLE_ROW_KEY ? draft.path : [...draft.path, name];
+      const path = name === ROW_ISSUES_KEY ? draft.path : [...draft.path, name];
       return (issuesByField[name] ?? []).map((one) => ({ path, ...one }));
     });
   });

@@ -56,11 +56,11 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
     argument,
   );
   const drafts = inputs.flatMap(({ input, path }) => createDrafts(entity, input, path));
-  const draftsWithId = drafts.filter(({ parent, fullInput }) => parent && fullInput!.id != null);
+  const draftsWithId = drafts.filter(({ parent, inputWithChildRows }) => parent && inputWithChildRows!.id != null);
   throwIfInvalid(draftsWithId.map(({ path }) => ({ path: [...path, 'id'], ...invalidValueIssue('A new row has no id yet.') })));
-  const trustKeys = drafts.length === 1 && !hasPreWriteHooks(entity);
+  const shouldTrustConstraints = drafts.length === 1 && !hasPreWriteHooks(entity);
   const storedByDraft = await withRetries(context, async (isFirstAttempt) => {
-    await validateDrafts(drafts, context, isFirstAttempt && trustKeys);
+    await validateDrafts(drafts, context, isFirstAttempt && shouldTrustConstraints);
     return insertDrafts(drafts, context);
   });
   context.loaders.clear();
@@ -89,7 +89,7 @@ export async function runInTransaction<T>(
   entity: Entity,
   preparedRows: readonly PreparedRow[],
   context: Context,
-  work: (writing: WriteContext) => Promise<T>,
+  work: (writeContext: WriteContext) => Promise<T>,
 ): Promise<T> {
   const undo = async () => {
     for (const { entity, values } of preparedRows) await hooksOf(entity).undoSideEffects?.(values, context);
@@ -107,10 +107,10 @@ export async function runInTransaction<T>(
 async function insertDrafts(drafts: readonly RowDraft[], context: Context): Promise<Map<RowDraft, StoredRow>> {
   const storedByDraft = new Map<RowDraft, StoredRow>();
   const preparedRows: PreparedRow[] = [];
-  await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
+  await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writeContext) => {
     const levels = groupDraftsByLevel(drafts);
-    for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writing);
-    for (const level of levels) await insertRowsOfEntity(level, storedByDraft, preparedRows, writing);
+    for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writeContext);
+    for (const level of levels) await insertRowsOfEntity(level, storedByDraft, preparedRows, writeContext);
   });
   return storedByDraft;
 }
@@ -120,10 +120,10 @@ export async function insertRowsOfEntity(
   level: readonly RowDraft[],
   storedByDraft: Map<RowDraft, StoredRow>,
   preparedRows: PreparedRow[],
-  writing: WriteContext,
+  writeContext: WriteContext,
 ): Promise<void> {
   const { entity } = level[0]!;
-  const { context, transaction } = writing;
+  const { context, transaction } = writeContext;
   const hooks = hooksOf(entity);
   const rows: FieldValues[] = [];
   for (const { input, parent } of level) {
@@ -134,10 +134,10 @@ export async function insertRowsOfEntity(
     await hooks.beforeRowWrite?.(values, context, transaction);
     rows.push(values);
   }
-  const insertedRows = await insertRows(entity, rows, writing);
+  const insertedRows = await insertRows(entity, rows, writeContext);
   level.forEach((draft, index) => storedByDraft.set(draft, insertedRows[index]!));
   const writtenRows = rows.map((values, index): RowWithValues => ({ id: insertedRows[index]!.id, values }));
-  await writeLinks(entity, writtenRows, false, writing);
+  await writeLinks(entity, writtenRows, false, writeContext);
   await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
 
@@ -146,18 +146,18 @@ export async function updateRowsOfEntity(
   entity: Entity,
   rows: readonly RowWithValues[],
   preparedRows: PreparedRow[],
-  writing: WriteContext,
+  writeContext: WriteContext,
   onlyChanged = false,
 ): Promise<StoredRow[]> {
-  const { context, transaction } = writing;
+  const { context, transaction } = writeContext;
   const hooks = hooksOf(entity);
   for (const { id, values } of rows) {
     hooks.addDerivedValues?.(values, context, id);
     preparedRows.push({ entity, values });
     await hooks.beforeRowWrite?.(values, context, transaction, id);
   }
-  const updatedRows = await updateRows(entity, rows, writing, onlyChanged);
-  await writeLinks(entity, rows, true, writing);
+  const updatedRows = await updateRows(entity, rows, writeContext, onlyChanged);
+  await writeLinks(entity, rows, true, writeContext);
   await hooks.afterRowsWritten?.(rows, context, transaction);
   return updatedRows;
 }
@@ -191,33 +191,33 @@ async function updateDrafts(
   const ids = parseRowIds(entity, changes);
   drafts.forEach((draft, index) => (draft.id = ids[index]!));
   const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
-  const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
+  const comparedFieldNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await requireRowsWritable(entity, changes, ids, context);
   // An update that only writes columns and compares no values need not read the rows first, because the UPDATE statement reports missing rows.
-  const readsFirst = comparedNames.length > 0 || !updatesOnlyColumns(entity, drafts);
+  const needsCurrentRows = comparedFieldNames.length > 0 || !updatesOnlyColumns(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
-  const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || changesLinks(entity, drafts) || specifiesExpectedVersion(changes);
+  const needsRowLocks = ids.length > 1 || fieldsOfRules.length > 0 || changesLinks(entity, drafts) || specifiesExpectedVersion(changes);
   const storedRows = await withRetries(context, async (isFirstAttempt) => {
     const readCurrentRows = async () => {
-      const currentRows = await readWritableRows(entity, ids, comparedNames, context);
+      const currentRows = await readWritableRows(entity, ids, comparedFieldNames, context);
       requireRowsExist(entity, changes, ids, currentRows.keys());
       for (const draft of drafts) draft.currentValues = currentRows.get(draft.id!);
     };
-    if (readsFirst) await readCurrentRows();
-    await validateDrafts(drafts, context, isFirstAttempt && !readsFirst && !locksFirst).catch(async (error) => {
-      if (!readsFirst) await readCurrentRows();
+    if (needsCurrentRows) await readCurrentRows();
+    await validateDrafts(drafts, context, isFirstAttempt && !needsCurrentRows && !needsRowLocks).catch(async (error) => {
+      if (!needsCurrentRows) await readCurrentRows();
       throw error;
     });
     const preparedRows: PreparedRow[] = [];
-    return runInTransaction(entity, preparedRows, context, async (writing) => {
-      await runTransactionStartHooks(entity, drafts, writing);
-      if (locksFirst) {
-        const rows = await lockAndCheckRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
+    return runInTransaction(entity, preparedRows, context, async (writeContext) => {
+      await runTransactionStartHooks(entity, drafts, writeContext);
+      if (needsRowLocks) {
+        const rows = await lockAndCheckRows(entity, changes, ids, 'NO_KEY_UPDATE', writeContext, fieldsOfRules);
         await revalidateRules(refreshDraftsOfChangedRows(drafts, rows, fieldsOfRules), context);
       }
       const rows = drafts.map(({ id, input }): RowWithValues => ({ id: id!, values: { ...input } }));
-      const updatedRows = await updateRowsOfEntity(entity, rows, preparedRows, writing);
+      const updatedRows = await updateRowsOfEntity(entity, rows, preparedRows, writeContext);
       requireRowsExist(entity, changes, ids, idsOf(updatedRows));
       return updatedRows;
     });
@@ -275,15 +275,15 @@ export async function executeDeletions(
   await requireRowsWritable(entity, references, ids, context);
   await withRetries(context, () =>
     context.session.transaction(async (transaction) => {
-      const writing: WriteContext = { context, transaction };
+      const writeContext: WriteContext = { context, transaction };
       await runTransactionStartHooks(
         entity,
         ids.map((id) => ({ id })),
-        writing,
+        writeContext,
       );
-      if (ids.length > 1 || specifiesExpectedVersion(references)) await lockAndCheckRows(entity, references, ids, 'UPDATE', writing);
+      if (ids.length > 1 || specifiesExpectedVersion(references)) await lockAndCheckRows(entity, references, ids, 'UPDATE', writeContext);
       // Rows that were locked above certainly exist. A single row without an expected version was not locked, so it may be missing.
-      if ((await deleteRows(entity, ids, writing)) < ids.length) requireRowsExist(entity, references, ids, []);
+      if ((await deleteRows(entity, ids, writeContext)) < ids.length) requireRowsExist(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );
   context.loaders.clear();

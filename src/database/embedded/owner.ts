@@ -43,7 +43,7 @@ const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
 END $$`;
 
 /** Error codes of a lock timeout and a deadlock (https://www.postgresql.org/docs/current/errcodes-appendix.html): another process is using the database. */
-const IN_USE_CODES = ['55P03', '40P01'];
+const LOCK_CONFLICT_CODES = ['55P03', '40P01'];
 
 /** Creates the roles and the database if they are missing, and transfers the database from the superuser to its owner role. */
 export async function ensureOwnerAndDatabase(superuser: Client): Promise<void> {
@@ -61,7 +61,7 @@ export async function ensureOwnerAndDatabase(superuser: Client): Promise<void> {
     await client.query(TRANSFER_OWNERSHIP_SQL);
     await superuser.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.embeddedOwner]);
   } catch (error) {
-    if (!IN_USE_CODES.includes((error as { code?: string }).code ?? '')) throw error;
+    if (!LOCK_CONFLICT_CODES.includes((error as { code?: string }).code ?? '')) throw error;
     throw new ConfigError('DATA_DIR: an earlier version of Fitgraph is using the database: stop it first');
   } finally {
     await client?.end();

@@ -46,7 +46,7 @@ export interface ExportedList {
     /** Path of `pageInfo`. If absent, a page with fewer rows than requested is the last one. */
     pageInfoPath?: readonly string[];
     /** Whether the list is a time series. Time series have no offset argument, so the number of rows already read is passed in the context. */
-    isSeries: boolean;
+    isTimeSeries: boolean;
     /** Whether every page computes the whole list again, as for groups and time series. Pages are then as large as possible. */
     isComputed: boolean;
     requestedWindow: RequestedWindow;
@@ -96,7 +96,7 @@ export function findExportedList(
     if (!type)
       throw exportError(`${quotePath([...path, selectedField.key])} is not a list of objects.`, [...path, selectedField.key].join('.'));
     const operationWithoutDirectives = { ...operation, directives: [] };
-    if (isPagedList(selectedField) || (isSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null))
+    if (isPagedList(selectedField) || (isTimeSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null))
       return buildPagedList(operationWithoutDirectives, fragments, fieldPath, type, selections, variables);
     if (isListField(selectedField))
       return {
@@ -115,7 +115,7 @@ const isListField = ({ field }: SelectedField): boolean => isListType(getNullabl
 
 const hasArgument = ({ field }: SelectedField, argument: WindowArgument): boolean => field.args.some(({ name }) => name === argument);
 
-const isSeries = (list: SelectedField): boolean => isListField(list) && hasArgument(list, 'last');
+const isTimeSeries = (list: SelectedField): boolean => isListField(list) && hasArgument(list, 'last');
 
 /** Whether a field is a connection, a list of groups or a ranking. */
 export const isPagedList = (list: SelectedField): boolean =>
@@ -146,7 +146,7 @@ function buildPagedList(
     pages: {
       ...(rows !== list && { pageInfoPath: [...listPath, pageInfoAlias(rows)] }),
       isComputed: rows === list || !variableNames.some(([argument]) => argument === 'offset'),
-      isSeries: isSeries(list),
+      isTimeSeries: isTimeSeries(list),
       requestedWindow: { first: argumentValue('first'), after: argumentValue('after'), offset: argumentValue('offset') } as RequestedWindow,
       windowVariables: (window) => Object.fromEntries(variableNames.map(([argument, name]) => [name, window[argument]])),
     },
@@ -180,7 +180,7 @@ function rowsFieldOf(
 /** Returns the pagination arguments that the list has, each with a variable name that the operation does not use yet. */
 function windowVariableNames(list: SelectedField, { variableDefinitions = [] }: OperationDefinitionNode): [WindowArgument, string][] {
   const usedNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
-  const candidateArguments = (isSeries(list) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;
+  const candidateArguments = (isTimeSeries(list) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;
   return candidateArguments.flatMap((argument): [WindowArgument, string][] => {
     if (!hasArgument(list, argument)) return [];
     let name = `exported_${argument}`;

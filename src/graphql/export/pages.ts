@@ -49,7 +49,7 @@ export class PageReader {
     for (;;) {
       const first = () => Math.min(remainingRows, this.pageSize);
       const window = (): PageArguments => ({ first: first(), last: first(), after, offset });
-      if (pages.isSeries) this.context.exportedRowCount = offset ?? 0;
+      if (pages.isTimeSeries) this.context.exportedRowCount = offset ?? 0;
       const data = await this.fetchPage(() => ({ ...this.variables, ...pages.windowVariables(window()) }));
       const pageRows = this.rowsIn(data);
       yield pageRows;

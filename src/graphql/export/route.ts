@@ -24,7 +24,7 @@ import { PageReader } from './pages';
 import { parseExportRequest } from './request';
 import { sendExportError, ExportError, exportError } from './errors';
 
-interface Dependencies {
+interface ExportDependencies {
   executor: Executor;
   trustedDocuments: TrustedDocuments;
   config: Pick<Config, 'exportTimeout' | 'maxExports'>;
@@ -65,13 +65,13 @@ async function identifyClient(requestContext: RequestContext): Promise<void> {
 
 class ExportResponse {
   constructor(
-    private readonly dependencies: Dependencies,
+    private readonly dependencies: ExportDependencies,
     private readonly request: Request,
     private readonly response: Response,
     private readonly requestContext: RequestContext,
   ) {}
 
-  async run(limiter: ConcurrencyLimiter<LimiterCaller>, extension: string, format: Format): Promise<void> {
+  async run(limiter: ConcurrencyLimiter<LimiterCaller>, fileExtension: string, format: Format): Promise<void> {
     const { request, response, requestContext } = this;
     let caller: LimiterCaller | undefined;
     const timeout = this.startExportTimer();
@@ -84,7 +84,7 @@ class ExportResponse {
       const { session }: Context = requestContext.resolverContext;
       acquireSlot(limiter, session.caller);
       caller = session.caller;
-      await this.send(extension, format);
+      await this.send(fileExtension, format);
     } catch (error) {
       this.handleError(error);
     } finally {
@@ -102,7 +102,7 @@ class ExportResponse {
     return setTimeout(abort, config.exportTimeout || 2 ** 31 - 1).unref();
   }
 
-  private async send(extension: string, format: Format): Promise<void> {
+  private async send(fileExtension: string, format: Format): Promise<void> {
     const { request, response, requestContext } = this;
     const { executor, trustedDocuments } = this.dependencies;
     const { list, variables, needsBom, fileName } = parseExportRequest(request, requestContext, executor.schema, trustedDocuments);
@@ -115,7 +115,7 @@ class ExportResponse {
     response.status(200).set({
       ...requestContext.headers(),
       'Content-Type': format.mediaType,
-      'Content-Disposition': `attachment; filename="${fileName}.${extension}"`,
+      'Content-Disposition': `attachment; filename="${fileName}.${fileExtension}"`,
     });
     if (request.method === 'HEAD') return void response.end();
     await writeText(response, writer.header, clientGone.signal);
@@ -138,16 +138,16 @@ class ExportResponse {
   }
 }
 
-export function exportRoutes(dependencies: Dependencies): RequestHandler {
+export function exportRoutes(dependencies: ExportDependencies): RequestHandler {
   const { maxExports } = dependencies.config;
   const limiter = new ConcurrencyLimiter<LimiterCaller>({
     slots: maxExports,
     slotsPerClient: Math.ceil(maxExports / CALLER_SLOTS_DIVISOR),
   });
   return async (request, response, next) => {
-    const extension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
-    const format = FORMATS.get(extension);
+    const fileExtension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
+    const format = FORMATS.get(fileExtension);
     if (!format) return next();
-    await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(limiter, extension, format);
+    await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(limiter, fileExtension, format);
   };
 }

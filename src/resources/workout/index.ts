@@ -2,7 +2,7 @@ import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-gr
 import { Model } from 'sequelize-typescript';
 import { parseIdArgument } from '../../core/operation/idargument';
 import type { Context } from '../../core/context';
-import { crud } from '../../core/schema/crud';
+import { createCrudResolver } from '../../core/schema/crud';
 import { notFoundError } from '../../core/model/errors';
 import { DateField, defaultValues, Id, TextField, type RowFields, type RowOf } from '../../core/model/fields';
 import { Children, Owner } from '../../core/model/relationfields';
@@ -56,7 +56,7 @@ export class Workout extends Model<Workout> {
 }
 
 @Resolver(() => Workout)
-export default class WorkoutResolver extends crud(Workout) {
+export default class WorkoutResolver extends createCrudResolver(Workout) {
   @FieldResolver(() => CanonicalWorkout, {
     description: 'The whole plan in training order: days, set groups and exercises with their planned sets, summarized and set by set.',
   })

@@ -16,7 +16,7 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { KILOGRAMS_NOTE, UNIT_ARGUMENT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../../../contract/massunits';
+import { KILOGRAMS_NOTE, UNIT_ARGUMENT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE_NAME } from '../../../contract/massunits';
 import type { ResultList, Table } from './table';
 
 export const DISPLAY_MASS_UNITS = ['kg', 'lb'] as const;
@@ -70,7 +70,7 @@ export function massUnitsOf(
       }
       const field = fieldOf(type, node.name.value);
       if (!field) continue;
-      const argument = field.args.find((one) => getNamedType(one.type).name === MASS_UNIT_TYPE);
+      const argument = field.args.find((one) => getNamedType(one.type).name === MASS_UNIT_TYPE_NAME);
       const value = argument && getArgumentValues(field, node, variables)[argument.name];
       const unit = argument ? DISPLAY_MASS_UNITS.find((one) => one.toUpperCase() === value) : requestedUnit;
       const fieldPath = [...path, node.alias?.value ?? node.name.value];
