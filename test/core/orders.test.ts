@@ -41,7 +41,11 @@ function paths(type: string, relations: number): string[][] {
 function valueAt(type: string, row: Row | undefined, [name, ...further]: string[]): unknown {
   if (!row) return null;
   const reference = fieldsOf(findEntity(type)!).find(({ object }) => object === name);
-  if (!reference) return row[name!];
+  if (!reference) {
+    const field = fieldsOf(findEntity(type)!).find((one) => one.name === name);
+    // GraphQL shows a choice that REST stored as an empty text as null.
+    return field?.enum && field.null && row[name!] === '' ? null : row[name!];
+  }
   const target = reference.relation!.type;
   const found = rows.get(target)!.get(row[reference.name]);
   // A reference to an unpublished row sorts as null.
