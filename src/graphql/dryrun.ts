@@ -1,14 +1,19 @@
 /**
  * Dry runs: a request with `extensions: { dryRun: true }` or the header `X-Dry-Run` receives the estimated cost of its operation, which does not run.
  */
-import { HeaderMap, type BaseContext, type GraphQLRequest, type GraphQLRequestContextResponseForOperation } from '@apollo/server';
+import { HeaderMap, type BaseContext, type GraphQLRequestContextResponseForOperation } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Context } from '../core/context';
 import type { Executor } from '../core/operation/executor';
 
-/** Whether a request is a dry run. Any header value and any extension value except `false` and null count, so that a wrong value executes nothing. */
-export const isDryRun = ({ extensions, http }: Pick<GraphQLRequest, 'extensions' | 'http'>): boolean =>
-  Boolean(http?.headers.has('x-dry-run')) || (extensions?.dryRun ?? false) !== false;
+export const DRY_RUN_HEADER = 'x-dry-run';
+
+/**
+ * Whether a request with these `extensions` and this value of the header `X-Dry-Run` is a dry run. Any header value and any extension value except
+ * `false` and null count, so that a wrong value executes nothing.
+ */
+export const isDryRun = (extensions: unknown, header: unknown): boolean =>
+  header !== undefined || ((extensions as { dryRun?: unknown } | null | undefined)?.dryRun ?? false) !== false;
 
 /** Returns the response with the estimated cost. Charges the time of the estimation to the client's budget. */
 export function dryRunResponse(

@@ -2,7 +2,7 @@
  * Apollo plugin for the HTTP response of a GraphQL operation: charges its cost, applies the Idempotency-Key, sets status and headers, and serializes
  * the result. The steps of `willSendResponse` depend on each other and must run in this order.
  */
-import { HeaderMap, type ApolloServerPlugin, type BaseContext, type GraphQLRequestContext } from '@apollo/server';
+import { HeaderMap, type ApolloServerPlugin, type BaseContext, type GraphQLRequest, type GraphQLRequestContext } from '@apollo/server';
 import { GraphQLError, type FormattedExecutionResult } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/errorcodes';
 import type { Context } from '../core/context';
@@ -12,7 +12,7 @@ import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
 import { JsonTooLongError, stringifyIncrementally } from '../platform/incrementaljsonwriter';
 import type { ClaimResult } from '../request/idempotency';
 import type { RequestContext } from '../request/requestcontext';
-import { dryRunResponse, isDryRun } from './dryrun';
+import { DRY_RUN_HEADER, dryRunResponse, isDryRun } from './dryrun';
 import { limitFormattedErrors } from './errorlimits';
 import { hasTemporaryErrorCode, JSON_MEDIA_TYPE, negotiateMediaType, headersWithRetryAfter } from './httperrors';
 
@@ -29,6 +29,8 @@ const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIM
 
 type ResponseHead = GraphQLRequestContext<BaseContext>['response']['http'];
 
+const isDryRunRequest = ({ extensions, http }: GraphQLRequest): boolean => isDryRun(extensions, http?.headers.get(DRY_RUN_HEADER));
+
 export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): ApolloServerPlugin<ApolloContext> => ({
   requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
@@ -43,7 +45,7 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
       parsingDidStart: chargeDuration,
       validationDidStart: chargeDuration,
       async didResolveOperation({ operation, source }) {
-        if (operation?.operation !== 'mutation' || isDryRun(request)) return;
+        if (operation?.operation !== 'mutation' || isDryRunRequest(request)) return;
         attempt = await claimIdempotencyKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
         if (!attempt || 'storedResponse' in attempt) return;
         const { claim } = attempt;
@@ -52,7 +54,7 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
         };
       },
       async responseForOperation(resolved) {
-        if (isDryRun(request)) return dryRunResponse(executor, resolved, resolverContext);
+        if (isDryRunRequest(request)) return dryRunResponse(executor, resolved, resolverContext);
         if (!attempt || !('storedResponse' in attempt)) return null;
         const { status, body } = attempt.storedResponse;
         return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };

@@ -92,7 +92,7 @@ export async function createApp(processServices: Services): Promise<App> {
   const trustedDocuments = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
   const subscriptions = new Subscriptions(executor, trustedDocuments);
-  const eventStreams = new EventStreamTransport(subscriptions, requestContexts.get);
+  const eventStreams = new EventStreamTransport(subscriptions, trustedDocuments, requestContexts.get);
   const webSockets = new WebSocketTransport(subscriptions, {
     maxMessageBytes: config.maxAnonymousBody,
     createContext: requestContexts.createForWebSocket,

@@ -244,6 +244,13 @@ describe('the cost limit', () => {
         .withHeaders({ Accept: 'text/event-stream' })
         .send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }', extensions: { dryRun: true } });
       expect(String(streamed.text)).toContain('A dry run goes to POST /graphql.');
+      const withHeader = anonymous.withHeaders({ Accept: 'text/event-stream', 'X-Dry-Run': '1' });
+      const streamedWithHeader = await withHeader.send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }' });
+      expect(String(streamedWithHeader.text)).toContain('A dry run goes to POST /graphql.');
+      const file = '/graphql/export.csv?query={muscles{name}}';
+      const exported = await anonymous.withHeaders({ 'X-Dry-Run': '1' }).send('GET', file);
+      expect([exported.status, exported.text]).toEqual([400, expect.stringContaining('A dry run goes to POST /graphql.')]);
+      expect((await anonymous.send('GET', `${file}&http=1`)).status).toBe(200);
     });
 
     test('reports invalid documents and variables', async () => {

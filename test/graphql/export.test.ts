@@ -53,6 +53,25 @@ describe('an exported file', () => {
     expect(headers.get('ratelimit')).toMatch(/^"cost";r=\d+/);
   });
 
+  test('may cost as much through `node` as directly', async () => {
+    const limited = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_COST: '3000' } });
+    try {
+      const exporter = exporterOf(limited.url);
+      const nodeId = (await ann.ask('{ exerciseCategory(id: 1) { nodeId } }')).exerciseCategory.nodeId;
+      const ways = [
+        (list: string) => `{ exerciseCategory(id: 1) { ${list} } }`,
+        (list: string) => `{ node(nodeId: "${nodeId}") { ... on ExerciseCategory { ${list} } } }`,
+      ];
+      const inBothWays = (list: string) => Promise.all(ways.map((way) => exporter(ann, { query: way(list) }, 'jsonl')));
+      const expensive = await inBothWays('exercises { nodes { name category { exercises(first: 10000) { nodes { name } } } } }');
+      expect(expensive.map(({ error }) => error?.extensions.code)).toEqual(['COST_LIMIT', 'COST_LIMIT']);
+      const [direct, byNode] = await inBothWays('exercises { nodes { name } }');
+      expect([byNode!.status, byNode!.text]).toEqual([200, direct!.text]);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   test('has all rows, whatever the alias of their list', async () => {
     const erin = await fitgraph.user('erin');
     await fitgraph.sql(

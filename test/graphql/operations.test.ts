@@ -156,6 +156,21 @@ describe('trusted documents', () => {
     await client.dispose();
     const events = await currentServer().anonymous.withHeaders({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', other);
     expect(events.text).toContain('PERSISTED_QUERY_ONLY');
+
+    const stream = new AbortController();
+    try {
+      const { status, body } = await fetch(`${currentServer().url}/graphql/stream`, {
+        method: 'POST',
+        headers: { Accept: 'text/event-stream', 'Content-Type': 'application/json', ...connectionParams },
+        body: JSON.stringify({ documentId: 'changed' }),
+        signal: stream.signal,
+      });
+      let text = '';
+      for await (const chunk of body!) if ((text += Buffer.from(chunk).toString()).includes('event: next')) break;
+      expect([status, text]).toEqual([200, expect.stringContaining('"cursor"')]);
+    } finally {
+      stream.abort();
+    }
   });
 
   const schema = buildGraphQLSchema();

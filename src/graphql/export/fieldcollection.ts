@@ -19,6 +19,8 @@ export interface SelectedField {
   key: string;
   name: string;
   nodes: readonly FieldNode[];
+  /** Type that declares the field: that of the parent field, or of a fragment in its selection set. */
+  parentType: GraphQLCompositeType;
   field: GraphQLField<unknown, unknown>;
 }
 
@@ -43,7 +45,7 @@ export class FieldCollector {
         const key = node.alias?.value ?? name;
         const fieldWithKey = fieldByKey.get(key);
         if (fieldWithKey) fieldWithKey.nodes.push(node);
-        else fieldByKey.set(key, { key, name, nodes: [node], field: this.fieldOf(parent, name) });
+        else fieldByKey.set(key, { key, name, nodes: [node], parentType: parent, field: this.fieldOf(parent, name) });
       },
     });
     return [...fieldByKey.values()];

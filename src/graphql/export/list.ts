@@ -1,6 +1,8 @@
 /** Finds the one list that an export operation selects, and rewrites the operation so that it fetches one page of that list. */
 import {
+  getNamedType,
   getNullableType,
+  isAbstractType,
   isListType,
   Kind,
   OperationTypeNode,
@@ -11,6 +13,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLCompositeType,
   type GraphQLSchema,
+  type InlineFragmentNode,
   type OperationDefinitionNode,
   type SelectionNode,
   type TypeNode,
@@ -66,6 +69,11 @@ const fieldNode = (name: string, selections: readonly SelectionNode[], propertie
   name: nameNode(name),
   ...(selections.length && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
   ...properties,
+});
+const inlineFragment = (typeName: string, selections: readonly SelectionNode[]): InlineFragmentNode => ({
+  kind: Kind.INLINE_FRAGMENT,
+  typeCondition: { kind: Kind.NAMED_TYPE, name: nameNode(typeName) },
+  selectionSet: { kind: Kind.SELECTION_SET, selections },
 });
 const childSelections = ({ nodes }: SelectedField): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
@@ -214,8 +222,12 @@ function pageOperation(
   const rowsField = fieldNode(rows.name, childSelections(rows), { alias: nameNode(rows.key) });
   const listSelections = rows === fieldPath.at(-1) ? childSelections(rows) : [rowsField, pageInfoField];
   // Wraps the field node of the list in those of its ancestors, up to the root field.
-  const field = fieldPath.reduceRight<FieldNode | undefined>((childField, { key, name, nodes }) => {
-    const selections = childField ? [childField] : listSelections;
+  const field = fieldPath.reduceRight<FieldNode | undefined>((childField, { key, name, nodes, field: { type } }, index) => {
+    const child = fieldPath[index + 1];
+    // Below an interface such as `Node`, the field keeps its type condition. Without it, its cost could not be estimated.
+    const selectChild = (node: FieldNode): SelectionNode =>
+      isAbstractType(getNamedType(type)) ? inlineFragment(child!.parentType.name, [node]) : node;
+    const selections = childField ? [selectChild(childField)] : listSelections;
     return fieldNode(name, selections, {
       alias: nameNode(key),
       arguments: childField ? nodes[0]!.arguments : [...otherArguments, ...windowArguments],

@@ -5,7 +5,7 @@ import type { Context } from '../../core/context';
 import type { Variables } from '../../core/operation/executor';
 import { coerceVariables } from '../../core/operation/variables';
 import type { RequestContext } from '../../request/requestcontext';
-import { isDryRun } from '../dryrun';
+import { DRY_RUN_HEADER, isDryRun } from '../dryrun';
 import { parseAndValidateDocument } from '../parseddocument';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { findExportedList, type ExportedList } from './list';
@@ -64,7 +64,8 @@ export function parseExportRequest(
   const parameters = readParameters(request, search);
   const extensions = parseObject('extensions', parameters.extensions);
   const { query, operationName, ...otherParameters } = trusted.resolveParameters({ ...parameters, extensions });
-  if (isDryRun(otherParameters)) throw exportError('A dry run goes to POST /graphql.', 'extensions', 'BAD_REQUEST');
+  if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER)))
+    throw exportError('A dry run goes to POST /graphql.', 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
   const document = parseAndValidateDocument(schema, query, context.budget);

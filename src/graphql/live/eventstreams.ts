@@ -6,7 +6,9 @@ import { createHandler, type Handler } from 'graphql-sse';
 import { RETRY_AFTER_SECONDS } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
 import { releaseLargeBodySlot } from '../../platform/bodylimit';
+import { DRY_RUN_HEADER } from '../dryrun';
 import { withHttpStatus, sendGraphQLError } from '../httperrors';
+import { trustedDocumentsMiddleware, type TrustedDocuments } from '../trusteddocuments';
 import type { SubscriptionArgs, Subscriptions } from './subscriptions';
 
 const STREAM_PATH = '/stream';
@@ -58,8 +60,12 @@ export class EventStreamTransport {
   private readonly backpressureByRequest = new WeakMap<IncomingMessage, Backpressure>();
   private isShuttingDown = false;
 
+  /** Resolves the ids of trusted documents, because graphql-sse passes on the query only. */
+  private readonly resolveTrustedDocument: RequestHandler;
+
   /** `contextOf` returns the request context of a request in progress. */
-  constructor(subscriptions: Subscriptions, contextOf: (request: IncomingMessage) => RequestContext) {
+  constructor(subscriptions: Subscriptions, trusted: TrustedDocuments, contextOf: (request: IncomingMessage) => RequestContext) {
+    this.resolveTrustedDocument = trustedDocumentsMiddleware(trusted);
     this.libraryHandler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
       // Selects the "distinct connections mode" of graphql-sse. It needs no state between requests, which may reach different instances.
       authenticate: () => null,
@@ -68,7 +74,7 @@ export class EventStreamTransport {
       onSubscribe: async ({ raw }, params) => {
         const requestContext = contextOf(raw);
         await requestContext.authentication.authenticate();
-        const args = subscriptions.parse({ ...params }, requestContext);
+        const args = subscriptions.parse({ ...params }, requestContext, raw.headers[DRY_RUN_HEADER]);
         return Array.isArray(args) ? singleResult({ errors: args }) : args;
       },
     });
@@ -88,7 +94,9 @@ export class EventStreamTransport {
       return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_REQUIRED_MESSAGE);
     this.openResponses.add(response);
     response.once('close', () => this.openResponses.delete(response));
-    this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
+    void this.resolveTrustedDocument(request, response, () => {
+      this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
+    });
   };
 
   private async serve(request: Request, response: Response, acceptHeader: string): Promise<void> {

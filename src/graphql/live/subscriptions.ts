@@ -53,8 +53,8 @@ export class Subscriptions {
     private readonly trusted: TrustedDocuments,
   ) {}
 
-  /** Parses and validates a subscription. Returns its execution arguments, or errors. */
-  parse(params: SubscriptionParams, requestContext: RequestContext): SubscriptionArgs | GraphQLError[] {
+  /** Parses and validates a subscription. `dryRunHeader`: header `X-Dry-Run` of the request. Returns its execution arguments, or errors. */
+  parse(params: SubscriptionParams, requestContext: RequestContext, dryRunHeader?: unknown): SubscriptionArgs | GraphQLError[] {
     const { schema } = this.executor;
     const context: Context = requestContext.resolverContext;
     let resolvedParams: SubscriptionParams;
@@ -63,7 +63,7 @@ export class Subscriptions {
     } catch (error) {
       return [error as GraphQLError];
     }
-    if (isDryRun(resolvedParams)) return [badRequestError(`A dry run goes to POST ${GRAPHQL_PATH}.`)];
+    if (isDryRun(resolvedParams.extensions, dryRunHeader)) return [badRequestError(`A dry run goes to POST ${GRAPHQL_PATH}.`)];
     const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequestError('The operation must have a `query`.')];
