@@ -2,7 +2,8 @@
 import { readConfig, readEnvironment } from './platform/config';
 import { createLogger } from './platform/logging';
 import { describeUnknownSetting, findUnknownSettings } from './platform/unknownsettings';
-import { exitOnSignal, TERMINATION_SIGNALS, exitWithError, ignoreClosedStdout } from './server/termination';
+import { TERMINATION_SIGNALS } from './platform/terminationsignals';
+import { exitOnSignal, exitWithError, ignoreClosedStdout } from './server/termination';
 import { Supervisor } from './server/supervisor';
 import { choosePort } from './server/supervisor/port';
 

@@ -1,5 +1,5 @@
 /** Image processing, with limits on the resources that a malicious file can use. New uploads are processed only in worker processes. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatOfContent, type FormatName, type StoredFormat } from './formats';
 import type { ThumbnailSpec } from './paths';
@@ -44,6 +44,7 @@ export async function reencodeImage(path: string, targetFormat: StoredFormat | u
   const bytes = await readFile(path);
   const format = formatOfContent(bytes);
   if (!format) return 'no image';
+  let encodedBytes: Buffer;
   try {
     const animated = ANIMATED_FORMATS.includes(format) && (targetFormat === undefined || ANIMATED_FORMATS.includes(targetFormat));
     // Reads only the header of the image, which is fast even for an image that claims to be huge.
@@ -56,10 +57,22 @@ export async function reencodeImage(path: string, targetFormat: StoredFormat | u
     }
     const image = sharp(bytes, { ...DECODE_OPTIONS, animated });
     const uprightImage = animated && pages > 1 ? image : image.autoOrient();
-    await writeFile(path, await ENCODERS[targetFormat](uprightImage).toBuffer());
-    return 'image';
+    encodedBytes = await ENCODERS[targetFormat](uprightImage).toBuffer();
   } catch {
     return 'no image';
+  }
+  await overwriteFile(path, encodedBytes);
+  return 'image';
+}
+
+/** Replaces the content of a file. Throws if the file was deleted meanwhile, because nobody would delete a new one. */
+async function overwriteFile(path: string, content: Buffer): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.truncate();
+    await file.writeFile(content);
+  } finally {
+    await file.close();
   }
 }
 

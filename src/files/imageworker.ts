@@ -1,6 +1,7 @@
 /** Worker process that decodes and encodes images, so that a hang or crash does not affect the server. */
 import sharp from 'sharp';
 import type { LimitedImageTask, WorkerReply, ImageTask } from './imageworkerpool';
+import { TERMINATION_SIGNALS } from '../platform/terminationsignals';
 import { reencodeImage, writeThumbnail } from './imageprocessing';
 
 /** One thread per image leaves the other cores free for requests. */
@@ -36,5 +37,7 @@ process.on('message', (task: LimitedImageTask) => {
     (error: Error) => replyWithinLimit({ error: error.message }),
   );
 });
+// A terminal sends these signals to the server's image workers as well, while the server completes its requests.
+for (const signal of TERMINATION_SIGNALS) process.on(signal, () => undefined);
 // If the server has stopped, exits at once, even while decoding.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

@@ -91,6 +91,8 @@ class ImageWorker {
       if (this.child === child) this.child = undefined;
     };
     child.on('exit', forgetChild).on('error', forgetChild);
+    // The system lacks processes, memory or file descriptors.
+    if (child.pid === undefined) throw new OverloadedError();
     // Does not let the worker process keep the server running.
     child.unref();
     child.channel?.unref();

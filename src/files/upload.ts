@@ -1,6 +1,8 @@
 /** Validation of uploaded images, with the messages of Django REST framework, and metadata stripping by re-encoding. */
 import { existsSync } from 'node:fs';
 import { ClientDisconnected } from '../database/errors';
+import { FileStorageError } from '../platform/filestorageerror';
+import { OverloadedError } from '../platform/limiter';
 import { UploadedFile } from '../platform/multipart';
 import { IMAGE_EXTENSIONS, formatOfExtension, storedFormatFor } from './formats';
 import { ImageFailure, imageWorkerPool } from './imageworkerpool';
@@ -67,8 +69,9 @@ async function validateUncached({ filename, path, sender }: UploadedFile): Promi
   try {
     result = await imageWorkerPool.reencode(`of ${sender}`, path, format && storedFormatFor(format));
   } catch (error) {
-    // If the client has disconnected, its temporary file was deleted, and that is why the task failed.
-    if (!(error instanceof ImageFailure)) throw existsSync(path) ? error : new ClientDisconnected();
+    if (error instanceof OverloadedError) throw error;
+    // If the client has disconnected, its temporary file was deleted, and that is why the task failed. Otherwise the file cannot be written.
+    if (!(error instanceof ImageFailure)) throw existsSync(path) ? new FileStorageError(error) : new ClientDisconnected();
     return [error.reason === 'slow' ? SLOW_IMAGE_MESSAGE : INVALID_IMAGE_MESSAGE];
   }
   if (result === 'no image') return [INVALID_IMAGE_MESSAGE];

@@ -37,9 +37,6 @@ export function onFirstSignal(signals: readonly NodeJS.Signals[], stop: () => vo
   for (const signal of signals) process.on(signal, stopOnce);
 }
 
-/** Termination signals. SIGHUP: the terminal was closed. SIGUSR2: nodemon restarts the process. */
-export const TERMINATION_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
-
 /** Maximum duration of the shutdown. The process then exits even if, for example, the database hangs. */
 const EXIT_TIMEOUT_MS = 9_000;
 

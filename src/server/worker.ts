@@ -5,7 +5,8 @@ import type { EmbeddedConnection } from '../database/embedded';
 import type { BoundSocket } from '../internals/node';
 import { readConfig } from '../platform/config';
 import type { MetricsMessage } from '../telemetry/workermetrics';
-import { TERMINATION_SIGNALS, exitOnSignal, exitWithError, ignoreClosedStdout } from './termination';
+import { TERMINATION_SIGNALS } from '../platform/terminationsignals';
+import { exitOnSignal, exitWithError, ignoreClosedStdout } from './termination';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { serve, type RunningServer } from './serve';
 

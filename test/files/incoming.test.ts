@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { FolderStore } from '../../src/files/folderstore';
+import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { deleteAbandonedUploads } from '../../src/platform/multipart';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -48,6 +49,20 @@ function startUpload(): { request: ClientRequest; status: Promise<number> } {
   status.catch(() => undefined);
   return { request: sent, status };
 }
+
+test('leaves no file behind if the client disconnects while its image is processed', async () => {
+  const content = await sharp({ create: { width: 5_000, height: 4_500, channels: 3, background: '#468' } })
+    .jpeg()
+    .toBuffer();
+  const { request } = startUpload();
+  request.write(head.replace('a.png', 'a.tiff'));
+  request.write(content);
+  request.end(tail());
+  await until('the image is being processed', () => imageWorkerPool.limiter.state.busy > 0);
+  request.destroy();
+  await until('the image has been processed', () => imageWorkerPool.limiter.state.busy === 0);
+  await until('no uploaded file is left', () => incomingSizes().length === 0);
+});
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
 

@@ -12,7 +12,8 @@ import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../platform/config';
 import { openEmbedded, type EmbeddedDatabase } from '../../database/embedded';
-import { TERMINATION_SIGNALS, exitWithError, onFirstSignal } from '../termination';
+import { TERMINATION_SIGNALS } from '../../platform/terminationsignals';
+import { exitWithError, onFirstSignal } from '../termination';
 import { createLogger } from '../../platform/logging';
 import { validateConfiguredFiles } from '../configuredfiles';
 import { serveMetrics } from '../../telemetry/metricsendpoint';
@@ -61,9 +62,12 @@ interface WorkerProcess {
   lastReportAt: number;
   /** Whether the worker hung. It is then killed and replaced by another one. */
   isHung: boolean;
+  /** Whether the supervisor has killed a spare worker because none is needed. */
+  isUnneeded?: boolean;
 }
 
 const now = () => performance.now();
+const backoffMs = (failures: number) => Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1));
 const hasServed = ({ state }: WorkerProcess) => state === 'serving' || state === 'leaving';
 const logFields = ({ worker }: WorkerProcess) => ({ pid: worker.process.pid });
 
@@ -80,6 +84,9 @@ export class Supervisor {
   private hasEverServed = false;
   private isRunning = false;
   private failedStarts = 0;
+  private failedSpares = 0;
+  /** Earliest time at which another spare worker is started, by `now()`. */
+  private nextSpareAt = 0;
   private lastCheckAt = now();
   private lastServeOrderAt = now();
   private isStopping = false;
@@ -135,7 +142,8 @@ export class Supervisor {
   /** Starts a worker process. Returns undefined if the system lacks file descriptors or memory for it. */
   private fork(args: string[] = []): WorkerProcess | undefined {
     cluster.setupPrimary({ args });
-    const worker = cluster.fork();
+    const worker = this.tryFork();
+    if (!worker) return undefined;
     worker.on('error', (error) => this.log.error({ err: error }, 'a worker could not be started or reached'));
     if (worker.process.pid === undefined) return undefined;
     const workerProcess: WorkerProcess = { worker, state: 'spare', lastReportAt: now(), isHung: false };
@@ -144,7 +152,27 @@ export class Supervisor {
     return workerProcess;
   }
 
+  /** Node reports a lack of file descriptors by an event of the worker, but throws if memory is lacking. */
+  private tryFork(): Worker | undefined {
+    try {
+      return cluster.fork();
+    } catch (error) {
+      this.log.error({ err: error }, 'a worker could not be started');
+      return undefined;
+    }
+  }
+
+  private startSpare(): void {
+    if (!this.fork(['spare'])) this.delayNextSpare();
+  }
+
+  private delayNextSpare(): void {
+    this.failedSpares += 1;
+    this.nextSpareAt = now() + backoffMs(this.failedSpares);
+  }
+
   private orderToServe(workerProcess: WorkerProcess): void {
+    if (workerProcess.state === 'spare') this.failedSpares = 0;
     workerProcess.state = 'starting';
     this.lastServeOrderAt = now();
     workerProcess.lastReportAt = now();
@@ -198,8 +226,14 @@ export class Supervisor {
     }
     const { spareWorker } = this;
     const needsSpare = this.config.workers === 1 && this.hasEverServed && time - this.lastServeOrderAt > SPARE_DELAY_MS;
-    if (!hasSuspect && !needsSpare) spareWorker?.worker.process.kill('SIGKILL');
-    else if (!spareWorker && !this.isStopping) this.fork(['spare']);
+    if (!hasSuspect && !needsSpare) this.endSpare(spareWorker);
+    else if (!spareWorker && !this.isStopping && time >= this.nextSpareAt) this.startSpare();
+  }
+
+  private endSpare(spareWorker: WorkerProcess | undefined): void {
+    if (!spareWorker) return;
+    spareWorker.isUnneeded = true;
+    spareWorker.worker.process.kill('SIGKILL');
   }
 
   private replaceHung(workerProcess: WorkerProcess, silence: number): void {
@@ -228,7 +262,14 @@ export class Supervisor {
       if (this.workerProcesses.size === 0) void this.exitGracefully();
       return;
     }
-    if (workerProcess.isHung || workerProcess.state === 'spare') return;
+    if (workerProcess.isHung || workerProcess.isUnneeded) return;
+    if (workerProcess.state === 'spare') {
+      this.log.error(
+        { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined },
+        'a spare worker has exited',
+      );
+      return this.delayNextSpare();
+    }
     if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
     const fields = { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined };
     if (status !== 0) this.metrics?.countLostWorker('crashed');
@@ -244,7 +285,7 @@ export class Supervisor {
 
   private startReplacementLater(): void {
     this.failedStarts += 1;
-    setTimeout(() => this.startReplacement(), Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (this.failedStarts - 1)));
+    setTimeout(() => this.startReplacement(), backoffMs(this.failedStarts));
   }
 
   private updateOrphanReaper(): void {
