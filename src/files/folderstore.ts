@@ -6,6 +6,8 @@ import express, { type RequestHandler, type Response } from 'express';
 import { ConfigError } from '../platform/config';
 import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, PRIVATE_FOLDER_OPTIONS, type FileVersion, type FileStore } from './filestore';
 
+/** Codes of errors that mean that there is no file of this name. */
+const NO_FILE_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG'];
 const hasErrorCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
 
 export class FolderStore implements FileStore {
@@ -58,14 +60,17 @@ export class FolderStore implements FileStore {
   async read(path: string): Promise<Buffer | undefined> {
     if (!(await this.versionOf(path))) return undefined;
     return readFile(this.resolvePath(path)).catch((error) => {
-      if (hasErrorCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG')) return undefined;
+      if (hasErrorCode(error, ...NO_FILE_CODES)) return undefined;
       throw error;
     });
   }
 
   async openStream(path: string) {
     // Opens the file before reading its size, because another file may replace it in the meantime.
-    const handle = await open(this.resolvePath(path), 'r').catch(() => undefined);
+    const handle = await open(this.resolvePath(path), 'r').catch((error) => {
+      if (hasErrorCode(error, ...NO_FILE_CODES)) return undefined;
+      throw error;
+    });
     if (!handle) return undefined;
     const { size } = await handle.stat();
     return { size, content: handle.createReadStream() };
@@ -107,17 +112,27 @@ export class FolderStore implements FileStore {
   }
 
   async deleteFiles(path: string, others: readonly string[]): Promise<void> {
-    for (const filePath of [path, ...others]) await rm(this.resolvePath(filePath), { force: true });
+    for (const filePath of [path, ...others])
+      await rm(this.resolvePath(filePath), { force: true }).catch((error) => {
+        if (!hasErrorCode(error, ...NO_FILE_CODES)) throw error;
+      });
   }
 
   async listFiles(folder: string): Promise<string[]> {
     const root = this.resolvePath(folder);
-    const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
+    const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch((error) => {
+      if (hasErrorCode(error, 'ENOENT')) return [];
+      throw error;
+    });
     return entries.filter((entry) => entry.isFile()).map((entry) => relative(root, join(entry.parentPath, entry.name)));
   }
 
   async listFolders(prefix: string): Promise<string[]> {
-    return (await readdir(this.root).catch(() => [])).filter((name) => name.startsWith(prefix));
+    const names = await readdir(this.root).catch((error): string[] => {
+      if (hasErrorCode(error, 'ENOENT')) return [];
+      throw error;
+    });
+    return names.filter((name) => name.startsWith(prefix));
   }
 
   async deleteFolder(folder: string): Promise<void> {

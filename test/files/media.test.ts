@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { FolderStore } from '../../src/files/folderstore';
 import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import type { Media } from '../../src/files/media';
 import { isMediaPath, thumbnailPath } from '../../src/files/paths';
@@ -234,4 +235,24 @@ test('image storage in a folder reports a failed write and keeps no temporary fi
   } finally {
     await place.end();
   }
+});
+
+describe('a folder', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'folder-store-'));
+  const store = new FolderStore(folder);
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  test('deletes what cannot exist without an error, and the rest', async () => {
+    await store.write('one.png', (path) => writeFile(path, 'one'));
+    await store.deleteFiles('x'.repeat(300), ['one.png/two.png', 'one.png']);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('reports a file that cannot be opened, and a folder that cannot be listed, instead of taking them for missing', async () => {
+    symlinkSync('loop.png', join(folder, 'loop.png'));
+    symlinkSync('loop', join(folder, 'loop'));
+    await expect(store.openStream('loop.png')).rejects.toThrow('ELOOP');
+    await expect(store.listFiles('loop')).rejects.toThrow('ELOOP');
+    expect([await store.openStream('nothing.png'), await store.listFiles('nothing')]).toEqual([undefined, []]);
+  });
 });
