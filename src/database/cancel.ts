@@ -14,10 +14,10 @@ const CANCEL_REQUEST_BYTES = 16;
 const TIMEOUT_MS = 1_000;
 
 /**
- * Cancels the statement that the connection is running. Resolves when PostgreSQL has processed the request. Until then, send no other statement on
- * this connection, because PostgreSQL could cancel that one instead.
+ * Cancels the statement that the connection is running. Until the promise has resolved, send no other statement on this connection, because PostgreSQL
+ * could cancel that one instead. Resolves to false if that is still possible: the request was sent, but not processed in time.
  */
-export function cancelStatement(client: PoolClient): Promise<void> {
+export function cancelStatement(client: PoolClient): Promise<boolean> {
   const { host, port } = client;
   const { processID, secretKey } = backendKeyOf(client);
   const message = Buffer.alloc(CANCEL_REQUEST_BYTES);
@@ -30,10 +30,17 @@ export function cancelStatement(client: PoolClient): Promise<void> {
       ? net.connect(`${host}/.s.PGSQL.${port}`)
       : net.connect(port, socketOf(client).remoteAddress ?? host);
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
-    socket.once('connect', () => socket.write(message));
+    let isSent = false;
+    let isProcessed = false;
+    socket.once('connect', () => {
+      isSent = true;
+      socket.write(message);
+    });
+    // PostgreSQL closes the connection when it has processed the request.
+    socket.once('end', () => (isProcessed = true));
     // Errors are ignored: if the CancelRequest fails, the statement is ended by its own timeout.
     socket.on('error', () => undefined);
-    socket.once('close', () => resolve());
+    socket.once('close', () => resolve(isProcessed || !isSent));
     socket.resume();
   });
 }

@@ -81,7 +81,7 @@ export class Statement {
   private stopReason?: Error;
   private client?: PoolClient;
   private queuedWork?: QueuedWork<LimiterCaller>;
-  private cancellation?: Promise<void>;
+  private cancellation?: Promise<boolean>;
   /** Whether the rows came from the replica. */
   isFromReplica = false;
 
@@ -170,9 +170,9 @@ export class Statement {
       throw this.stopReason ?? broken ?? error;
     } finally {
       this.client = undefined;
-      // Waits for the CancelRequest, which could otherwise cancel the connection's next statement.
-      if (this.cancellation) await this.cancellation;
-      client.release(broken);
+      // Waits for the CancelRequest, which could otherwise cancel the connection's next statement. If it may still do so, the connection is closed.
+      const isCancelled = this.cancellation === undefined || (await this.cancellation);
+      client.release(broken ?? !isCancelled);
     }
   }
 

@@ -200,8 +200,10 @@ export class NamedQuery implements Submittable {
     // Nothing to do: ReadyForQuery reports the end of the query.
   }
 
-  handleError(error: Error): void {
-    if (this.wire) delete this.wire.parsedStatements[this.name];
+  handleError(error: Error, connection: unknown): void {
+    // Prepares the statement again next time: it may not have been prepared, or have failed because its result has changed (0A000).
+    if (this.name) delete (connection as WireConnection).parsedStatements[this.name];
+    delete this.state.columns;
     this.callback(error, []);
   }
 

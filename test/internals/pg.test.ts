@@ -92,6 +92,25 @@ test('pg records a prepared statement when PostgreSQL has confirmed it', async (
   expect((await run('one', 'SELECT 1')).error).toBeNull();
 });
 
+test('a statement is prepared again after its result has changed', async () => {
+  await run('', 'CREATE TEMPORARY TABLE "changing" ("a" integer)');
+  const read = () => run('changing', 'SELECT * FROM "changing"');
+  expect((await read()).error).toBeNull();
+  await run('', 'ALTER TABLE "changing" ADD COLUMN "b" integer');
+  expect((await read()).error?.code).toBe('0A000');
+  expect((await read()).error).toBeNull();
+});
+
+test('a CancelRequest that is not processed in time is reported, because it may still cancel another statement', async () => {
+  const silentServer = net.createServer({ allowHalfOpen: true }, (socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  await once(silentServer, 'listening');
+  const { port } = silentServer.address() as net.AddressInfo;
+  const elsewhere = Object.create(client, { host: { value: '127.0.0.1' }, port: { value: port } }) as never;
+  expect(await cancelStatement(elsewhere)).toBe(false);
+  silentServer.close();
+  expect(await cancelStatement(client as never)).toBe(true);
+});
+
 test('the preceding statement is sent before the same Sync, and is prepared once', async () => {
   expect((await run('named', `SELECT current_setting('test.user') AS "user"`, setUser('ann'))).rows).toEqual([{ user: 'ann' }]);
   expect((await run('named', `SELECT current_setting('test.user') AS "user"`, setUser('bob'))).rows).toEqual([{ user: 'bob' }]);
