@@ -21,6 +21,7 @@ import {
   START_LIMIT_MS,
   startServer,
   stopServer,
+  truncateLog,
 } from './embedded/server';
 
 /** Connection options for pg and Sequelize. The user is not a superuser. */
@@ -60,6 +61,7 @@ type Monitor = Client & { ref(): void; unref(): void };
 interface Server {
   host: string;
   monitor: Monitor;
+  logFile: string;
   /** Process of the server; absent unless this process owns it. */
   process?: ChildProcess;
 }
@@ -97,7 +99,7 @@ async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): 
       const host = running?.socketFolder ?? place.socketFolder;
       try {
         const monitor = await connectMonitor(host);
-        return { host, monitor, process: ownProcess && isRunning(ownProcess) ? ownProcess : undefined };
+        return { host, monitor, logFile: place.logFile, process: ownProcess && isRunning(ownProcess) ? ownProcess : undefined };
       } catch (error) {
         if (error instanceof ConfigError || isPermanentRejection(error)) throw error;
         if (Date.now() > deadline) {
@@ -155,7 +157,8 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
 
   let missedChecks = 0;
   // A program that cleans up temporary files may remove the socket file. Then the server accepts no connections until it is restarted.
-  const checkSocket = setInterval(() => {
+  const checkServer = setInterval(() => {
+    if (server.process) truncateLog(server);
     missedChecks = !server.process || fs.existsSync(path.join(server.host, `.s.PGSQL.${SOCKET_PORT}`)) ? 0 : missedChecks + 1;
     if (missedChecks < 2) return;
     missedChecks = 0;
@@ -164,7 +167,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   }, SOCKET_CHECK_INTERVAL_MS).unref();
 
   const release = async (): Promise<void> => {
-    clearInterval(checkSocket);
+    clearInterval(checkServer);
     server.monitor.ref();
     await attempt?.catch(() => {});
     await server.monitor.end().catch(() => {});

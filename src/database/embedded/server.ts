@@ -37,6 +37,8 @@ const POSTGRES_SETTINGS = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_min_messages: 'warning',
+  // Requests cause errors as often as clients like, and their statements may be long.
+  log_min_error_statement: 'panic',
   log_destination: 'stderr',
   log_checkpoints: 'off',
   logging_collector: 'off',
@@ -105,6 +107,20 @@ export function lastLogLines(file: string, start = 0): string {
 }
 
 const fileSizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Bounds the log of a running server, which keeps the file open for appending. Does not throw: on a full disk, for example, the old lines are lost. */
+export function truncateLog({ logFile }: Pick<ClusterLocation, 'logFile'>): void {
+  try {
+    if (fileSizeOf(logFile) <= MAX_LOG_BYTES) return;
+    try {
+      fs.copyFileSync(logFile, `${logFile}.old`);
+    } finally {
+      fs.truncateSync(logFile);
+    }
+  } catch {
+    // The next call tries again.
+  }
+}
 
 function openLog(place: ClusterLocation): number {
   if (fileSizeOf(place.logFile) > MAX_LOG_BYTES) fs.renameSync(place.logFile, `${place.logFile}.old`);
