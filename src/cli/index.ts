@@ -3,7 +3,10 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, showsStackTraces } from '../platform/config';
 import { VERSION } from '../platform/version';
+import { ignoreClosedStdout } from '../server/termination';
 import { serve } from './serve';
+
+ignoreClosedStdout();
 
 const program = new Command('fitgraph')
   .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see docs/configuration.md).')

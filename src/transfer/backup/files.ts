@@ -39,6 +39,8 @@ export async function finishInterruptedRestores(client: ClientBase, media: Media
     const files = stagedFilesOf(media, id);
     await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
   }
+  // A killed restore has not told the running servers to read everything again.
+  if (rows.length) await client.query(`SELECT pg_notify('fitgraph_everything', '')`);
 }
 
 /** Cleans up after killed restores when a server starts. Does nothing during a restore. */

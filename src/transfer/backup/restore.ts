@@ -105,7 +105,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
   } finally {
     await client.end();
   }
-  await database.pool.query(`SELECT pg_notify('fitgraph_removed_file', '')`);
+  await database.pool.query(`SELECT pg_notify('fitgraph_everything', ''), pg_notify('fitgraph_removed_file', '')`);
 }
 
 /** Converts PostgreSQL's errors about invalid values into one-line errors about the archive; returns other errors unchanged. */
@@ -277,14 +277,15 @@ class RowLoader {
     await commit(client);
   }
 
-  /** Starts a new change log: the cursors of clients become invalid, and servers reload their caches of all tables. */
+  /** Starts a new change log, so that the cursors of clients become invalid, and makes servers read the catalogue again at the commit. */
   private async resetChangeLog(): Promise<void> {
     await this.client.query('DELETE FROM "former_change_log"');
     await this.client.query('DELETE FROM "change"');
     await this.client.query('DELETE FROM "table_change"');
     await this.client.query('UPDATE "change_log" SET "id" = gen_random_uuid()');
     await this.client.query('INSERT INTO "table_change" ("table") SELECT unnest($1::text[])', [this.tables]);
-    await this.client.query(`SELECT pg_notify('fitgraph_everything', '')`);
+    // The catalogue is needed to validate writes. Everything else is read again when the files are in place.
+    await this.client.query(`SELECT pg_notify('fitgraph_reference', '')`);
   }
 
   async rollBack(): Promise<void> {
