@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { copyFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
 import { FolderStore } from '../../src/files/folderstore';
 import { imageWorkerPool } from '../../src/files/imageworkerpool';
@@ -61,6 +62,19 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     const { width, height, format } = await sharp(await read(path)).metadata();
     return [width, height, format];
   };
+
+  it('keeps files that are moved into folders whose last other files are deleted at the same time', async () => {
+    const { files } = media;
+    const folders = Array.from({ length: 40 }, (_, index) => `exercise-images/${index + 1}`);
+    for (const folder of folders)
+      for (const path of [`${folder}/old.png`, `.staged/${folder}/new.png`]) await files.write(path, (at) => writeFile(at, 'an image'));
+    for (const [index, folder] of folders.entries()) {
+      const deletion = files.deleteFiles(`${folder}/old.png`, []);
+      await setTimeout(index % 10);
+      await Promise.all([deletion, files.move(`.staged/${folder}/new.png`, `${folder}/new.png`)]);
+    }
+    expect(await names()).toEqual(folders.map((folder) => `${folder}/new.png`).sort());
+  });
 
   describe('an upload', () => {
     it('keeps its name, or gets a suffix when the name is taken', async () => {

@@ -1,6 +1,7 @@
 /** File stores for tests: a folder, or a bucket of a local S3 server. */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from '@20minutes/s3rver';
@@ -22,6 +23,17 @@ async function folderPlace(): Promise<Place> {
   return { environment: { MEDIA_DIR: folder }, folder, end: async () => rmSync(folder, { recursive: true, force: true }) };
 }
 
+/**
+ * Makes S3rver delete only the files of a deleted object. It also deletes folders that it has found empty, recursively and a moment later, with the
+ * objects that other requests have created there in between.
+ */
+function keepEmptyFolders({ store }: S3rver): void {
+  store.deleteObject = async (bucket, key) => {
+    for (const resource of ['object', 'object.md5', 'metadata.json'])
+      await rm(store.getResourcePath(bucket, key, resource), { force: true });
+  };
+}
+
 async function bucketPlace(): Promise<Place> {
   const directory = mkdtempSync(join(tmpdir(), 'fitgraph-s3-'));
   const server = new S3rver({
@@ -33,6 +45,7 @@ async function bucketPlace(): Promise<Place> {
     allowMismatchedSignatures: true,
     configureBuckets: [{ name: 'fit', configs: [] }],
   });
+  keepEmptyFolders(server);
   const { port } = await server.run();
   // The fixed credentials of S3rver.
   const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
