@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send, type Reply } from '../system/availability/siege';
@@ -195,6 +196,41 @@ test('switches to the spare worker in a fraction of the time of a start when the
   await until('the spare worker answers', async () => (await server.anonymous.get('/language/').catch(() => undefined))?.status === 200);
   expect(performance.now() - delays() - began).toBeLessThan(startMs / 2);
   expect(server.workers).toEqual([spare]);
+});
+
+test('delays the next start of a spare worker longer after each failure, and serves meanwhile', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-spares-'));
+  const [preload, starts] = [path.join(folder, 'preload.cjs'), path.join(folder, 'starts')];
+  // The first start of a spare worker fails as by a lack of memory; the processes of the others exit at once.
+  fs.writeFileSync(
+    preload,
+    `const cluster = require('node:cluster');
+    const startSpare = () => require('node:fs').appendFileSync(${JSON.stringify(starts)}, Date.now() + '\\n');
+    if (process.argv.includes('spare')) {
+      startSpare();
+      process.exit(1);
+    }
+    const { fork } = cluster;
+    let failed = false;
+    cluster.fork = () => {
+      if (failed || !cluster.settings.args.includes('spare')) return fork();
+      failed = true;
+      startSpare();
+      throw Object.assign(new Error('spawn ENOMEM'), { code: 'ENOMEM' });
+    };`,
+  );
+  try {
+    const server = await startReady({ NODE_OPTIONS: `--require ${preload}` });
+    const times = () => (fs.existsSync(starts) ? fs.readFileSync(starts, 'utf8').trim().split('\n').map(Number) : []);
+    await until('five spare workers have failed to start', () => times().length >= 5);
+    const pauses = times().map((time, index, all) => time - (all[index - 1] ?? 0));
+    for (const [index, pause] of [250, 500, 1000, 2000].entries()) expect(pauses[index + 1]).toBeGreaterThanOrEqual(pause - 1);
+    expect((await server.anonymous.get('/language/')).status).toBe(200);
+    expect(server.stdout).toContain('spawn ENOMEM');
+    expect(server.stdout).toContain('a spare worker has exited');
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
 });
 
 test('replaces a worker that ends on SIGTERM', async () => {

@@ -241,10 +241,8 @@ export function defineField(
 }
 
 export const Id = (): TypedDecorator<number> => (prototype: object, name: string) => {
-  defineField('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
-    prototype,
-    name,
-  );
+  const options = { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true };
+  defineField('integer', () => ID, DataType.INTEGER, options)(prototype, name);
   Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, autoIncrementIdentity: true, field: 'id' })(prototype, name);
 };
 

@@ -10,17 +10,15 @@ import { literal, Op, type Model, type ModelStatic, type Transaction, type Where
 import { insertionLockClassSql } from '../../database/advisorylocks';
 import type { Row } from '../../database/rows';
 import { contributorTableOf, ownerFieldValues, writableRowConditions } from '../access/access';
-import { OWNER_FIELD } from '../model/registry';
 import { linkModelName } from '../model/associations';
 import { createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldsOf, sqlType, type ChildRowsField, type Entity, type EntityField } from '../model/fields';
-import { hooksOf, type RowWithValues } from '../model/hooks';
+import { hooksOf, type FieldValues, type RowWithValues } from '../model/hooks';
 import { memoizePerEntity } from '../model/memoize';
 import { toCamelCase } from '../../contract/casing';
 import { fieldSqlExpression } from '../sql/expressions';
-import { resourceOf } from '../model/registry';
-import type { FieldValues } from '../model/hooks';
+import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 export interface WriteContext {
   context: Context;
@@ -162,10 +160,8 @@ export async function updateRows(
   writeContext: WriteContext,
   onlyChanged = false,
 ): Promise<StoredRow[]> {
-  const fields = fieldsSetBy(
-    entity,
-    rows.map(({ values }) => values),
-  );
+  const valuesByRow = rows.map(({ values }) => values);
+  const fields = fieldsSetBy(entity, valuesByRow);
   if (fields.length === 0) return rows.map(toStoredRow);
   if (rows.length === 1 && !onlyChanged) return updateOne(entity, rows[0]!, fields, writeContext);
   const { bind, values } = createParameterBinder();
@@ -177,12 +173,9 @@ export async function updateRows(
   };
   const changes = fields.map((field) => {
     const { name, column } = field;
-    addColumn(
-      column!,
-      sqlType(field),
-      rows.map((row) => row.values[name] ?? null),
-    );
-    const hasValue = rows.map((row) => row.values[name] !== undefined);
+    const newValues = valuesByRow.map((values) => values[name] ?? null);
+    addColumn(column!, sqlType(field), newValues);
+    const hasValue = valuesByRow.map((values) => values[name] !== undefined);
     if (hasValue.every(Boolean)) return { column, value: `x."${column}"` };
     addColumn(`${column} set`, 'boolean', hasValue);
     return { column, value: `CASE WHEN x."${column} set" THEN x."${column}" ELSE t."${column}" END` };

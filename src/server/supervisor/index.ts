@@ -19,9 +19,11 @@ import { validateConfiguredFiles } from '../configuredfiles';
 import { serveMetrics } from '../../telemetry/metricsendpoint';
 import type { AggregatedMetrics } from '../../telemetry/aggregatedmetrics';
 import type { SupervisorMessage, WorkerMessage } from '../worker';
+import { Backoff } from './backoff';
 import { OrphanReaper } from './orphanreaper';
 import type { BoundSocket } from '../../internals/node';
 import { choosePort, reservePort } from './port';
+import { forkWorker, hasServed, logFields, type WorkerProcess } from './workerprocess';
 
 /**
  * V8 flags of the workers. Flags with which the supervisor was started are appended and override them. The larger young generation speeds up lists
@@ -48,28 +50,10 @@ const WORKER_STOP_TIMEOUT_MS = 9_200;
 const EXIT_TIMEOUT_MS = 9_800;
 /** Delay between the starts of a single worker and of its spare worker, so that the spare does not slow down the worker's start. */
 const SPARE_DELAY_MS = 10_000;
-/** Limits of the exponential backoff after failed starts of workers. */
-const MIN_BACKOFF_MS = 250;
-const MAX_BACKOFF_MS = 5_000;
 /** Number of consecutive failed starts after which the supervisor gives up if no worker is serving. */
 const MAX_FAILED_STARTS = 6;
 
-interface WorkerProcess {
-  worker: Worker;
-  /** `spare`: started, but not yet ordered to serve. `leaving`: finishes its open requests and sends no further heartbeats. */
-  state: 'spare' | 'starting' | 'serving' | 'leaving';
-  /** Time of the latest message (heartbeat or `ready`) from the worker, by the supervisor's `performance.now()`. */
-  lastReportAt: number;
-  /** Whether the worker hung. It is then killed and replaced by another one. */
-  isHung: boolean;
-  /** Whether the supervisor has killed a spare worker because none is needed. */
-  isUnneeded?: boolean;
-}
-
 const now = () => performance.now();
-const backoffMs = (failures: number) => Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (failures - 1));
-const hasServed = ({ state }: WorkerProcess) => state === 'serving' || state === 'leaving';
-const logFields = ({ worker }: WorkerProcess) => ({ pid: worker.process.pid });
 
 export class Supervisor {
   private readonly workerProcesses = new Map<Worker, WorkerProcess>();
@@ -83,10 +67,8 @@ export class Supervisor {
   /** Whether any worker has served. Before that, a failure is assumed to be one of the configuration, which the worker has reported. */
   private hasEverServed = false;
   private isRunning = false;
-  private failedStarts = 0;
-  private failedSpares = 0;
-  /** Earliest time at which another spare worker is started, by `now()`. */
-  private nextSpareAt = 0;
+  private readonly startBackoff = new Backoff();
+  private readonly spareBackoff = new Backoff();
   private lastCheckAt = now();
   private lastServeOrderAt = now();
   private isStopping = false;
@@ -139,40 +121,20 @@ export class Supervisor {
     return [...this.workerProcesses.values()].find(({ state }) => state === 'spare');
   }
 
-  /** Starts a worker process. Returns undefined if the system lacks file descriptors or memory for it. */
+  /** Starts a worker process. Returns undefined if that is impossible now. */
   private fork(args: string[] = []): WorkerProcess | undefined {
-    cluster.setupPrimary({ args });
-    const worker = this.tryFork();
-    if (!worker) return undefined;
-    worker.on('error', (error) => this.log.error({ err: error }, 'a worker could not be started or reached'));
-    if (worker.process.pid === undefined) return undefined;
-    const workerProcess: WorkerProcess = { worker, state: 'spare', lastReportAt: now(), isHung: false };
-    this.workerProcesses.set(worker, workerProcess);
+    const workerProcess = forkWorker(args, this.log);
+    if (!workerProcess) return undefined;
+    this.workerProcesses.set(workerProcess.worker, workerProcess);
     this.updateOrphanReaper();
     return workerProcess;
   }
 
-  /** Node reports a lack of file descriptors by an event of the worker, but throws if memory is lacking. */
-  private tryFork(): Worker | undefined {
-    try {
-      return cluster.fork();
-    } catch (error) {
-      this.log.error({ err: error }, 'a worker could not be started');
-      return undefined;
-    }
-  }
-
   private startSpare(): void {
-    if (!this.fork(['spare'])) this.delayNextSpare();
-  }
-
-  private delayNextSpare(): void {
-    this.failedSpares += 1;
-    this.nextSpareAt = now() + backoffMs(this.failedSpares);
+    if (!this.fork(['spare'])) this.spareBackoff.fail();
   }
 
   private orderToServe(workerProcess: WorkerProcess): void {
-    if (workerProcess.state === 'spare') this.failedSpares = 0;
     workerProcess.state = 'starting';
     this.lastServeOrderAt = now();
     workerProcess.lastReportAt = now();
@@ -188,12 +150,13 @@ export class Supervisor {
     workerProcess.worker.send(order, this.socket as unknown as Server, () => undefined);
   }
 
-  private startReplacement(): WorkerProcess | undefined {
-    if (this.isStopping) return undefined;
-    const workerProcess = this.spareWorker ?? this.fork();
+  private startReplacement(): void {
+    if (this.isStopping) return;
+    const { spareWorker } = this;
+    if (spareWorker) this.spareBackoff.reset();
+    const workerProcess = spareWorker ?? this.fork();
     if (workerProcess) this.orderToServe(workerProcess);
     else this.startReplacementLater();
-    return workerProcess;
   }
 
   private receiveReport(worker: Worker, report: WorkerMessage): void {
@@ -202,7 +165,7 @@ export class Supervisor {
     workerProcess.lastReportAt = now();
     if (report !== 'ready') return;
     workerProcess.state = 'serving';
-    this.failedStarts = 0;
+    this.startBackoff.reset();
     // The first worker migrates and seeds the database. The others are started after it, in parallel.
     const isFirst = !this.hasEverServed;
     this.hasEverServed = true;
@@ -227,7 +190,7 @@ export class Supervisor {
     const { spareWorker } = this;
     const needsSpare = this.config.workers === 1 && this.hasEverServed && time - this.lastServeOrderAt > SPARE_DELAY_MS;
     if (!hasSuspect && !needsSpare) this.endSpare(spareWorker);
-    else if (!spareWorker && !this.isStopping && time >= this.nextSpareAt) this.startSpare();
+    else if (!spareWorker && !this.isStopping && this.spareBackoff.isOver) this.startSpare();
   }
 
   private endSpare(spareWorker: WorkerProcess | undefined): void {
@@ -263,29 +226,26 @@ export class Supervisor {
       return;
     }
     if (workerProcess.isHung || workerProcess.isUnneeded) return;
+    const fields = { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined };
     if (workerProcess.state === 'spare') {
-      this.log.error(
-        { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined },
-        'a spare worker has exited',
-      );
-      return this.delayNextSpare();
+      this.log.error(fields, 'a spare worker has exited');
+      return void this.spareBackoff.fail();
     }
     if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
-    const fields = { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined };
     if (status !== 0) this.metrics?.countLostWorker('crashed');
     if (hasServed(workerProcess)) {
       this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has exited and is replaced');
-      return void this.startReplacement();
+      return this.startReplacement();
     }
     this.log.error(fields, 'a worker exited during startup');
-    if (this.failedStarts + 1 >= MAX_FAILED_STARTS && this.servingWorkers.length === 0)
-      return this.abort(1, `no worker could be started in ${this.failedStarts + 1} attempts`);
     this.startReplacementLater();
+    const { failures } = this.startBackoff;
+    if (failures >= MAX_FAILED_STARTS && this.servingWorkers.length === 0)
+      this.abort(1, `no worker could be started in ${failures} attempts`);
   }
 
   private startReplacementLater(): void {
-    this.failedStarts += 1;
-    setTimeout(() => this.startReplacement(), backoffMs(this.failedStarts));
+    setTimeout(() => this.startReplacement(), this.startBackoff.fail());
   }
 
   private updateOrphanReaper(): void {
