@@ -1,7 +1,7 @@
 /** Subscriptions over WebSocket (graphql-ws, the protocol graphql-transport-ws). */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type ConnectionInitMessage, type Server } from 'graphql-ws';
 import type { Logger } from 'pino';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
@@ -181,7 +181,8 @@ export class WebSocketTransport {
     // graphql-ws loses a subscription if its id is that of a completed one that is still being set up or ended.
     if (connection.subscriptionIds.has(id)) {
       connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
-      return [new GraphQLError('The id of the subscription is in use.', { extensions: { code: 'BAD_REQUEST' } })];
+      // Never returns: afterwards, graphql-ws would forget the other subscription of this id, which the closed connection ends.
+      return new Promise<never>(() => undefined);
     }
     connection.subscriptionIds.add(id);
     const args = await this.parseSubscription(connection, params);

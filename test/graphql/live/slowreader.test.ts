@@ -95,10 +95,21 @@ test('keeps the connection of a WebSocket client that sends messages while it re
   }
 });
 
-test('closes a WebSocket that uses the id of a subscription again before that has ended', async () => {
-  const carl = await fitgraph.user('carl');
+test.each([
+  ['running', 'carl', (subscribe: object) => [{ type: 'complete', id: '1' }, subscribe]],
+  [
+    'being set up',
+    'dora',
+    (subscribe: object) => [
+      { ...subscribe, id: '2' },
+      { type: 'complete', id: '2' },
+      { ...subscribe, id: '2' },
+    ],
+  ],
+])('closes a WebSocket that uses the id of a subscription again while it is %s', async (_state, name, messages) => {
+  const person = await fitgraph.user(name);
   // Events that are so short that messages of the client are still handled while one cannot be sent.
-  const query = await manyChanges(carl, { pages: 20, notesLength: 1_500 });
+  const query = await manyChanges(person, { pages: 20, notesLength: 1_500 });
   const before = await metric('fitgraph_subscriptions');
   const start = await deliveredEvents();
   const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
@@ -106,15 +117,18 @@ test('closes a WebSocket that uses the id of a subscription again before that ha
   const send = (message: object) => client.send(JSON.stringify(message));
   const subscribe = { type: 'subscribe', id: '1', payload: { query } };
   await new Promise((resolve) => client.once('open', resolve));
-  send({ type: 'connection_init', payload: { Authorization: `Token ${carl.token}` } });
+  send({ type: 'connection_init', payload: { Authorization: `Token ${person.token}` } });
   await new Promise((resolve) => client.once('message', resolve));
   send(subscribe);
   client.pause();
   expect(await eventsUntilIdle(start)).toBeLessThan(20);
-  send({ type: 'complete', id: '1' });
-  send(subscribe);
-  // The server has received both messages when it has answered a request that was sent after them.
-  await carl.get('/workout/');
+  // Sends the messages in one packet.
+  const { _socket: underlying } = client as unknown as { _socket: net.Socket };
+  underlying.cork();
+  messages(subscribe).forEach(send);
+  underlying.uncork();
+  // The server has received the messages when it has answered a request that was sent after them.
+  await person.get('/workout/');
   client.resume();
   expect(await closed).toBe(4409);
   await until('all subscriptions have ended', async () => (await metric('fitgraph_subscriptions')) <= before);
