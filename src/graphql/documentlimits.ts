@@ -110,7 +110,8 @@ function countAliases(set: SelectionSetNode, context: ValidationContext): number
   const aliasesByType = new Map<string, Set<string>>();
   visitFields([set], '', {
     findFragment: (name) => context.getFragment(name) ?? undefined,
-    narrowToTypeCondition: (type, { name }) => (isObjectType(context.getSchema().getType(name.value)) ? name.value : type),
+    // A fragment on an interface counts for all types, even within one on an object type, because it is visited only once.
+    narrowToTypeCondition: (_type, { name }) => (isObjectType(context.getSchema().getType(name.value)) ? name.value : ''),
     visitField({ alias }, type) {
       if (alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(alias.value));
     },

@@ -10,6 +10,7 @@ const LINKED_ZONES: Readonly<Record<string, string>> = {
   EET: 'Europe/Athens',
   MET: 'Europe/Brussels',
   WET: 'Europe/Lisbon',
+  'CANADA/EAST-SASKATCHEWAN': 'America/Regina',
   'US/PACIFIC-NEW': 'America/Los_Angeles',
 };
 

@@ -37,6 +37,13 @@ describe('document limits', () => {
       (count: number) =>
         `{ exercise(id: 1) { ... on Exercise { ${joinRepeated(30, (i) => `a${i}: name`)} } ... on Node { ${joinRepeated(count - 30, (i) => `b${i}: id`)} } } }`,
     ],
+    [
+      'aliases of one object with a fragment that is first spread on another type',
+      50,
+      (count: number) =>
+        `{ node(nodeId: "x") { ... on Exercise { ...F } ...F ... on Ingredient { ${joinRepeated(30, (i) => `a${i}: name`)} } } }
+         fragment F on Node { ${joinRepeated(count - 30, (i) => `b${i}: nodeId`)} }`,
+    ],
     ['characters of an alias', 64, (count: number) => `{ ${'a'.repeat(count)}: __typename }`],
     ['directives of a field', 5, (count: number) => `{ __typename ${'@include(if: true) '.repeat(count)} }`],
   ])('restrict the number of %s to %s', async (_what, limit, document) => {

@@ -72,6 +72,16 @@ describe('an exported file', () => {
     }
   });
 
+  test('is rejected if the type of an object decides which of several lists it contains', async () => {
+    const { nodeId } = (await ann.ask('{ exerciseCategory(id: 1) { nodeId } }')).exerciseCategory;
+    const query = `{ node(nodeId: "${nodeId}") { ... on Equipment { exercises { nodes { name } } } ... on ExerciseCategory { exercises { nodes { name } } } } }`;
+    const { status, error } = await file(ann, { query }, 'jsonl');
+    expect([status, error?.message]).toEqual([
+      400,
+      'A file contains one list. Select `node.exercises` on one type, not on `Equipment` and `ExerciseCategory`.',
+    ]);
+  });
+
   test('has all rows, whatever the alias of their list', async () => {
     const erin = await fitgraph.user('erin');
     await fitgraph.sql(

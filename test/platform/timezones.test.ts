@@ -8,7 +8,7 @@ const fitgraph = fitgraphForThisFile();
 const MOMENTS = ['2020-01-15T12:00:00Z', '2020-07-15T12:00:00Z'];
 /** Abbreviations and former links that Node accepts. */
 const LEGACY_NAMES =
-  'ACT AET AGT ART AST BET BST CAT CET CNT CST CTT EAT ECT EET IET IST JST MET MIT NET NST PLT PNT PRT PST SST VST WET US/Pacific-New'.split(
+  'ACT AET AGT ART AST BET BST CAT CET CNT CST CTT EAT ECT EET IET IST JST MET MIT NET NST PLT PNT PRT PST SST VST WET Canada/East-Saskatchewan SystemV/AST4ADT SystemV/HST10 US/Pacific-New'.split(
     ' ',
   );
 

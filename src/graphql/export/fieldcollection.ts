@@ -19,8 +19,8 @@ export interface SelectedField {
   key: string;
   name: string;
   nodes: readonly FieldNode[];
-  /** Type that declares the field: that of the parent field, or of a fragment in its selection set. */
-  parentType: GraphQLCompositeType;
+  /** Types on which the field is selected: that of the parent field, and those of fragments in its selection set. */
+  parentTypes: ReadonlySet<GraphQLCompositeType>;
   field: GraphQLField<unknown, unknown>;
 }
 
@@ -34,7 +34,7 @@ export class FieldCollector {
 
   /** Collects the subfields of several nodes, in selection order. */
   collectFields(parents: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): SelectedField[] {
-    const fieldByKey = new Map<string, SelectedField & { nodes: FieldNode[] }>();
+    const fieldByKey = new Map<string, SelectedField & { nodes: FieldNode[]; parentTypes: Set<GraphQLCompositeType> }>();
     const sets = parents.flatMap(({ selectionSet }) => selectionSet ?? []);
     visitFields(sets, type, {
       findFragment: (name) => this.fragments.get(name),
@@ -44,8 +44,10 @@ export class FieldCollector {
         const name = node.name.value;
         const key = node.alias?.value ?? name;
         const fieldWithKey = fieldByKey.get(key);
-        if (fieldWithKey) fieldWithKey.nodes.push(node);
-        else fieldByKey.set(key, { key, name, nodes: [node], parentType: parent, field: this.fieldOf(parent, name) });
+        if (!fieldWithKey)
+          return void fieldByKey.set(key, { key, name, nodes: [node], parentTypes: new Set([parent]), field: this.fieldOf(parent, name) });
+        fieldWithKey.nodes.push(node);
+        fieldWithKey.parentTypes.add(parent);
       },
     });
     return [...fieldByKey.values()];

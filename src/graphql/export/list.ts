@@ -99,6 +99,10 @@ export function findExportedList(
       const fieldNames = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
       throw exportError(`A file contains one list. Select one field here, not ${fieldNames}.`, [...path, secondField.key].join('.'));
     }
+    if (isAbstractType(parent) && selectedField.parentTypes.size > 1) {
+      const types = [...selectedField.parentTypes].map(({ name }) => `\`${name}\``).join(' and ');
+      throw exportError(`A file contains one list. Select ${quotePath([...path, selectedField.key])} on one type, not on ${types}.`);
+    }
     fieldPath.push(selectedField);
     const type = selections.compositeTypeOf(selectedField);
     if (!type)
@@ -226,7 +230,7 @@ function pageOperation(
     const child = fieldPath[index + 1];
     // Below an interface such as `Node`, the field keeps its type condition. Without it, its cost could not be estimated.
     const selectChild = (node: FieldNode): SelectionNode =>
-      isAbstractType(getNamedType(type)) ? inlineFragment(child!.parentType.name, [node]) : node;
+      isAbstractType(getNamedType(type)) ? inlineFragment([...child!.parentTypes][0]!.name, [node]) : node;
     const selections = childField ? [selectChild(childField)] : listSelections;
     return fieldNode(name, selections, {
       alias: nameNode(key),
