@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { MAX_ERRORS_PER_RESPONSE } from '../../../src/core/model/errors';
 import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../../src/database/preparedstatements';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../../setup/random';
@@ -67,7 +68,8 @@ async function each<T>(items: readonly T[], send: (item: T) => Promise<void>): P
 
 const numbers = (length: number) => Array.from({ length }, (_, index) => index);
 
-const FIELDS_PER_OPERATION = 25;
+/** Not more than the errors of a response, so that the code of each failed statement is known. */
+const FIELDS_PER_OPERATION = MAX_ERRORS_PER_RESPONSE;
 const QUERY_OF_MANY_FIELDS = `query (${numbers(FIELDS_PER_OPERATION)
   .map((index) => `$w${index}: ExerciseWhere`)
   .join(' ')}) { ${numbers(FIELDS_PER_OPERATION)
