@@ -77,16 +77,30 @@ export function rowAtCursorSql(terms: readonly BoundOrderTerm[], values: CursorV
 }
 
 /**
+ * Maximum number of sort terms for which the rows after a cursor are described by alternatives. Their total length grows with the square of the number
+ * of terms: a statement with 47 terms took seconds to plan.
+ */
+const MAX_TERMS_WITH_ALTERNATIVES = 8;
+
+/**
  * Returns alternative conditions for the rows after the cursor: equal values in the first terms and a later value in the next term. No row meets two
- * of them, and each matches one range of an index on the sort order.
+ * of them, and each matches one range of an index on the sort order. Orders by many terms, which no index has, get one condition.
  */
 export function afterCursorAlternatives(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
   const placeholders = bindValues(terms, values, bind);
+  const laterConditions = (term: BoundOrderTerm, index: number) => rowsAfterConditions(term, values[index], placeholders[index]!);
+  const isEqual = (term: BoundOrderTerm, index: number) => equalCondition(term, values[index], placeholders[index]!);
+  if (terms.length > MAX_TERMS_WITH_ALTERNATIVES) {
+    // The last term is the id. Its value is never null, so that there always are conditions for later values of it.
+    const nestedCondition = terms.reduceRight((laterInOtherTerms, term, index) => {
+      const equalSoFar = laterInOtherTerms ? [`${isEqual(term, index)} AND ${laterInOtherTerms}`] : [];
+      return `(${[...laterConditions(term, index), ...equalSoFar].join(' OR ')})`;
+    }, '');
+    return [nestedCondition];
+  }
   return terms.flatMap((term, index) => {
-    const equalPrefix = terms.slice(0, index).map((earlier, j) => equalCondition(earlier, values[j], placeholders[j]!));
-    return rowsAfterConditions(term, values[index], placeholders[index]!).map((laterCondition) =>
-      [...equalPrefix, laterCondition].join(' AND '),
-    );
+    const equalPrefix = terms.slice(0, index).map(isEqual);
+    return laterConditions(term, index).map((laterCondition) => [...equalPrefix, laterCondition].join(' AND '));
   });
 }
 
