@@ -77,14 +77,14 @@ export function rowAtCursorSql(terms: readonly BoundOrderTerm[], values: CursorV
 }
 
 /**
- * Maximum number of sort terms for which the rows after a cursor are described by alternatives. Their total length grows with the square of the number
- * of terms: a statement with 47 terms took seconds to plan.
+ * Maximum number of sort terms for which the rows after a cursor are described by alternatives, more than any index has. The length of the alternatives
+ * grows with the square of the number of terms (a statement with 47 terms took seconds to plan), and each repeats the other conditions of the list.
  */
-const MAX_TERMS_WITH_ALTERNATIVES = 8;
+const MAX_TERMS_WITH_ALTERNATIVES = 4;
 
 /**
  * Returns alternative conditions for the rows after the cursor: equal values in the first terms and a later value in the next term. No row meets two
- * of them, and each matches one range of an index on the sort order. Orders by many terms, which no index has, get one condition.
+ * of them, and each matches one range of an index on the sort order. Orders by more terms get one condition.
  */
 export function afterCursorAlternatives(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
   const placeholders = bindValues(terms, values, bind);
