@@ -10,6 +10,7 @@ import { checkDataDir } from '../database/datadir';
 import { majorVersionOfCluster } from '../database/embedded/cluster';
 import { schemaState } from '../database/compatibility';
 import { CONNECTION_LIMIT_SQL, openDatabase } from '../database/open';
+import type { ConnectionOptions } from '../database/options';
 import { maxConnectionsPerWorker } from '../database/pools';
 import { rowSecurityStatus } from '../database/viewerrole';
 import { secretKeyFile, readKey } from '../database/secretkey';
@@ -132,7 +133,7 @@ async function examineDatabase(config: Config, report: DiagnosticReport): Promis
     if (skew > MAX_CLOCK_SKEW_SECONDS)
       report.warn('Clock', `differs from the clock of the database by ${skew.toFixed(1)} s`, 'synchronize both with NTP');
     else report.ok('Clock', 'in sync with the database');
-    examineConnections(config, server, report);
+    examineConnections(config, database.options, server, report);
     const isComplete = await examineSchema(database, report);
     if (!server.filled || !isComplete) return;
     await examineReplica(database, report);
@@ -149,7 +150,12 @@ interface ConnectionUsage {
   running: number;
 }
 
-function examineConnections({ workers, poolSize }: Config, { available, running }: ConnectionUsage, report: DiagnosticReport): void {
+function examineConnections(
+  { workers, poolSize }: Config,
+  { poolerMode, directConnection }: ConnectionOptions,
+  { available, running }: ConnectionUsage,
+  report: DiagnosticReport,
+): void {
   const configured = Math.max(1, workers);
   if (running > configured)
     report.warn(
@@ -157,7 +163,8 @@ function examineConnections({ workers, poolSize }: Config, { available, running 
       `${running} workers use the database, but WEB_CONCURRENCY is ${workers} here`,
       'unless they belong to several instances, run fitgraph doctor with the variables of the service: --environment FILE',
     );
-  const needed = Math.max(configured, running) * maxConnectionsPerWorker(poolSize);
+  if (poolerMode === 'transaction') return report.ok('Connections', 'the workers share those of a pooler in transaction mode');
+  const needed = Math.max(configured, running) * maxConnectionsPerWorker(poolSize, directConnection !== undefined);
   const text = `${available} available, up to ${needed} needed`;
   if (needed > available) report.warn('Connections', text, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
   else report.ok('Connections', text);

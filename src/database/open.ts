@@ -52,7 +52,7 @@ export async function openDatabase(
   const connection = databaseUrl ? { connectionString: databaseUrl } : (existing ?? embedded!.connection);
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
   const { pooling, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, direct);
-  const poolSize = pooling || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, log);
+  const poolSize = pooling || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, direct !== undefined, log);
   const database = new Database({
     ...config,
     poolSize,
@@ -80,9 +80,14 @@ export const replicaOptions = ({ replicaUrl, replicaLag }: Pick<Config, 'replica
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
 /** Returns DATABASE_POOL or, if PostgreSQL does not permit enough connections for it, the largest pool size that it permits. */
-function limitPoolSize({ poolSize, workers }: Config, connectionLimit: number, log: (message: string) => void): number {
+function limitPoolSize(
+  { poolSize, workers }: Config,
+  connectionLimit: number,
+  hasDirectPool: boolean,
+  log: (message: string) => void,
+): number {
   let size = poolSize;
-  while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > connectionLimit) size -= 1;
+  while (size > 1 && maxConnectionsPerWorker(size, hasDirectPool) * Math.max(1, workers) > connectionLimit) size -= 1;
   if (size < poolSize)
     log(`the database allows ${connectionLimit} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
   return size;

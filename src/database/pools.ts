@@ -19,10 +19,13 @@ const DIRECT_POOL_SIZE = 4;
 /** Returns the pool sizes that depend on `poolSize`. `live` connections for subscriptions are added to the pool of signed-in users. */
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
 
-/** Returns the maximum number of connections of a worker, including the one that listens for notifications. */
-export function maxConnectionsPerWorker(poolSize: number): number {
+/**
+ * Returns the maximum number of connections of a worker, including the one that listens for notifications. `hasDirectPool`: whether
+ * DATABASE_LISTEN_URL is set.
+ */
+export function maxConnectionsPerWorker(poolSize: number, hasDirectPool: boolean): number {
   const { writes, live } = poolSizes(poolSize);
-  return 2 * poolSize + live + writes + SERVER_POOL_SIZE + 1;
+  return 2 * poolSize + live + writes + SERVER_POOL_SIZE + (hasDirectPool ? DIRECT_POOL_SIZE : 0) + 1;
 }
 
 /** Returns the SET statements for a new connection behind a pooler, which drops startup parameters; undefined without a pooler. */

@@ -43,6 +43,11 @@ afterAll(async () => {
   await poolers.close();
 });
 
+test('doctor does not compare the connections of the workers with those that PostgreSQL allows', async () => {
+  const { stdout } = await installation.command('doctor');
+  expect(stdout).toMatch(/^ok {4}Connections: the workers share those of a pooler in transaction mode$/m);
+});
+
 test('answers concurrent reads and writes of two instances correctly', async () => {
   const paths = [
     '/exercise/',
