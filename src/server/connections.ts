@@ -26,6 +26,8 @@ function resetConnection(socket: Socket): void {
   else socket.resetAndDestroy();
 }
 
+/** Maximum length of a body that is assumed to arrive within the linger timeout. */
+const SHORT_BODY_BYTES = 64 * 1024;
 const LINGER_TIMEOUT_MS = 1_000;
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 /** Number of discarded bytes after which reading yields to the event loop. Otherwise, Node reads up to 2 MB from a full socket in one turn. */
@@ -39,6 +41,12 @@ const DISCARDED_BYTES_PER_TURN = 128 * 1024;
 export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { 'transfer-encoding': chunked, 'content-length': length } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return;
+  if (chunked !== undefined || Number(length) > SHORT_BODY_BYTES) {
+    // A response that is sent before the end of the body has `Connection: close`, so that the client sends no further request on the connection.
+    const { shouldKeepAlive } = response;
+    response.shouldKeepAlive = false;
+    request.once('end', () => (response.shouldKeepAlive = shouldKeepAlive));
+  }
   // Prepended, so that it runs before Node's own `finish` listener, which closes the connection. Closing it with part of the body unread would make TCP
   // reset it, and the client could lose the response.
   response.prependOnceListener('finish', () => {

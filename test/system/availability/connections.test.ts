@@ -80,6 +80,23 @@ test.each<[string, string, string]>([
   }
 });
 
+test.each([
+  ['closes', 'with a response before the end of a long body', 200_000, 1_000, 'close'],
+  ['keeps', 'with a response before the end of a short body', 2_000, 1_000, 'keep-alive'],
+  ['keeps', 'after a long body', 200_000, 200_000, 'keep-alive'],
+])('%s a connection %s', async (_what, _when, length, sent, expected) => {
+  // Rows of the catalogue cannot be written over REST. The server says so without reading the body.
+  const path = sent < length ? '/api/v2/exercise/' : '/api/v2/weightentry/';
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${siege.token}\r\nContent-Type: ${JSON_TYPE}\r\nContent-Length: ${length}\r\n\r\n`;
+  const { socket } = connection(head + `"${'x'.repeat(length - 2)}"`.slice(0, sent));
+  const response = await new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+  socket.destroy();
+  expect([/^HTTP\/1\.1 (\d+)/.exec(response)![1], /^Connection: (.*)$/m.exec(response)![1]!.trim()]).toEqual([
+    sent < length ? '405' : '400',
+    expected,
+  ]);
+});
+
 test('accepts larger bodies from signed-in users, up to a limit', async () => {
   const mine = { Authorization: `Token ${siege.token}` };
   const body = (length: number) => JSON.stringify({ query: '{ viewer { username } }', variables: { large: 'x'.repeat(length) } });
