@@ -7,8 +7,8 @@ import type { Row } from './rows';
 
 const PROBE_INTERVAL_MS = 500;
 
-/** SQL: whether a table of the schema is locked in a mode that blocks writes. */
-export const IS_ANY_TABLE_LOCKED_SQL = `EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.locktype = 'relation' AND l.granted
+/** SQL: whether a table of the schema is locked in a mode that blocks writes, or will be: PostgreSQL queues writes behind a lock that is waiting. */
+export const IS_ANY_TABLE_LOCKED_SQL = `EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.locktype = 'relation'
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
     AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace)`;

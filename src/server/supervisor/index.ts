@@ -117,8 +117,9 @@ export class Supervisor {
     return [...this.workerProcesses.values()].filter(({ state, isHung }) => state === 'serving' && !isHung);
   }
 
+  /** The spare worker, unless it has been killed. */
   private get spareWorker(): WorkerProcess | undefined {
-    return [...this.workerProcesses.values()].find(({ state }) => state === 'spare');
+    return [...this.workerProcesses.values()].find(({ state, isHung, isUnneeded }) => state === 'spare' && !isHung && !isUnneeded);
   }
 
   /** Starts a worker process. Returns undefined if that is impossible now. */
