@@ -1,5 +1,6 @@
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
+import { NOT_A_DATE_FILTER } from '../contract/messages';
 import { todayIn } from '../core/model/clock';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
@@ -193,7 +194,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
     @Ctx() context: Context,
   ) {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
-    if (date === undefined) throw invalidFieldsError({ date: ['Enter a valid date.'] });
+    if (date === undefined) throw invalidFieldsError({ date: [NOT_A_DATE_FILTER] });
     const entries = [...(await valuesByDate(plan, context, eatenOnDayCondition(date))).values()].flat();
     return entries.length > 0 ? toDiaryDay(date, entries) : EMPTY_DAY_VALUES;
   }

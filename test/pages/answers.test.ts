@@ -286,6 +286,17 @@ describe('the map of the schema', () => {
 describe('columns with a mass', () => {
   const massUnits = (query: string, variables = {}) => Object.fromEntries(massUnitsOf(schema, { query: parseQuery(query), variables }));
 
+  test('take a bounded time if aliases multiply the paths of nested fragments', () => {
+    const fragments = Array.from(
+      { length: 40 },
+      (_, index) =>
+        `fragment F${index} on Muscle { a: exercises { nodes { muscles { ...F${index + 1} } } } b: exercises { nodes { muscles { ...F${index + 1} } } } }`,
+    );
+    expect(massUnits(`{ muscleVolume { tonnage } muscle(id: 1) { ...F0 } } ${fragments.join(' ')} fragment F40 on Muscle { id }`)).toEqual({
+      'muscleVolume.tonnage': 'kg',
+    });
+  });
+
   test('are found at once, however often fragments spread others', () => {
     const fragments = Array.from({ length: 40 }, (_, index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`);
     const query = `{ ...F0 } ${fragments.join(' ')} fragment F40 on Query { muscleVolume { tonnage } }`;

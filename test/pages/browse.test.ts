@@ -122,6 +122,7 @@ describe('a page', () => {
     ['decimal', 'Nothing at all', '', 'Enter a weight.'],
     ['relation', 'Nothing at all', '', 'Choose a weight.'],
     ['date', NOT_A_DATE, '2025-02-30', 'Enter a date, such as 2026-01-31.'],
+    ['date', 'Enter a valid date.', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['datetime', 'No such hour', '2026-10-25T02:30', 'No such hour'],
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
   ] as const)('shows a readable error for a %s when the message is "%s"', async (kind, message, typed, expectedMessage) => {

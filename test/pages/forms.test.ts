@@ -273,18 +273,21 @@ describe('a form for a row that was deleted meanwhile', () => {
   });
 });
 
-describe('a time that occurs twice because clocks go back', () => {
+describe('a time whose local text does not determine it', () => {
   const DATETIME_INPUT = /name="datetime"[^>]*value="([^"]*)"|value="([^"]*)"[^>]*name="datetime"/;
 
-  it('is kept when another field is changed', async () => {
+  it.each([
+    ['because clocks go back', '2026-10-25T02:30:00+01:00'],
+    ['because its offset has seconds, so that it is given in UTC', '1890-01-01T00:06:32+00:00'],
+  ])('is kept when another field is changed: %s', async (_why, time) => {
     const plan = (await ann.post('/nutritionplan/', {})).body.id;
-    const { id } = (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: '100', datetime: '2026-10-25T02:30:00+01:00' })).body;
+    const { id } = (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: '100', datetime: time })).body;
     const path = `/api/v2/nutritiondiary/${id}/`;
     const found = DATETIME_INPUT.exec((await visitor.get(path)).text)!;
     const datetime = (found[1] ?? found[2])!;
     const fields = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', plan: String(plan), ingredient: '1', amount: '90', datetime };
     await visitor.submit(path, fields);
-    expect((await ann.get(`/nutritiondiary/${id}/`)).body).toMatchObject({ amount: '90.00', datetime: '2026-10-25T02:30:00+01:00' });
+    expect((await ann.get(`/nutritiondiary/${id}/`)).body).toMatchObject({ amount: '90.00', datetime: time });
   });
 
   it('is rejected without its offset, with the reason', async () => {

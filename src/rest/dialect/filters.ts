@@ -1,6 +1,6 @@
 /** Converts query parameters to the GraphQL arguments `where` and `orderBy`. Unknown parameters and orderings are ignored, as clients expect. */
 import { MAX_INTEGER } from '../../contract/bounds';
-import { NOT_A_CHOICE, NO_NULL_CHARACTERS, atMost } from '../../contract/messages';
+import { NOT_A_CHOICE, NOT_A_DATE_FILTER, NOT_A_TIME_FILTER, NO_NULL_CHARACTERS, atMost } from '../../contract/messages';
 import {
   filterParameterName,
   type ComparisonOperator,
@@ -90,11 +90,11 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
       return numberFilter(field, text);
     case 'date': {
       const date = parseDate(text, languages);
-      return date ? eq(date) : { error: 'Enter a valid date.' };
+      return date ? eq(date) : { error: NOT_A_DATE_FILTER };
     }
     case 'time': {
       const time = parseTime(text);
-      return time ? eq(time) : { error: 'Enter a valid time.' };
+      return time ? eq(time) : { error: NOT_A_TIME_FILTER };
     }
     case 'choice':
       return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: invalidChoiceMessage(text) };

@@ -165,10 +165,16 @@ const CONFLICT_STATUS = 412;
 /** Length of `YYYY-MM-DDThh:mm:ss`. */
 const LOCAL_DATETIME_LENGTH = 19;
 
-/** Returns a time of the server as forms show and accept it: without its offset from UTC, unless the time occurs twice because clocks go back. */
+/**
+ * Returns a time of the server as forms show and accept it: without its offset from UTC, unless the time occurs twice because clocks go back, or has
+ * another offset than the zone (times whose offset has seconds are in UTC).
+ */
 function localDateTimeText(text: string, timeZone: string): string {
   const localText = text.slice(0, LOCAL_DATETIME_LENGTH);
-  return DateTime.fromISO(localText, { zone: timeZone }).getPossibleOffsets().length > 1 ? text : localText;
+  const localTime = DateTime.fromISO(localText, { zone: timeZone });
+  const isUnambiguous =
+    localTime.getPossibleOffsets().length === 1 && localTime.offset === DateTime.fromISO(text, { setZone: true }).offset;
+  return isUnambiguous ? localText : text;
 }
 
 const inputTextsOf = (value: unknown, { kind }: FormControl, timeZone: string): string[] =>

@@ -33,6 +33,8 @@ export type MassUnitByPath = ReadonlyMap<string, DisplayMassUnit>;
 
 const KILOGRAMS_PER_UNIT: Record<DisplayMassUnit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
 const DECIMAL_PLACES = 2;
+/** Maximum number of visited selections, far more than a document has. Aliases in fragments that spread others would be visited exponentially often. */
+const MAX_VISITED_SELECTIONS = 10_000;
 
 type Field = GraphQLField<unknown, unknown>;
 const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
@@ -47,6 +49,7 @@ export function massUnitsOf(
   // Includes the default values of variables. Variables that cannot be coerced are errors, whose responses contain no masses.
   const { coerced: variables = {} } = getVariableValues(schema, operation.variableDefinitions ?? [], sentVariables);
   const visitedSpreads = new Set<string>();
+  let visitedSelections = 0;
   const massUnits = new Map<string, DisplayMassUnit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
@@ -57,8 +60,9 @@ export function massUnitsOf(
     requestedUnit: DisplayMassUnit | undefined,
   ): void => {
     for (const node of selections) {
+      if ((visitedSelections += 1) > MAX_VISITED_SELECTIONS) return;
       if (node.kind === Kind.FRAGMENT_SPREAD) {
-        // Each fragment is visited once per path, because fragments that spread others twice would be visited exponentially often.
+        // Each fragment is visited once per path, as often as its fields occur in the result.
         const spread = JSON.stringify([node.name.value, path, requestedUnit]);
         if (visitedSpreads.has(spread)) continue;
         visitedSpreads.add(spread);

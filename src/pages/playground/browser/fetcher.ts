@@ -70,14 +70,23 @@ function operationType(query: string, operationName?: string | null): OperationT
   }
 }
 
-const neverSettles = () => new Promise<ExecutionResult>(() => undefined);
+const neverSettles = <T = ExecutionResult>() => new Promise<T>(() => undefined);
 
-/**
- * Creates the fetcher of GraphiQL. It calls `beginRun` before every query and mutation, except for introspection, and the function that `beginRun`
- * returned after the response. If that function returns false, the response is discarded.
- */
+async function fetchResponse(requestInit: RequestInit): Promise<{ response: Response; body: ArrayBuffer }> {
+  const response = await fetch('/graphql', requestInit);
+  return { response, body: await response.arrayBuffer() };
+}
+
+/** A query or mutation that has been sent. */
+export interface Run {
+  /** Whether its response, or a network error, is to be discarded. */
+  isAbandoned(): boolean;
+  storeReport(report: RunReport): void;
+}
+
+/** Creates the fetcher of GraphiQL. It calls `beginRun` before every query and mutation, except for introspection. */
 export const createFetcher =
-  (beginRun: () => (report: RunReport) => boolean): Fetcher =>
+  (beginRun: () => Run): Fetcher =>
   async (request, options) => {
     const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
     // Subscriptions are received as server-sent events. Their requests also have the headers of the headers editor.
@@ -89,18 +98,23 @@ export const createFetcher =
       const schemaResponse = await fetch(SCHEMA_FILE_PATH);
       if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
     }
-    const endRun = isIntrospection ? () => true : beginRun();
+    const run = isIntrospection ? undefined : beginRun();
     const startTime = performance.now();
-    const response = await fetch('/graphql', { ...requestInit, headers: { ...MEDIA_TYPE_HEADERS, ...headers } });
-    const body = await response.arrayBuffer();
-    const report = {
+    const { response, body } = await fetchResponse({ ...requestInit, headers: { ...MEDIA_TYPE_HEADERS, ...headers } }).catch(
+      (error: unknown) => {
+        // GraphiQL would show the error in the tab that is active by then.
+        if (run?.isAbandoned()) return neverSettles<never>();
+        throw error;
+      },
+    );
+    if (run?.isAbandoned()) return neverSettles();
+    run?.storeReport({
       request,
       status: response.status,
       milliseconds: performance.now() - startTime,
       bytes: body.byteLength,
       cost: matchHeaderNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
       statementCount: matchHeaderNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
-    };
-    if (!endRun(report)) return neverSettles();
+    });
     return parseResponse(new TextDecoder().decode(body), response.status);
   };

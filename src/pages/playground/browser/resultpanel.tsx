@@ -138,7 +138,7 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
   const lists = useMemo(() => resultListsOf(result.data), [result]);
   const list = lists.find(({ path }) => path === viewState.list) ?? mainResultList(lists);
   const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
-  const massUnits = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
+  const massUnits = useMemo(() => (result.data ? massUnitsOfRun(viewState.run, schema) : NO_MASS_UNITS), [result, viewState.run, schema]);
   const table = useMemo(
     () => receivedTable && convertMasses(receivedTable, massUnits, list, viewState.massUnit),
     [receivedTable, massUnits, list, viewState.massUnit],

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
 import { DEFAULT_ARRANGEMENT, type TableArrangement } from '../answer/arrangement';
 import type { DisplayMassUnit } from '../answer/massunits';
-import type { RunReport } from './fetcher';
+import type { Run, RunReport } from './fetcher';
 
 export interface ViewState {
   view: ResultViewName;
@@ -33,18 +33,14 @@ class ViewStateStore {
     for (const listener of this.listeners) listener();
   }
 
-  /**
-   * Begins a run in the active tab. The returned function stores the report of the run. It returns false if the run has been abandoned: by a newer run
-   * of the tab, or because another tab is active.
-   */
-  beginRun(): (report: RunReport) => boolean {
+  /** Begins a run in the active tab. It is abandoned by a newer run of the tab, or when another tab becomes active. */
+  beginRun(): Run {
     const tab = this.activeTabId;
     const number = (this.runCount += 1);
     this.latestRunByTab.set(tab, number);
-    return (run) => {
-      if (this.activeTabId !== tab || this.latestRunByTab.get(tab) !== number) return false;
-      this.update(tab, { run });
-      return true;
+    return {
+      isAbandoned: () => this.activeTabId !== tab || this.latestRunByTab.get(tab) !== number,
+      storeReport: (run) => this.update(tab, { run }),
     };
   }
 
