@@ -33,14 +33,14 @@ export async function importDump(file: string, { media, replace }: { media?: str
       if (!(error instanceof CommitOutcomeUnknown)) await stagedFiles.discard();
       throw error;
     });
-    // Files are published after the commit, because a rollback would still need the files that they replace.
-    await stagedFiles.publish();
-    if (replace) await removeScheduledFiles(config, database);
     const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
     await recordOperatorEvent(
       { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
       session,
     );
+    // Files are published after the commit, because a rollback would still need the files that they replace.
+    await stagedFiles.publish();
+    if (replace) await removeScheduledFiles(config, database);
     printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
   });
 }

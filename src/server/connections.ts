@@ -1,6 +1,7 @@
 /** Timeouts and limits of connections. Connections whose clients stop sending or reading are closed, because each one occupies memory. */
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import onHeaders from 'on-headers';
 import { deferSocketClose } from '../internals/node';
 import type { Config } from '../platform/config';
 
@@ -41,12 +42,11 @@ const DISCARDED_BYTES_PER_TURN = 128 * 1024;
 export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { 'transfer-encoding': chunked, 'content-length': length } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return;
-  if (chunked !== undefined || Number(length) > SHORT_BODY_BYTES) {
-    // A response that is sent before the end of the body has `Connection: close`, so that the client sends no further request on the connection.
-    const { shouldKeepAlive } = response;
-    response.shouldKeepAlive = false;
-    request.once('end', () => (response.shouldKeepAlive = shouldKeepAlive));
-  }
+  // Such a response to a long body has `Connection: close`, so that the client sends no further request on the connection.
+  if (chunked !== undefined || Number(length) > SHORT_BODY_BYTES)
+    onHeaders(response, () => {
+      if (!request.complete) response.setHeader('Connection', 'close');
+    });
   // Prepended, so that it runs before Node's own `finish` listener, which closes the connection. Closing it with part of the body unread would make TCP
   // reset it, and the client could lose the response.
   response.prependOnceListener('finish', () => {

@@ -1,10 +1,10 @@
 /** Import writer: inserts dump rows in one transaction, maps ids, checks references, and derives missing owners from parent rows. */
 import type { PoolClient } from 'pg';
-import { OWNER_FIELD } from '../core/model/registry';
 import { acceptsNull, fieldsOf, type Entity, type EntityField } from '../core/model/fields';
-import { resourceOf } from '../core/model/registry';
+import { allEntities, OWNER_FIELD, resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
+import { quoteIdentifiers } from '../database/identifiers';
 import type { Row } from '../database/rows';
 import { inTransaction } from '../database/transaction';
 import type { FieldKind } from '../contract/metadata';
@@ -97,11 +97,11 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 }
 
 /** Returns the entities with those whose rows refer to them, directly or indirectly: `TRUNCATE … CASCADE` empties the tables of all of them. */
-function withReferringEntities(entities: readonly Entity[], allEntities: readonly Entity[]): Set<Entity> {
+function withReferringEntities(entities: readonly Entity[]): Set<Entity> {
   const result = new Set(entities);
   for (let previousSize = 0; previousSize < result.size;) {
     previousSize = result.size;
-    for (const entity of allEntities)
+    for (const entity of allEntities())
       if (fieldsOf(entity).some((field) => field.stored && field.target && result.has(field.target()))) result.add(entity);
   }
   return result;
@@ -166,8 +166,12 @@ class ImportWriter {
   /** Truncates the tables of the dump's models. Throws if that would also delete child rows of other models. */
   private async truncate(order: readonly Entity[]): Promise<void> {
     const dumpEntities = order.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dumpModel ?? ''));
-    const truncatedEntities = withReferringEntities(dumpEntities, order);
-    for (const entity of order) {
+    if (!dumpEntities.length) return;
+    const truncatedEntities = withReferringEntities(dumpEntities);
+    const tables = [...truncatedEntities].map((entity) => resourceOf(entity)!.table);
+    // Until the tables are truncated, no other transaction can add rows, which would be deleted without a check, or files.
+    await this.client.query(`LOCK TABLE ${quoteIdentifiers(tables)} IN ACCESS EXCLUSIVE MODE`);
+    for (const entity of allEntities()) {
       if (dumpEntities.includes(entity)) continue;
       const { table, dumpModel } = resourceOf(entity)!;
       const linkTables = fieldsOf(entity).flatMap(({ link, target }) =>
@@ -178,10 +182,8 @@ class ImportWriter {
           failImport(`--replace would also delete rows of ${dumpModel ?? entity.name}, or their links, which the file does not contain.`);
     }
     await scheduleFileRemoval(this.client, dumpEntities);
-    if (dumpEntities.length)
-      await this.client.query(
-        `TRUNCATE ${dumpEntities.map((entity) => `"${resourceOf(entity)!.table}"`).join(', ')} RESTART IDENTITY CASCADE`,
-      );
+    const dumpTables = dumpEntities.map((entity) => resourceOf(entity)!.table);
+    await this.client.query(`TRUNCATE ${quoteIdentifiers(dumpTables)} RESTART IDENTITY CASCADE`);
   }
 
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {

@@ -6,6 +6,7 @@ import { validateDump, entitiesByDumpModel, sortByDependency, DJANGO_TOKEN_MODEL
 import { importDumpRows, type ImportOptions } from '../../src/transfer/importer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { dumpRowOf } from '../setup/samples';
+import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });
 
@@ -168,6 +169,27 @@ describe('a dump of every model', () => {
       /would also delete rows of nutrition\.mealitem/,
     );
     expect(await readEverything()).toEqual(before);
+  });
+
+  test('is not replaced in part if that would delete links that another transaction is writing', async () => {
+    const before = comparable(await readEverything());
+    const writer = await fitgraph.database.pool.connect();
+    try {
+      await writer.query(`CREATE TEMPORARY TABLE "links" AS SELECT * FROM "training_day_weekday"; DELETE FROM "training_day_weekday"`);
+      await writer.query('BEGIN; INSERT INTO "training_day_weekday" SELECT * FROM "links"');
+      const replacement = load(model('core.daysofweek'), { shouldReplace: true });
+      const outcome = expect(replacement).rejects.toThrow(/would also delete rows of manager\.day, or their links/);
+      await until('the import waits', async () => {
+        const locks = await fitgraph.sql('SELECT FROM pg_locks WHERE NOT granted');
+        return locks.length > 0;
+      });
+      await writer.query('COMMIT');
+      await outcome;
+    } finally {
+      await writer.query('ROLLBACK; DROP TABLE IF EXISTS "links"');
+      writer.release();
+    }
+    expect(comparable(await readEverything())).toEqual(before);
   });
 
   test('is replaced when several rows have the same image', async () => {

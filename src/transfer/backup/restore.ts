@@ -93,7 +93,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
       });
       await rows.finish();
     } catch (error) {
-      // The restore may have been committed. Its files and key are kept: the next start publishes them if it was, else deletes them.
+      // The restore may have been committed. Its files and key are kept for the next start, which uses them if it was, and else deletes the files.
       if (error instanceof CommitOutcomeUnknown) throw error;
       await rows.rollBack();
       await stagedFiles.discard();

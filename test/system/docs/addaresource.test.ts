@@ -103,6 +103,16 @@ test('GraphQL creates, validates and filters rows', async () => {
   expect(list.data.bodyMeasurements).toEqual({ totalCount: 1, nodes: [{ date: '2024-01-01', value: '80.50' }] });
 });
 
+test('an import refuses to delete rows of the resource, which no dump contains', async () => {
+  const { importDumpRows } = await load<typeof import('../../../src/transfer/importer')>('src/transfer/importer');
+  const { validateDump } = await load<typeof import('../../../src/transfer/dump')>('src/transfer/dump');
+  await fitgraph.sql('DELETE FROM "user_profile"');
+  const rows = validateDump([{ model: 'auth.user', pk: 1, fields: {} }]);
+  await expect(importDumpRows(rows, fitgraph.database, { vault: fitgraph.vault, shouldReplace: true })).rejects.toThrow(
+    '--replace would also delete rows of BodyMeasurement, or their links, which the file does not contain.',
+  );
+});
+
 test('REST serves the resource in its root, with filters, OPTIONS and error messages', async () => {
   const root = await fitgraph.anonymous.get('/');
   expect(Object.keys(root.body as object).slice(-2)).toEqual(['bodymeasurement', 'bodymeasurementreading']);
