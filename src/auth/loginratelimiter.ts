@@ -53,8 +53,8 @@ export class LoginRateLimiter {
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
     // Removes the attempt from the counters. A successful attempt does not count, because many people may share an address. A rejected attempt does not
-    // count towards the limits that were checked before the one that rejected it.
-    const refundAll = () => Promise.all(refunds.map((refund) => refund()));
+    // count towards the limits that were checked before the one that rejected it. If the database fails meanwhile, the attempt counts.
+    const refundAll = () => Promise.allSettled(refunds.map((refund) => refund()));
     try {
       refunds.push(() => this.addressLimiter.reward(address));
       await this.addressLimiter.consume(address);

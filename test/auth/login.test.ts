@@ -39,6 +39,18 @@ test('reports missing and invalid fields by name', async () => {
   expect((await login('ann', 'short')).body).toEqual({ password: ['Ensure this field has at least 8 characters.'] });
 });
 
+test('signs in and reports wrong passwords although the attempt cannot be removed from the counters', async () => {
+  const { token } = await fitgraph.user('ann');
+  await fitgraph.sql(`CREATE FUNCTION "full"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'full' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER "full" BEFORE UPDATE ON "login_attempt" FOR EACH ROW WHEN (NEW."points" < OLD."points") EXECUTE FUNCTION "full"()`);
+  try {
+    expect(await login('ann', PASSWORD)).toMatchObject({ status: 200, body: { token } });
+    expect(await login('ann', `${PASSWORD}!`)).toMatchObject(UNKNOWN);
+  } finally {
+    await fitgraph.sql('DROP FUNCTION "full"() CASCADE');
+  }
+});
+
 test('accepts a form-encoded login', async () => {
   const { token } = await fitgraph.user('ann');
   const form = new URLSearchParams({ username: 'ann', password: PASSWORD }).toString();
