@@ -3,10 +3,12 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, showsStackTraces } from '../platform/config';
 import { VERSION } from '../platform/version';
-import { ignoreClosedStdout } from '../server/termination';
+import { failOnOutputErrors, ignoreClosedStdout } from '../server/termination';
 import { serve } from './serve';
 
-ignoreClosedStdout();
+// The server outlives its terminal, and goes on if its log cannot be written.
+if (process.argv[2] === 'serve') ignoreClosedStdout();
+else failOnOutputErrors();
 
 const program = new Command('fitgraph')
   .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see docs/configuration.md).')

@@ -26,6 +26,17 @@ export function ignoreClosedStdout(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
+/** Error codes of writes to a terminal or pipe that has been closed. */
+const CLOSED_OUTPUT_CODES = ['EPIPE', 'EIO'];
+
+/** Makes a command fail if its output cannot be written, for example because a disk is full. A reader that has closed its pipe needs no more of it. */
+export function failOnOutputErrors(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (!CLOSED_OUTPUT_CODES.includes(error.code ?? '')) exitWithError(error);
+  });
+  process.stderr.on('error', () => undefined);
+}
+
 /** Calls `stop` only at the first of the signals: on Ctrl-C, a process may receive a signal from the terminal and another one from its parent. */
 export function onFirstSignal(signals: readonly NodeJS.Signals[], stop: () => void): void {
   let isStopping = false;

@@ -1,4 +1,5 @@
 /** The operator's commands, run beside a server. */
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { openEmbedded } from '../../src/database/embedded';
@@ -411,4 +412,13 @@ test('ends a running command with one line when the server stops, and later runs
   await release();
   expect(await fitgraph('user', 'token', 'demo')).toMatchObject({ status: 0, stderr: '' });
   expect(installation.processes).toEqual([]);
+});
+
+test.each([
+  ['fails if its output cannot be written', '> /dev/full', 1, /^fitgraph: ENOSPC/],
+  ['ignores a reader that closes the pipe', '| head -n 1 > /dev/null', 0, /^$/],
+])('a command %s', (_what, redirection, status, stderr) => {
+  const program = path.join(__dirname, '../../dist/src/cli/index.js');
+  const ended = spawnSync('sh', ['-c', `"${process.execPath}" "${program}" schema ${redirection}`], { encoding: 'utf8' });
+  expect([ended.status, ended.stderr]).toEqual([status, expect.stringMatching(stderr)]);
 });

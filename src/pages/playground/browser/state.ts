@@ -21,7 +21,6 @@ const INITIAL_VIEW_STATE: ViewState = { view: 'tree', arrangement: DEFAULT_ARRAN
 class ViewStateStore {
   private readonly stateByTab = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
-  private readonly latestRunByTab = new Map<string, number>();
   private runCount = 0;
   /** Id of the active tab. */
   activeTabId = '';
@@ -33,13 +32,12 @@ class ViewStateStore {
     for (const listener of this.listeners) listener();
   }
 
-  /** Begins a run in the active tab. It is abandoned by a newer run of the tab, or when another tab becomes active. */
+  /** Begins a run in the active tab. It is abandoned by a newer run, whose response alone GraphiQL shows, or when another tab becomes active. */
   beginRun(): Run {
     const tab = this.activeTabId;
     const number = (this.runCount += 1);
-    this.latestRunByTab.set(tab, number);
     return {
-      isAbandoned: () => this.activeTabId !== tab || this.latestRunByTab.get(tab) !== number,
+      isAbandoned: () => this.activeTabId !== tab || this.runCount !== number,
       storeReport: (run) => this.update(tab, { run }),
     };
   }
