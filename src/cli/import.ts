@@ -34,12 +34,15 @@ export async function importDump(file: string, { media, replace }: { media?: str
       throw error;
     });
     const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
-    await recordOperatorEvent(
-      { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
-      session,
-    );
-    // Files are published after the commit, because a rollback would still need the files that they replace.
-    await stagedFiles.publish();
+    try {
+      await recordOperatorEvent(
+        { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
+        session,
+      );
+    } finally {
+      // Files are published after the commit, because a rollback would still need the files that they replace.
+      await stagedFiles.publish();
+    }
     if (replace) await removeScheduledFiles(config, database);
     printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
   });
