@@ -266,15 +266,16 @@ describe('concurrent bulk mutations', () => {
     const client = new Client(asSuperuser({ host, port, database }));
     await client.connect();
     try {
-      await client.query('BEGIN');
-      await client.query('SET LOCAL deadlock_timeout = 60000');
-      // Another client locks the rows in the opposite order.
+      await client.query('BEGIN; SET LOCAL deadlock_timeout = 60000');
+      // Another client locks the rows in the opposite order. PostgreSQL looks for a deadlock only once, one second after a wait has begun, so the
+      // second statement is executed as soon as the server waits.
       await client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [high]);
+      const theirs = client.query(`DO $$ BEGIN
+          WHILE NOT EXISTS (SELECT FROM pg_locks l WHERE NOT l.granted AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))) LOOP PERFORM pg_sleep(0.01); END LOOP;
+          UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = ${low};
+        END $$; COMMIT`);
       const changed = update([low, high].map((id) => ({ id, input: { weight: '67' } })));
-      await lockIsAwaited(fitgraph);
-      const theirs = client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [low]);
       await theirs;
-      await client.query('COMMIT');
       expect((await changed).data.answer.errors).toEqual([]);
       expect((await storedEntries()).map(({ weight }) => weight)).toEqual(['67.00', '67.00']);
     } finally {

@@ -2,7 +2,7 @@
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { until } from '../setup/waits';
 
-const fitgraph = fitgraphForThisFile();
+const fitgraph = fitgraphForThisFile({ environment: { LOCK_TIMEOUT: '2s' } });
 
 test('rejects the write that waits for it, but no other write to its table', async () => {
   const [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
