@@ -6,10 +6,9 @@ import { DatabaseError } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { createHash } from 'node:crypto';
 import type { Rate } from '../platform/settingparsers';
-import { ClientError, isTransientError } from '../core/model/errors';
+import { ClientError, InvalidInput } from '../core/model/errors';
 import type { Database } from '../database/connection';
-import { DatabaseUnavailable, isUnavailable } from '../database/errors';
-import { OverloadedError } from '../platform/limiter';
+import { DatabaseUnavailable } from '../database/errors';
 
 export interface LoginRates {
   /** Limit of failed and running attempts per user name and address. */
@@ -21,6 +20,10 @@ export interface LoginRates {
 }
 
 const TOTAL_KEY = 'all';
+
+/** Whether the user name or the password is wrong: at a sign-in, or at a change of the password. */
+const isCredentialError = (error: unknown): boolean =>
+  error instanceof InvalidInput || (error instanceof ClientError && error.extensions.code === 'UNAUTHENTICATED');
 
 export class LoginRateLimiter {
   private readonly nameLimiter: RateLimiterPostgres;
@@ -76,8 +79,8 @@ export class LoginRateLimiter {
       await refundAll();
       return result;
     } catch (error) {
-      // Nobody has learned whether the password is right, and clients are asked to try again.
-      if (isTransientError(error) || error instanceof OverloadedError || isUnavailable(error)) await refundAll();
+      // After any other error, nobody has learned whether the password is right.
+      if (!isCredentialError(error)) await refundAll();
       throw error;
     }
   }

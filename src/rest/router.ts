@@ -187,7 +187,7 @@ class Router {
     const { request, answer, headers } = rendering;
     const isCompletedWrite = !SAFE_METHODS.includes(request.method) && answer.status < 400;
     const page = await this.options
-      .limitRendering(request.message, () => catchRestError(() => this.htmlRenderer.render(rendering)))
+      .limitRendering(request.message, () => catchRestError(() => this.renderWithinLimit(rendering)))
       .catch((error: unknown) => {
         if (isCompletedWrite && error instanceof OverloadedError) return undefined;
         throw error;
@@ -197,10 +197,14 @@ class Router {
       return sendResponse(response, answer.status, headers, MEDIA_TYPE_BY_FORMAT.json, toDjangoJson(JSON.stringify(answer.body)));
     if (page instanceof RestError)
       return this.sendFailurePage({ ...rendering, answer: page, headers: responseHeaders(rendering.request, page.headers) }, response);
-    const { maxResponseBytes } = this.options;
-    if (Buffer.byteLength(page.text) > maxResponseBytes)
-      return this.sendFailurePage({ ...rendering, answer: badRequestError(responseTooLong(maxResponseBytes)) }, response);
     this.sendHtml(rendering, page, response);
+  }
+
+  private async renderWithinLimit(rendering: RenderInput): Promise<HtmlPage> {
+    const { maxResponseBytes } = this.options;
+    const page = await this.htmlRenderer.render(rendering);
+    if (Buffer.byteLength(page.text) > maxResponseBytes) throw badRequestError(responseTooLong(maxResponseBytes));
+    return page;
   }
 
   private sendFailurePage(rendering: RenderInput, response: ServerResponse): void {

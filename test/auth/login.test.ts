@@ -73,6 +73,18 @@ test('signs in and reports errors over GraphQL', async () => {
   });
 });
 
+test('does not count logins that the database cannot complete', async () => {
+  const { token } = await fitgraph.user('ann');
+  await fitgraph.sql(`CREATE FUNCTION "locked"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'locked' USING ERRCODE = '55P03'; END $$;
+    CREATE TRIGGER "locked" BEFORE UPDATE ON "user_account" FOR EACH ROW EXECUTE FUNCTION "locked"()`);
+  try {
+    for (let run = 0; run < 6; run += 1) expect((await login('ann', PASSWORD)).status).toBe(503);
+  } finally {
+    await fitgraph.sql('DROP FUNCTION "locked"() CASCADE');
+  }
+  expect(await login('ann', PASSWORD)).toMatchObject({ status: 200, body: { token } });
+});
+
 test('does not count successful logins as attempts', async () => {
   await fitgraph.user('ann');
   for (let run = 0; run < 14; run += 1) expect((await login('ann', PASSWORD)).status).toBe(200);

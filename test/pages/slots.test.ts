@@ -1,6 +1,6 @@
 /** Slots for rendering pages: slow pages of one client do not prevent others from getting theirs, and a completed write is never reported as rejected. */
 import { Client } from 'pg';
-import { fitgraphForThisFile } from '../setup/fitgraph';
+import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { until } from '../setup/waits';
 
@@ -43,4 +43,16 @@ test('answers a write in JSON if its page cannot be rendered', async () => {
     expect([status, body.weight]).toEqual([201, '80.00']);
   });
   expect((await ann.get('/weightentry/')).body.count).toBe(1);
+});
+
+test('answers a write in JSON if its page is longer than the limit', async () => {
+  const limited = await Fitgraph.start({ sameDatabaseAs: fitgraph, environment: { MAX_RESPONSE_BYTES: '3kB' } });
+  try {
+    const asPage = (await limited.user('bob')).withHeaders({ Accept: 'text/html' });
+    expect((await asPage.get('/workout/')).status).toBe(400);
+    const { status, body } = await asPage.post('/workout/', { comment: 'Push' });
+    expect([status, body.comment]).toEqual([201, 'Push']);
+  } finally {
+    await limited.stop();
+  }
 });
