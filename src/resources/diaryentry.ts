@@ -65,9 +65,10 @@ export class DiaryEntry extends Model<DiaryEntry> {
     note: 'Its meal of the plan, if it has one; null once that is deleted or moved.',
     null: true,
     hidden: true,
+    restSortable: false,
   })
   declare mealId: number | null;
-  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
 }
 
 @Resolver(() => DiaryEntry)

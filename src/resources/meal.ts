@@ -30,7 +30,7 @@ export class Meal extends Model<Meal> {
   @IntegerField({ label: 'Order', storedAs: 'order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' })
   declare position: number;
   @TimeField({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
-  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
   @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'Its ingredients and their amounts.' }) declare items: MealItem[];
 }
 

@@ -37,7 +37,7 @@ export class MealItem extends Model<MealItem> {
   declare position: number;
   @DecimalField({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;
-  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
 }
 
 @Resolver(() => MealItem)

@@ -82,6 +82,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
     note: 'Whether it is the plan that is followed; the others stop being it.',
     default: true,
     hidden: true,
+    restSortable: false,
   })
   declare isActive: boolean;
   @BooleanField({ label: 'Use daily calories', help: 'Compare the plan with the calories of the profile.', default: false })

@@ -66,7 +66,7 @@ export class PlannedSet extends Model<PlannedSet> {
   declare position: number;
   @TextField({ label: 'Comment', storedAs: 'comment', note: 'A remark of the user.', max: 100, blank: true })
   declare notes: string;
-  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
 }
 
 export default createCrudResolver(PlannedSet);

@@ -25,7 +25,7 @@ export class ScheduleStep extends Model<ScheduleStep> {
   @IntegerField({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
   @IntegerField({ label: 'Order', storedAs: 'order', help: 'Place in the order of the steps.', default: 1, hidden: true })
   declare position: number;
-  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
 }
 
 export default createCrudResolver(ScheduleStep);

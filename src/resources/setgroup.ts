@@ -46,7 +46,7 @@ export class SetGroup extends Model<SetGroup> {
     null: true,
   })
   declare position: number | null;
-  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
   @Children(() => PlannedSet, 'setGroupId', { part: true, size: 3, help: 'The planned sets of the group, in order.' })
   declare plannedSets: PlannedSet[];
 }

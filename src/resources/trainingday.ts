@@ -41,7 +41,7 @@ export class TrainingDay extends Model<TrainingDay> {
     link: { table: 'training_day_weekday', ownColumn: 'training_day_id', otherColumn: 'day_of_week_id' },
   })
   declare weekdays: number[];
-  @Owner(() => User, { hidden: true, derivedFromParent: true }) declare userId: number;
+  @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
   @Children(() => SetGroup, 'trainingDayId', { part: true, size: 8, help: 'The set groups, in order.' })
   declare setGroups: SetGroup[];
 }

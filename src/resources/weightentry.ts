@@ -31,6 +31,7 @@ export class WeightEntry extends Model<WeightEntry> {
     choices: MASS_UNIT_CHOICES,
     default: defaultValues.byTrigger,
     hidden: true,
+    restSortable: false,
     max: 2,
   })
   declare unit: string;

@@ -43,7 +43,7 @@ function apiRootBody(
   formatSuffix: string | undefined,
 ): Record<string, string> {
   const format = lastValueOf(query, 'format');
-  const urlSuffix = formatSuffix ? `.${formatSuffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
+  const urlSuffix = (formatSuffix ? `.${formatSuffix}` : '/') + (format === undefined ? '' : `?format=${encodeURIComponent(format)}`);
   return Object.fromEntries(apiRootNames.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
 }
 

@@ -56,6 +56,12 @@ describe('a successful form', () => {
     expect([deleted.location, deleted.text.includes('<strong>Deleted.</strong>'), await count()]).toEqual([ENTRIES, true, 0]);
   });
 
+  it('returns 201 without a redirect to a client that signs in with a token', async () => {
+    const form = ann.withHeaders({ Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' });
+    const { status, headers } = await form.send('POST', '/api/v2/weightentry/', 'date=2021-03-10&weight=80');
+    expect([status, headers.get('content-type'), headers.get('set-cookie')]).toEqual([201, 'text/html; charset=utf-8', null]);
+  });
+
   it('returns 201 without a redirect when it is posted as JSON or accepts JSON', async () => {
     const created = await ann.withHeaders({ Accept: 'text/html' }).post('/weightentry/', { date: '2021-03-10', weight: '80' });
     expect([created.status, created.headers.get('content-type')]).toEqual([201, 'text/html; charset=utf-8']);

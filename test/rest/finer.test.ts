@@ -1,5 +1,7 @@
 /** Detailed rules of the REST contract, on a real database: the last section of test/system/contract/CONTRACT.md and DEVIATIONS.md. */
 import { DateTime } from 'luxon';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { TIME_ZONE } from '../setup/databases';
 import { PASSWORD, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -94,17 +96,28 @@ describe('a user profile', () => {
 });
 
 describe('ordering', () => {
-  test.each(['day', 'set', 'setting', 'schedulestep', 'meal', 'mealitem', 'nutritiondiary'])(
-    'of %s ignores `user`, which is not one of its fields',
-    async (name) => {
-      const orders = (await fitgraph.anonymous.send('GET', '/api/v2/schema.json')).body.paths[`/${name}/`].get.parameters.find(
-        (parameter: { name?: string }) => parameter.name === 'ordering',
-      ).schema.items.enum;
-      expect(orders).toContain('id');
-      expect(orders).not.toContain('user');
-      expect((await ann.get(`/${name}/?ordering=user`)).status).toBe(200);
-    },
-  );
+  const contract = readFileSync(join(__dirname, '../system/contract/CONTRACT.md'), 'utf8');
+  const contractSections = contract.split(/^### /m).flatMap((section): [string, string[]][] => {
+    const [, name] = /^`([\w-]+)`/.exec(section) ?? [];
+    const [, keys] = /`\?ordering=` accepts: ([^.]*)\./.exec(section) ?? [];
+    return name === undefined || keys === undefined ? [] : [[name, keys.split(', ')]];
+  });
+
+  test('accepts the columns of the contract for each resource, and no others', async () => {
+    expect(contractSections.length).toBeGreaterThan(25);
+    const { paths } = (await fitgraph.anonymous.send('GET', '/api/v2/schema.json')).body;
+    for (const [name, keys] of contractSections) {
+      const orders = paths[`/${name}/`].get.parameters.find((parameter: { name?: string }) => parameter.name === 'ordering');
+      expect([name, orders.schema.items.enum.toSorted()]).toEqual([name, keys.flatMap((key) => [key, `-${key}`]).sort()]);
+    }
+  });
+
+  test('of plans by `is_active`, which the reference service does not have, keeps the default order', async () => {
+    const bob = await fitgraph.user('bob');
+    for (const description of ['old', 'new']) await bob.post('/nutritionplan/', { description });
+    const planIds = async (query: string) => (await bob.get(`/nutritionplan/?${query}`)).body.results.map(({ id }: { id: number }) => id);
+    expect(await planIds('ordering=is_active')).toEqual(await planIds(''));
+  });
 
   test('of settings by `user` keeps the default order', async () => {
     const ids: number[] = [];
@@ -622,7 +635,8 @@ test.each([
 test('keeps the format parameter in the links of the root', async () => {
   const links = (await ann.get('/?format=json')).body;
   expect(links.workout).toMatch(/\/api\/v2\/workout\/\?format=json$/);
-  expect((await ann.get('/?format=')).body.workout).toMatch(/\/api\/v2\/workout\/$/);
+  expect((await ann.get('/?format=')).body.workout).toMatch(/\/api\/v2\/workout\/\?format=$/);
+  expect((await ann.get('/.json?format=json')).body.workout).toMatch(/\/api\/v2\/workout\.json\?format=json$/);
 });
 
 describe('ids in paths', () => {

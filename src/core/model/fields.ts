@@ -57,8 +57,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Database column, if it differs from the name in snake case. Does not affect the REST key. */
   column?: string;
   hidden?: boolean;
-  /** Whether REST derives the value from the parent row and therefore cannot sort by it. */
-  derivedFromParent?: boolean;
+  /** Whether REST can sort by the column: `false` if the table of the reference service does not have it. */
+  restSortable?: false;
   /** Restricts the field to one interface. */
   only?: InterfaceName;
   /** Whether the text is HTML. */
@@ -223,7 +223,7 @@ export function defineField(
       restReadOnly: options.readOnly !== undefined || options.hidden === true || isDerived,
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
       stored,
-      sortable: stored && !options.derivedFromParent,
+      sortable: stored && options.restSortable !== false,
       ...(stored && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
       sequelizeType,
       findIssues: (value, timeZone) => {

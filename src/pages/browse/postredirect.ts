@@ -32,11 +32,18 @@ export const noticeDeletionHeader = (path: string, baseUrl: string): Record<stri
   'Set-Cookie': noticeCookie(undefined, path, baseUrl),
 });
 
-/** Returns the headers of the redirect; undefined for responses that need none. */
+/** Returns the headers of the redirect; undefined for responses that need none, such as those to programs, which sign in with a token. */
 export function redirectHeadersAfterWrite({ request, answer }: RenderInput): Record<string, string> | undefined {
-  const { form, method, route, context } = request;
+  const { form, method, route, context, message } = request;
   const notice = NOTICE_BY_METHOD[method];
-  if (!form || !notice || answer.status >= 300 || (route?.kind !== 'list' && route?.kind !== 'detail')) return undefined;
+  if (
+    !form ||
+    message.headers.authorization !== undefined ||
+    !notice ||
+    answer.status >= 300 ||
+    (route?.kind !== 'list' && route?.kind !== 'detail')
+  )
+    return undefined;
   const { endpoint } = route;
   const id = route.kind === 'detail' ? route.id : (answer.body as { id: number }).id;
   const location = method === 'DELETE' ? listPath(endpoint) : detailPath(endpoint, id);
