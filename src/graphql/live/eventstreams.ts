@@ -28,6 +28,9 @@ async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionR
 const requestsEventStream = (path: string, acceptHeader: string): boolean =>
   path === STREAM_PATH || (path === '/' && acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) && !acceptHeader.includes('json'));
 
+const hasQuery = ({ method, url, body }: Request): boolean =>
+  method === 'GET' ? Boolean(new URLSearchParams(url.split('?')[1]).get('query')) : Boolean((body as { query?: unknown } | null)?.query);
+
 /**
  * Backpressure of one stream: the next event is produced when the previous one has been written. graphql-sse itself queues any number of events, however
  * slowly the client reads.
@@ -94,9 +97,10 @@ export class EventStreamTransport {
       return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_REQUIRED_MESSAGE);
     this.openResponses.add(response);
     response.once('close', () => this.openResponses.delete(response));
-    void this.resolveTrustedDocument(request, response, () => {
-      this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
-    });
+    const serve = () => void this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
+    // Errors in a request with a text are sent as an event, because clients do not read the body of a response with another status than 200.
+    if (hasQuery(request)) serve();
+    else void this.resolveTrustedDocument(request, response, serve);
   };
 
   private async serve(request: Request, response: Response, acceptHeader: string): Promise<void> {
