@@ -26,13 +26,13 @@ export function ignoreClosedStdout(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
-/** Error codes of writes to a terminal or pipe that has been closed. */
-const CLOSED_OUTPUT_CODES = ['EPIPE', 'EIO'];
+/** Whether a write failed because its terminal or pipe has been closed. EIO of a file is an error of its disk or network. */
+const isClosedOutputError = ({ code }: NodeJS.ErrnoException): boolean => code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY);
 
 /** Makes a command fail if its output cannot be written, for example because a disk is full. A reader that has closed its pipe needs no more of it. */
 export function failOnOutputErrors(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (!CLOSED_OUTPUT_CODES.includes(error.code ?? '')) exitWithError(error);
+    if (!isClosedOutputError(error)) exitWithError(error);
   });
   process.stderr.on('error', () => undefined);
 }
