@@ -1,6 +1,6 @@
 /** REST errors: exceptions with an HTTP status and a JSON body in the wording of Django REST framework. */
 import type { GraphQLError } from 'graphql';
-import { toSnakeCase } from '../contract/casing';
+import { toQueryParameter } from '../contract/casing';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 
 export class RestError extends Error {
@@ -37,7 +37,7 @@ export function throwIfInvalid(errors: FieldErrors): void {
 
 export function restErrorFromGraphQL({ extensions, message }: GraphQLError): RestError {
   const { code, fields, retryAfter } = extensions as { code?: string; fields?: FieldErrors; retryAfter?: number };
-  if (fields) return validationErrorFromMessages(Object.entries(fields), toSnakeCase);
+  if (fields) return validationErrorFromMessages(Object.entries(fields), toQueryParameter);
   const status = code === 'UNAUTHENTICATED' ? 403 : (HTTP_STATUS_BY_ERROR_CODE[code ?? ''] ?? 500);
   return errorWithDetail(status, message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }

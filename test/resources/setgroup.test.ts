@@ -1,4 +1,4 @@
-/** Sets in REST. The rules are those of test/system/contract/CONTRACT.md, section 9 (computed_settings, smart_text). */
+/** Sets in REST. The rules are those of test/system/contract/CONTRACT.md, section 9 (computed_settings, smart_text), and of D-500 in DEVIATIONS.md. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -73,4 +73,14 @@ describe('the computed settings of a set', () => {
       expect([status, Object.keys(body)]).toEqual([person === bob ? 404 : 403, ['detail']]);
     }
   });
+});
+
+test.each([
+  ['?exercise=abc', 'A valid integer is required.'],
+  ['?exercise=1.5', 'A valid integer is required.'],
+  ['?exercise=', 'This field is required.'],
+  ['', 'This field is required.'],
+])('smart_text/%s names the query parameter in its error (D-500)', async (query, message) => {
+  const set = await setOf(1, [1]);
+  expect(await ann.get(`/set/${set}/smart_text/${query}`)).toMatchObject({ status: 400, body: { exercise: [message] } });
 });
