@@ -1,9 +1,9 @@
 /** GraphQL connection of the audit log of the viewer's account. */
-import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
+import { Args, Ctx, Field, FieldResolver, ID, Info, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { requireViewerWithoutAccessToken } from '../core/access/access';
-import { PageInfo } from '../core/read/connectiontypes';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/model/pagesize';
+import { createConnectionType, CursorArgs } from '../core/read/connectiontypes';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, validatePageSize } from '../core/model/pagesize';
 import type { Context } from '../core/context';
 import { decodeCursor, encodeCursor } from '../core/model/cursors';
 import { invalidArgumentError } from '../core/model/errors';
@@ -37,26 +37,7 @@ class SecurityEvent {
   declare wasTruncated: boolean;
 }
 
-@ObjectType({ description: 'A security event and its cursor.', simpleResolvers: true })
-class SecurityEventEdge {
-  @Field(() => String, { description: 'Opaque position of the event in the list.' }) declare cursor: string;
-  @Field(() => SecurityEvent, { description: 'What happened.' }) declare node: StoredEvent;
-}
-
-@ArgsType()
-class EventArgs {
-  @Field(() => Int, {
-    nullable: true,
-    description: `Returns the first n (newest) events, at most ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} without \`first\` and \`last\`.`,
-  })
-  declare first?: number | null;
-  @Field(() => String, { nullable: true, description: 'Returns the events after this cursor, which are older.' })
-  declare after?: string | null;
-  @Field(() => Int, { nullable: true, description: `Returns the last n (oldest) events, at most ${MAX_PAGE_SIZE}.` }) declare last?:
-    number | null;
-  @Field(() => String, { nullable: true, description: 'Returns the events before this cursor, which are newer.' })
-  declare before?: string | null;
-}
+const SecurityEventConnection = createConnectionType(SecurityEvent);
 
 const cursorOf = ({ id }: StoredEvent): string => encodeCursor(['event', Number(id)]);
 
@@ -67,41 +48,9 @@ function parseCursor(argument: 'after' | 'before', cursor: string | null | undef
   return id as number;
 }
 
-function checkPageSize(argument: 'first' | 'last', size: number | null | undefined): number | undefined {
-  if (size == null) return undefined;
-  if (size < 0 || size > MAX_PAGE_SIZE) throw invalidArgumentError(argument, `Must be from 0 to ${MAX_PAGE_SIZE}.`);
-  return size;
-}
-
-@ObjectType({ description: 'A page of security events, newest first.', simpleResolvers: true })
-class SecurityEventConnection {
-  @Field(() => [SecurityEvent], { description: 'The events of this page.' }) readonly nodes: StoredEvent[];
-  @Field(() => PageInfo, { description: 'Information about this page.' }) readonly pageInfo: PageInfo;
-
-  constructor(
-    private readonly userId: number,
-    nodes: StoredEvent[],
-    pageFlags: Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'>,
-  ) {
-    this.nodes = nodes;
-    const cursors = nodes.map(cursorOf);
-    this.pageInfo = { ...pageFlags, startCursor: cursors[0] ?? null, endCursor: cursors.at(-1) ?? null };
-  }
-
-  @Field(() => [SecurityEventEdge], { description: 'The events of this page, each with its cursor.' })
-  edges(): SecurityEventEdge[] {
-    return this.nodes.map((node) => ({ cursor: cursorOf(node), node }));
-  }
-
-  @Field(() => Int, { description: 'Number of events on all pages.' })
-  totalCount(@Ctx() { loaders, session }: Context): Promise<number> {
-    const count = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countEventsOfUser(id, session)));
-    return loaders.getOrCreate<number>('count of security events', count).load(this.userId);
-  }
-}
-
-async function loadPage(userId: number, args: EventArgs, { session }: Context): Promise<SecurityEventConnection> {
-  const [first, last] = [checkPageSize('first', args.first), checkPageSize('last', args.last)];
+async function loadPage(userId: number, args: CursorArgs, { session, loaders }: Context): Promise<object> {
+  const first = validatePageSize('first', args.first, MAX_PAGE_SIZE);
+  const last = validatePageSize('last', args.last, MAX_PAGE_SIZE);
   if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Use either first or last, not both.');
   const [older, newer] = [parseCursor('after', args.after), parseCursor('before', args.before)];
   const backward = last !== undefined;
@@ -112,7 +61,15 @@ async function loadPage(userId: number, args: EventArgs, { session }: Context): 
   if (backward) nodes.reverse();
   // A page excludes the event that its cursor names. Therefore a page after a cursor has a previous page, and a page before a cursor has a next page.
   const pageFlags = { hasNextPage: backward ? newer !== undefined : hasMore, hasPreviousPage: backward ? hasMore : older !== undefined };
-  return new SecurityEventConnection(userId, nodes, pageFlags);
+  const edges = nodes.map((node) => ({ cursor: cursorOf(node), node }));
+  const count = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countEventsOfUser(id, session)));
+  return {
+    nodes,
+    edges,
+    pageInfo: { ...pageFlags, startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null },
+    // A function, so that the events are counted only if the field is selected.
+    totalCount: () => loaders.getOrCreate<number>('count of security events', count).load(userId),
+  };
 }
 
 @Resolver(() => User)
@@ -123,12 +80,12 @@ export class EventResolver {
   @RequiresFields(() => User, 'id')
   securityEvents(
     @Root() { id }: { id: number },
-    @Args(() => EventArgs) args: EventArgs,
+    @Args(() => CursorArgs) args: CursorArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
-  ): Promise<SecurityEventConnection> {
+  ): Promise<object> {
     requireViewerWithoutAccessToken(context);
     const loadPages = (ids: readonly unknown[]) => Promise.all((ids as number[]).map((userId) => loadPage(userId, args, context)));
-    return context.loaders.getOrCreate<SecurityEventConnection>(info.fieldNodes, loadPages).load(id);
+    return context.loaders.getOrCreate<object>(info.fieldNodes, loadPages).load(id);
   }
 }

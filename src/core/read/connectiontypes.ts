@@ -1,11 +1,10 @@
 /** GraphQL types of connections and of the arguments that select a page (https://relay.dev/graphql/connections.htm). */
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import type { Row } from '../../database/rows';
-import type { Entity } from '../model/fields';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../model/pagesize';
 
 @ArgsType()
-export class PageArgs {
+export class CursorArgs {
   @Field(() => Int, {
     nullable: true,
     description: `Returns the first n rows, at most ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} without \`first\` and \`last\`.`,
@@ -17,6 +16,10 @@ export class PageArgs {
   declare last?: number | null;
   @Field(() => String, { nullable: true, description: 'Returns the rows before this cursor.' })
   declare before?: string | null;
+}
+
+@ArgsType()
+export class PageArgs extends CursorArgs {
   @Field(() => Int, { nullable: true, description: 'Number of rows to skip. Cursors are faster.' })
   declare offset?: number | null;
 }
@@ -40,8 +43,8 @@ export interface Connection {
   pageInfo: PageInfo;
 }
 
-/** Creates the GraphQL types `XConnection` and `XEdge` of an entity X and returns the former. */
-export function createConnectionType(entity: Entity): ClassType {
+/** Creates the GraphQL types `XConnection` and `XEdge` of an object type X and returns the former. */
+export function createConnectionType(entity: ClassType): ClassType {
   const Edge = { [`${entity.name}Edge`]: class {} }[`${entity.name}Edge`]!;
   Field(() => String, { description: 'Opaque position of the row in the list.' })(Edge.prototype, 'cursor');
   Field(() => entity, { description: 'The row.' })(Edge.prototype, 'node');
