@@ -109,9 +109,7 @@ export class AccessTokenResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
-      const { id, token } = await context.account
-        .requireCredentialManager()
-        .createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
+      const { id, token } = await context.account.createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
       const [tokens] = await listAccessTokens([requireViewerWithoutAccessToken(context).id], context.session);
       return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
     });
@@ -127,8 +125,8 @@ export class AccessTokenResolver {
   ): Promise<object> {
     return runWrite<number>(RevokeAccessTokenPayload, async () => {
       const tokenId = parseRowId(id);
-      const credentials = context.account.requireCredentialManager();
-      if (tokenId === undefined || !(await credentials.revokeAccessTokens(tokenId)))
+      requireViewerWithoutAccessToken(context);
+      if (tokenId === undefined || !(await context.account.revokeAccessTokens(tokenId)))
         throw new InvalidInput([{ path: ['id'], ...rowNotFoundIssue(AccessToken.name, id) }]);
       return tokenId;
     });
@@ -139,7 +137,7 @@ export class AccessTokenResolver {
     description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
   })
   async revokeAccessTokens(@Ctx() context: Context): Promise<RevokeAccessTokensPayload> {
-    return { count: await context.account.requireCredentialManager().revokeAccessTokens() };
+    return { count: await context.account.revokeAccessTokens() };
   }
 
   @Mutation(() => EndSessionsPayload, {
@@ -147,6 +145,6 @@ export class AccessTokenResolver {
     description: `Signs the viewer out of all browsers, including the current one. Tokens stay valid. ${ACCESS_TOKEN_FORBIDDEN_NOTE}`,
   })
   async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
-    return { count: await context.account.requireCredentialManager().endSessions() };
+    return { count: await context.account.endSessions() };
   }
 }

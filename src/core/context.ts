@@ -10,7 +10,7 @@ import type { OperationCost } from './operation/cost';
 import type { Loaders } from './read/loaders';
 import type { ChangeLog } from './changes/changelog';
 import type { DerivedValueCache } from './cache/derivedvalues';
-import type { NameIndexes } from './cache/nameindex';
+import type { NameIndex } from './cache/nameindex';
 import type { CatalogueCache } from './cache/cataloguecache';
 import type { Scope } from './access/scopes';
 import type { Api, ApiPolicies } from './model/policies';
@@ -44,18 +44,6 @@ export interface MediaStorage {
   createThumbnails(path: string): Promise<boolean>;
   /** Returns whether the thumbnails of an image are PNGs, without creating them. */
   hasPngThumbnails(path: string): Promise<boolean>;
-}
-
-export interface CredentialManager {
-  /**
-   * Creates a personal access token and returns it. It is not stored in readable form, so it cannot be shown again. Throws InvalidInput, for example
-   * for a duplicate name.
-   */
-  createAccessToken(input: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
-  /** Revokes the access token with this id; without an id, all access tokens of the viewer. Returns the number of revoked tokens. */
-  revokeAccessTokens(id?: number): Promise<number>;
-  /** Ends all browser sessions of the viewer. Returns their number. */
-  endSessions(): Promise<number>;
 }
 
 export interface CostReservation {
@@ -105,6 +93,7 @@ export interface RequestInfo {
   readonly countErrorCode?: (code: string) => void;
 }
 
+/** Actions on the account of the sender. All but `signIn` and `requireValidCredentials` throw for anonymous clients and for requests with an access token. */
 export interface AccountActions {
   /** Checks the user name and password and returns the user's API key, a token that authenticates further requests. */
   signIn(username: string, password: string): Promise<string>;
@@ -112,8 +101,15 @@ export interface AccountActions {
   changePassword(oldPassword: string, newPassword: string): Promise<string>;
   /** Replaces the viewer's API key and returns the new one; the old key becomes invalid. */
   replaceToken(): Promise<string>;
-  /** Returns the manager of the viewer's credentials. Throws for anonymous clients and for requests with an access token. */
-  requireCredentialManager(): CredentialManager;
+  /**
+   * Creates a personal access token and returns it. It is not stored in readable form, so it cannot be shown again. Throws InvalidInput, for example
+   * for a duplicate name.
+   */
+  createAccessToken(input: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
+  /** Revokes the access token with this id; without an id, all access tokens of the viewer. Returns the number of revoked tokens. */
+  revokeAccessTokens(id?: number): Promise<number>;
+  /** Ends all browser sessions of the viewer. Returns their number. */
+  endSessions(): Promise<number>;
   /** Throws if the viewer's credentials have been revoked since the request started. */
   requireValidCredentials(): Promise<void>;
 }
@@ -121,7 +117,7 @@ export interface AccountActions {
 export interface ResolverServices {
   readonly catalogue: CatalogueCache;
   readonly derivedValues: DerivedValueCache;
-  readonly nameIndexes: NameIndexes;
+  readonly nameIndex: NameIndex;
   readonly changeLog: ChangeLog;
   readonly media: MediaStorage;
   /** Time zone of the server, which determines the current date. */

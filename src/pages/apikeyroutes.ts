@@ -33,7 +33,7 @@ async function createToken(values: FormValues, context: RequestContext): Promise
   const days = TOKEN_LIFETIME_CHOICES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIME_CHOICES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
   try {
-    return { newToken: (await context.account.requireCredentialManager().createAccessToken({ ...form, expiresAt })).token };
+    return { newToken: (await context.account.createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
     const errors = error.issues.map(({ message }) => message);
@@ -44,8 +44,7 @@ async function createToken(values: FormValues, context: RequestContext): Promise
 async function revokeTokens(id: string | undefined, context: RequestContext): Promise<ActionResult> {
   const tokenId = id === undefined ? undefined : parseRowId(id);
   // A form with an invalid id revokes nothing. Without this check, the id would be undefined, which revokes all tokens.
-  const revokedCount =
-    id !== undefined && tokenId === undefined ? 0 : await context.account.requireCredentialManager().revokeAccessTokens(tokenId);
+  const revokedCount = id !== undefined && tokenId === undefined ? 0 : await context.account.revokeAccessTokens(tokenId);
   return { notice: revokedCount ? 'Access revoked.' : 'Nothing to revoke.' };
 }
 
@@ -88,7 +87,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
       return sendKeyPage(context, response, false, await revokeTokens(submittedText(values, 'id') ?? '', context));
     if (action === 'revoke-tokens') return sendKeyPage(context, response, false, await revokeTokens(undefined, context));
     if (action === 'end-sessions') {
-      await context.account.requireCredentialManager().endSessions();
+      await context.account.endSessions();
       return response
         .append('Set-Cookie', await context.authentication.endSession())
         .set(PAGE_HEADERS)

@@ -1,5 +1,5 @@
 /** Actions of the sender of a request on their own account: sign-in, password, API key, access tokens and sessions. */
-import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
+import { listAccessTokens, type AccessToken, type NewAccessToken } from '../auth/accesstokens';
 import {
   findApiKey,
   getOrCreateApiKey,
@@ -11,10 +11,10 @@ import {
   signInWithPassword,
   type ApiKey,
 } from '../auth/accounts';
-import { ViewerCredentials } from '../auth/credentials';
-import { EVENT_KINDS } from '../auth/eventkinds';
+import { EVENT_KINDS, type EventKind } from '../auth/eventkinds';
 import { eventsOfUser, logSecurityEvent, type SecurityEventSource } from '../auth/securityevents';
 import { requireViewerWithoutAccessToken } from '../core/access/access';
+import { scopeName, type Scope } from '../core/access/scopes';
 import type { AccountActions } from '../core/context';
 import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/validationissues';
@@ -95,11 +95,10 @@ export class AccountService implements AccountActions {
     return token;
   }
 
-  async replaceToken(): Promise<string> {
-    const viewer = requireViewerWithoutAccessToken(this.authentication);
-    return this.session.inTransaction(async () => {
-      await this.authentication.lockAndCheckCredentials(viewer.id);
-      return (await replaceApiKey(viewer.id, undefined, this.session, this.services.vault, this.eventSource))!;
+  replaceToken(): Promise<string> {
+    return this.changeCredentials(async (userId) => {
+      await this.authentication.lockAndCheckCredentials(userId);
+      return (await replaceApiKey(userId, undefined, this.session, this.services.vault, this.eventSource))!;
     });
   }
 
@@ -116,28 +115,52 @@ export class AccountService implements AccountActions {
     return events.map(({ occurredAt, kind, address, detail }) => ({ occurredAt, description: EVENT_KINDS[kind], address, detail }));
   }
 
-  requireCredentialManager(): ViewerCredentials {
-    const { id } = requireViewerWithoutAccessToken(this.authentication);
-    return new ViewerCredentials(
-      id,
-      () => this.authentication.lockAndCheckCredentials(id),
-      this.info.network,
-      this.session,
-      this.services.accessTokens,
-    );
+  createAccessToken(input: NewAccessToken): Promise<{ id: number; token: string }> {
+    return this.changeCredentials(async (userId) => {
+      await this.authentication.lockAndCheckCredentials(userId);
+      const newToken = await this.services.accessTokens.create(userId, input, this.session);
+      const scopes = input.scopes.map((scope) => scopeName(scope as Scope)).join(', ');
+      await this.logEvent('ACCESS_TOKEN_CREATED', userId, `${input.name.trim()} (${scopes})`);
+      return newToken;
+    });
+  }
+
+  revokeAccessTokens(id?: number): Promise<number> {
+    return this.changeCredentials(async (userId) => {
+      const names = await this.services.accessTokens.revoke(userId, id, this.session);
+      for (const name of names) await this.logEvent('ACCESS_TOKEN_REVOKED', userId, name);
+      return names.length;
+    });
+  }
+
+  endSessions(): Promise<number> {
+    return this.changeCredentials(async (userId) => {
+      const deletedSessions = await this.session.query('DELETE FROM "session" WHERE "user_id" = $1 RETURNING 1', [userId]);
+      if (deletedSessions.length) await this.logEvent('SESSIONS_ENDED', userId, `${deletedSessions.length}`);
+      return deletedSessions.length;
+    });
   }
 
   /**
    * Creates the API key if there is none. With `keyId`, instead replaces the key with this id, if it still exists, so that a form that is submitted
    * twice does not replace the key just created.
    */
-  async renewApiKey(keyId?: string): Promise<void> {
-    const { id } = requireViewerWithoutAccessToken(this.authentication);
-    await this.session.inTransaction(async () => {
-      await this.authentication.lockAndCheckCredentials(id);
-      if (keyId === undefined) await getOrCreateApiKey(id, this.session, this.services.vault);
-      else await replaceApiKey(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
+  renewApiKey(keyId?: string): Promise<void> {
+    return this.changeCredentials(async (userId) => {
+      await this.authentication.lockAndCheckCredentials(userId);
+      if (keyId === undefined) await getOrCreateApiKey(userId, this.session, this.services.vault);
+      else await replaceApiKey(userId, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
     });
+  }
+
+  /** Runs `work` with the id of the viewer in a transaction, so that a change and its event in the audit log are stored together. */
+  private async changeCredentials<T>(work: (userId: number) => Promise<T>): Promise<T> {
+    const { id } = requireViewerWithoutAccessToken(this.authentication);
+    return this.session.inTransaction(() => work(id));
+  }
+
+  private logEvent(kind: EventKind, userId: number, detail: string): Promise<void> {
+    return logSecurityEvent({ kind, userId, detail, ...this.eventSource }, this.session);
   }
 
   /** Authenticates the request again. Throws if its credentials are no longer valid. */
