@@ -11,7 +11,7 @@ import { ChangeLog } from '../core/changes/changelog';
 import { NotificationListener } from '../core/changes/listener';
 import { DerivedValueCache } from '../core/cache/derivedvalues';
 import { AverageColumnWidths } from '../core/read/averagewidths';
-import { NameIndexes } from '../core/cache/nameindex';
+import { NameIndex } from '../core/cache/nameindex';
 import { CatalogueCache } from '../core/cache/cataloguecache';
 import { allEntities } from '../core/model/registry';
 import type { Database } from '../database/connection';
@@ -20,6 +20,7 @@ import { imageWorkerPool } from '../files/imageworkerpool';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
+import { Ingredient } from '../resources/ingredient';
 import { finishRestoresAtStart } from '../transfer/backup/files';
 import { deleteAbandonedUploads } from '../platform/multipart';
 import type { Metrics } from '../telemetry/metrics';
@@ -59,7 +60,7 @@ export async function startServices(
   await activateViewerRole(database, (message) => log.warn(message));
   const listener = new NotificationListener(database, log);
   const catalogue = new CatalogueCache(database, allEntities(), listener);
-  const nameIndexes = new NameIndexes(database, allEntities(), listener, log);
+  const nameIndex = new NameIndex(database, Ingredient, listener, log);
   const changeLog = new ChangeLog(database, listener, log);
   imageWorkerPool.cpuTimeLimitMs = config.imageTimeout;
   const media = await Media.openAndCheck(config);
@@ -67,7 +68,7 @@ export async function startServices(
   await listener.start();
   await catalogue.reload();
   await changeLog.start();
-  await nameIndexes.start();
+  await nameIndex.start();
   await deleteAbandonedUploads(config.dataDir);
   // A folder that the operator has chosen (MEDIA_DIR) keeps its permissions.
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
@@ -90,7 +91,7 @@ export async function startServices(
       notificationListener: listener,
       catalogue,
       derivedValues: new DerivedValueCache(),
-      nameIndexes,
+      nameIndex,
       changeLog,
       vault,
       sessions: new BrowserSessions(vault),
@@ -109,7 +110,7 @@ export async function startServices(
       costLimiter.stop();
       averageWidths.stop();
       retention.stop();
-      nameIndexes.stop();
+      nameIndex.stop();
       await listener.stop();
       await removal.whenIdle();
       imageWorkerPool.end();

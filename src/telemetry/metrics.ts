@@ -184,14 +184,14 @@ export class Metrics {
   }
 
   private addCacheMetrics(): void {
-    const { derivedValues, nameIndexes, catalogue, database } = this.services;
+    const { derivedValues, nameIndex, catalogue, database } = this.services;
     const metrics = this.sections.subscriptions;
     const entries = () => ({
       user_states: derivedValues.size.versions,
       user_values: derivedValues.size.values,
       user_objects: derivedValues.size.objects,
       statement_names: database.preparedStatements.namedCount,
-      search_names: nameIndexes.nameCount,
+      search_names: nameIndex.nameCount,
       reference_rows: catalogue.rowCount,
     });
     metrics.addGauge(

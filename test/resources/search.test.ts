@@ -180,7 +180,7 @@ describe('the cache of names', () => {
 
   test('is reloaded in the background after a change', async () => {
     await searchUntil(MEMORY, path);
-    const { nameIndexes: names } = fitgraph.services;
+    const { nameIndex: names } = fitgraph.services;
     const before = names.nameCount;
     await add('Crab apple');
     await until('the names are read again', () => names.nameCount === before + 1);

@@ -1,5 +1,5 @@
 /**
- * In-memory index for substring search in the names of large public tables: a search of 100,000 names takes a millisecond, in PostgreSQL more than
+ * In-memory index for substring search in the names of a large public table: a search of 100,000 names takes a millisecond, in PostgreSQL more than
  * ten. Each search asks the database whether the table has changed, so that results are never stale.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -31,7 +31,7 @@ export interface NameMatch {
 }
 
 /** The names of a table in a PostgreSQL snapshot, sorted by name, then by id. The arrays have one element per name. */
-interface NameIndex {
+interface IndexedNames {
   snapshot: string;
   /** Time of the read, as returned by `performance.now()`. */
   readAt: number;
@@ -45,59 +45,9 @@ interface NameIndex {
   nextNameOffsets: Int32Array;
 }
 
-export class NameIndexes {
-  private readonly indexesByEntity = new Map<Entity, TableNameIndex>();
-
-  constructor(
-    database: Database,
-    entities: readonly Entity[],
-    listener: NotificationListener,
-    private readonly log: Logger,
-  ) {
-    for (const entity of entities)
-      if (resourceOf(entity)!.namesInMemory) this.indexesByEntity.set(entity, new TableNameIndex(database, entity, log));
-    const tables = [...this.indexesByEntity.values()];
-    listener.registerHandler(NOTIFICATION_CHANNEL, {
-      onNotification: (name) => tables.find((table) => table.tableName === name)?.scheduleRead(),
-      onMissedNotifications: () => tables.forEach((table) => table.scheduleRead()),
-    });
-  }
-
-  /** Builds all indexes. An unreadable table, such as one with a damaged page, does not prevent the start; it is searched in the database instead. */
-  async start(): Promise<void> {
-    for (const table of this.indexesByEntity.values())
-      await table
-        .readNames()
-        .catch((error) => this.log.error({ err: error, table: table.tableName }, 'the names of a table could not be read'));
-  }
-
-  stop(): void {
-    for (const table of this.indexesByEntity.values()) table.stop();
-  }
-
-  get nameCount(): number {
-    return [...this.indexesByEntity.values()].reduce((sum, { nameCount }) => sum + nameCount, 0);
-  }
-
-  /**
-   * Finds up to `max` rows whose names contain a substring, sorted by name. The field that restricts searches (such as the language) must have one of
-   * `filterValues`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and for
-   * a table without an index, such as one with more than MAX_INDEXED_NAMES.
-   */
-  find(
-    entity: Entity,
-    part: string,
-    filterValues: readonly number[],
-    max: number,
-    session: DatabaseSession,
-  ): Promise<NameMatch[] | undefined> {
-    return this.indexesByEntity.get(entity)!.find(part, filterValues, max, session);
-  }
-}
-
-class TableNameIndex {
-  readonly tableName: string;
-  private nameIndex?: NameIndex;
+export class NameIndex {
+  private readonly tableName: string;
+  private indexedNames?: IndexedNames;
   private lastReadPromise: Promise<void> = Promise.resolve();
   /** A scheduled read of the table that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
@@ -108,31 +58,52 @@ class TableNameIndex {
   constructor(
     private readonly database: Database,
     private readonly entity: Entity,
+    listener: NotificationListener,
     private readonly log: Logger,
   ) {
     this.tableName = resourceOf(entity)!.table;
+    listener.registerHandler(NOTIFICATION_CHANNEL, {
+      onNotification: (table) => {
+        if (table === this.tableName) this.scheduleRead();
+      },
+      onMissedNotifications: () => this.scheduleRead(),
+    });
+  }
+
+  /** Builds the index. An unreadable table, such as one with a damaged page, does not prevent the start; it is searched in the database instead. */
+  start(): Promise<void> {
+    return this.readNames().catch(this.logFailure);
+  }
+
+  stop(): void {
+    this.stopController.abort();
   }
 
   get nameCount(): number {
-    return this.nameIndex?.names.length ?? 0;
+    return this.indexedNames?.names.length ?? 0;
   }
 
+  /**
+   * Finds up to `max` rows whose names contain a substring, sorted by name. The field that restricts searches (such as the language) must have one of
+   * `filterValues`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and for
+   * a table without an index, such as one with more than MAX_INDEXED_NAMES.
+   */
   async find(part: string, filterValues: readonly number[], max: number, session: DatabaseSession): Promise<NameMatch[] | undefined> {
-    const { nameIndex } = this;
-    if (nameIndex && performance.now() - nameIndex.readAt < MAX_SNAPSHOT_AGE_MS) {
+    const { indexedNames } = this;
+    if (indexedNames && performance.now() - indexedNames.readAt < MAX_SNAPSHOT_AGE_MS) {
       const [state] = await session.query(`SELECT search_fold($1) AS "part", ${hasTableChangedSql('$2', '$3')} AS "changed"`, [
         part,
         [this.tableName],
-        nameIndex.snapshot,
+        indexedNames.snapshot,
       ]);
-      if (!state!.changed) return searchIndex(nameIndex, state!.part, new Set(filterValues), max);
+      if (!state!.changed) return searchIndex(indexedNames, state!.part, new Set(filterValues), max);
     }
     this.scheduleRead();
     return undefined;
   }
 
   /** Schedules another read, which starts after a pause once the current read has ended. Does nothing if a scheduled read has not started yet. */
-  scheduleRead(): void {
+  private scheduleRead(): void {
     const { signal } = this.stopController;
     this.scheduledRead ??= this.lastReadPromise = this.lastReadPromise
       .then(() => sleep(Math.max(0, this.nextReadAt - performance.now()), undefined, { ref: false, signal }))
@@ -140,19 +111,18 @@ class TableNameIndex {
         this.scheduledRead = undefined;
         return this.readNames();
       })
-      .catch((error) => {
-        if (!signal.aborted) this.log.error({ err: error }, 'the names of a table could not be read');
-      });
+      .catch(this.logFailure);
   }
 
-  stop(): void {
-    this.stopController.abort();
-  }
+  private readonly logFailure = (error: unknown): void => {
+    if (!this.stopController.signal.aborted)
+      this.log.error({ err: error, table: this.tableName }, 'the names of a table could not be read');
+  };
 
-  async readNames(): Promise<void> {
+  private async readNames(): Promise<void> {
     const startedAt = performance.now();
     try {
-      this.nameIndex = await this.database.withoutTimeouts(async (client) => {
+      this.indexedNames = await this.database.withoutTimeouts(async (client) => {
         const { searchField, filterField } = resourceOf(this.entity)!.namesInMemory!;
         const nameField = fieldOf(this.entity, searchField);
         const columns = [
@@ -171,18 +141,18 @@ class TableNameIndex {
         });
         // The selected columns are not nullable, so a row with a null is damaged and is skipped.
         const completeRows = (rows as (NameRow | null[])[]).filter((row): row is NameRow => row.every((value) => value !== null));
-        return rows.length > MAX_INDEXED_NAMES ? undefined : createNameIndex(snapshots[0].snapshot, completeRows);
+        return rows.length > MAX_INDEXED_NAMES ? undefined : createIndex(snapshots[0].snapshot, completeRows);
       });
     } finally {
       const endedAt = performance.now();
-      this.nextReadAt = endedAt + (this.nameIndex ? REBUILD_PAUSE_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_PAUSE_MS);
+      this.nextReadAt = endedAt + (this.indexedNames ? REBUILD_PAUSE_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_PAUSE_MS);
     }
   }
 }
 
 type NameRow = [id: number, filterValue: number, name: string, folded: string];
 
-function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex {
+function createIndex(snapshot: string, rows: readonly NameRow[]): IndexedNames {
   const [ids, filterValues, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
   const names: string[] = [];
   const texts: string[] = [];
@@ -198,7 +168,7 @@ function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex 
 }
 
 function searchIndex(
-  { ids, filterValues, names, joinedNames, nextNameOffsets }: NameIndex,
+  { ids, filterValues, names, joinedNames, nextNameOffsets }: IndexedNames,
   part: string,
   wantedValues: ReadonlySet<number>,
   max: number,

@@ -113,7 +113,7 @@ export function findExercises(term: string, languages: readonly number[], contex
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
   const contains = textMatchCondition(nameFields.ingredient(), 'contains', term, true);
   const rows =
-    (await context.services.nameIndexes.find(Ingredient, term, languages, MAX_PAGE_SIZE, context.session)) ??
+    (await context.services.nameIndex.find(term, languages, MAX_PAGE_SIZE, context.session)) ??
     (await readIngredients(contains, languages, context));
   return rows.map((ingredient) => new IngredientHit(ingredient));
 }
