@@ -73,7 +73,7 @@ test('reconnects once if the connection is lost while missed notifications are h
     await until('it has caught up', () => calls > 1);
     // A second attempt would follow the first one after half a second.
     await sleep(1_500);
-    expect([calls, (await database.pool.query(`SELECT ${listeners}`)).rows.length]).toEqual([2, 1]);
+    expect([listener.lostConnectionCount, (await database.pool.query(`SELECT ${listeners}`)).rows.length]).toEqual([2, 1]);
   } finally {
     await listener.stop();
     await database.close();

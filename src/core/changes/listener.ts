@@ -74,8 +74,7 @@ export class NotificationListener {
     client.on('end', () => this.reconnect(client));
     client.on('notification', ({ channel, payload = '' }) => {
       this.notificationCount += 1;
-      if (channel === ALL_DATA_CHANNEL)
-        for (const handler of this.handlers.values()) this.run(handler, () => handler.onMissedNotifications());
+      if (channel === ALL_DATA_CHANNEL) this.reportMissedNotifications();
       const handler = this.handlers.get(channel);
       if (handler) this.run(handler, () => handler.onNotification(payload));
     });
@@ -118,8 +117,8 @@ export class NotificationListener {
     socketOf(client).destroy();
   }
 
-  private async reportMissedNotifications(): Promise<void> {
-    await Promise.all([...this.handlers.values()].map((handler) => handler.onMissedNotifications()));
+  private reportMissedNotifications(): void {
+    for (const handler of this.handlers.values()) this.run(handler, () => handler.onMissedNotifications());
   }
 
   /** Calls a handler. If it fails, its notification counts as missed, and `onMissedNotifications` is called until it succeeds. */
@@ -145,24 +144,12 @@ export class NotificationListener {
     const tryConnect = () => {
       if (this.isStopped) return;
       this.start()
-        .then(() => this.catchUp())
+        .then(() => {
+          this.log.info('the database tells of changes again');
+          this.reportMissedNotifications();
+        })
         .catch(() => setTimeout(tryConnect, RETRY_INTERVAL_MS).unref());
     };
     setTimeout(tryConnect, RETRY_INTERVAL_MS).unref();
-  }
-
-  private async catchUp(): Promise<void> {
-    const { client } = this;
-    try {
-      await this.reportMissedNotifications();
-      this.log.info('the database tells of changes again');
-    } catch (error) {
-      // If the connection was lost in the meantime, `reconnect` has scheduled another attempt already.
-      if (!client || this.client !== client) return;
-      this.client = undefined;
-      clearInterval(this.heartbeatTimer);
-      socketOf(client).destroy();
-      throw error;
-    }
   }
 }
