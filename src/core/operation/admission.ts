@@ -7,7 +7,7 @@ import { ClientError, overloadedError, unauthenticatedError } from '../model/err
 import { estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
 import { costLimitError, costExtensions } from './costlimiterror';
 import { containsIntrospection } from './introspection';
-import { coerceVariables, findLiteralDepthError } from './variables';
+import { coerceVariables } from './variables';
 
 type Variables = Record<string, unknown>;
 
@@ -98,8 +98,7 @@ export class OperationAdmission {
   }
 
   /**
-   * Returns the estimated cost of an operation, or errors for invalid variables, values that are nested too deep and introspection that the client
-   * may not use.
+   * Returns the estimated cost of an operation, or errors for invalid variables and introspection that the client may not use.
    */
   private estimate(
     document: DocumentNode,
@@ -109,8 +108,6 @@ export class OperationAdmission {
   ): { cost: OperationCost; errors?: undefined } | { cost?: undefined; errors: readonly GraphQLError[] } {
     if (!this.permitsIntrospection(context) && containsIntrospection(document))
       return { errors: [unauthenticatedError('Introspection requires signing in.')] };
-    const depthError = findLiteralDepthError(document);
-    if (depthError) return { errors: [depthError] };
     const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
     if (coercion.errors) return { errors: coercion.errors };
     return { cost: estimateOperationCost(this.schema, document, operation, coercion.values, this.options.averageBytesOf) };

@@ -1,6 +1,5 @@
 /** Variable coercion (https://spec.graphql.org/October2021/#sec-Coercing-Variable-Values) by graphql-js, with messages for each invalid field. */
 import {
-  BREAK,
   getNullableType,
   getVariableValues,
   GraphQLError,
@@ -12,9 +11,6 @@ import {
   isRequiredInputField,
   Kind,
   typeFromAST,
-  visit,
-  type ASTNode,
-  type DocumentNode,
   type GraphQLInputType,
   type GraphQLScalarType,
   type GraphQLSchema,
@@ -26,7 +22,7 @@ import { MAX_ERRORS_PER_RESPONSE, truncateInput, type FieldErrors } from '../mod
 
 type Variables = Record<string, unknown>;
 
-/** Maximum nesting depth of values. More than any input type needs, and low enough that recursive code does not overflow the stack. */
+/** Maximum nesting depth of the values of variables. More than any input type needs, and low enough that recursive code does not overflow the stack. */
 const MAX_INPUT_DEPTH = 64;
 
 const isObjectOrArray = (value: unknown): value is object =>
@@ -43,36 +39,6 @@ function isNestedTooDeep(value: unknown): boolean {
 }
 
 const TOO_DEEP_MESSAGE = `Ensure that this is nested no deeper than ${MAX_INPUT_DEPTH} levels.`;
-
-const literalDepthErrors = new WeakMap<DocumentNode, GraphQLError | null>();
-
-/** Returns an error if a literal in the document is nested deeper than MAX_INPUT_DEPTH. Memoized per document. */
-export function findLiteralDepthError(document: DocumentNode): GraphQLError | undefined {
-  let error = literalDepthErrors.get(document);
-  if (error === undefined) literalDepthErrors.set(document, (error = createLiteralDepthError(document) ?? null));
-  return error ?? undefined;
-}
-
-function createLiteralDepthError(document: DocumentNode): GraphQLError | undefined {
-  let depth = 0;
-  let error: GraphQLError | undefined;
-  const depthVisitor = {
-    enter(node: ASTNode) {
-      depth += 1;
-      if (depth <= MAX_INPUT_DEPTH) return undefined;
-      error = new GraphQLError(`A value is nested too deep. ${TOO_DEEP_MESSAGE}`, {
-        nodes: [node],
-        extensions: { code: 'BAD_USER_INPUT' },
-      });
-      return BREAK;
-    },
-    leave() {
-      depth -= 1;
-    },
-  };
-  visit(document, { ObjectValue: depthVisitor, ListValue: depthVisitor });
-  return error;
-}
 
 function variableDepthError(definition: VariableDefinitionNode, variables: Variables): GraphQLError | undefined {
   const name = definition.variable.name.value;
