@@ -2,12 +2,12 @@
 import { isEnumType, isInputObjectType, isObjectType, parse, printSchema, type GraphQLSchema } from 'graphql';
 import { Executor } from '../../src/core/operation/executor';
 import { deriveGraphQLSchema } from '../../src/graphql/schematransforms';
-import { buildGraphQLSchema, models, registry } from '../../src/graphql/schema';
+import { buildFullSchema, buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Contexts } from './fuzz/differential';
 
 const fitgraph = fitgraphForThisFile();
-const schemas = [registry.buildSchema(), registry.buildSchema()];
+const schemas = [buildFullSchema(), buildFullSchema()];
 const [one, other] = schemas as [GraphQLSchema, GraphQLSchema];
 
 /** Returns the extensions of types and fields, which the printed schema does not contain. */
@@ -34,10 +34,6 @@ test('builds schemas that share no type', () => {
   );
   expect(own.length).toBeGreaterThan(300);
   expect(own.filter((type) => other.getType(type.name) === type)).toEqual([]);
-});
-
-test('links the models only once', () => {
-  expect(registry.linkModels()).toBe(models);
 });
 
 test('executes operations on each schema over the same rows', async () => {
