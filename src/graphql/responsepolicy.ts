@@ -9,7 +9,7 @@ import type { Context } from '../core/context';
 import { ClientError, resultTooLargeError } from '../core/model/errors';
 import type { Executor } from '../core/operation/executor';
 import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
-import { JsonTooLongError, stringifyIncrementally } from '../platform/incrementaljsonwriter';
+import { stringifyIncrementally } from '../platform/incrementaljsonwriter';
 import type { ClaimResult } from '../request/idempotency';
 import type { RequestContext } from '../request/requestcontext';
 import { DRY_RUN_HEADER, dryRunResponse, isDryRun } from './dryrun';
@@ -150,13 +150,9 @@ async function serializeResult(
   const text = introspectionJson
     ? `{"data":${introspectionJson}}`
     : resolverContext.responseSizeCounter?.isLong
-      ? await stringifyIncrementally(result, maxResponse).catch(ignoreJsonTooLongError)
+      ? await stringifyIncrementally(result, maxResponse)
       : JSON.stringify(result);
   if (text !== undefined && Buffer.byteLength(text) <= maxResponse) return text;
   http.status = 400;
   return JSON.stringify({ errors: [resultTooLargeError(maxResponse)] });
-}
-
-function ignoreJsonTooLongError(error: unknown): undefined {
-  if (!(error instanceof JsonTooLongError)) throw error;
 }

@@ -4,8 +4,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Number of characters after which the serialization yields to the event loop. Producing them takes 1 to 2 ms. */
 const CHARACTERS_PER_TURN = 1 << 18;
 
-export class JsonTooLongError extends Error {}
-
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
 
 /** Whether JSON.stringify omits the members of objects whose value is this one. */
@@ -33,13 +31,13 @@ function* pieces(value: unknown): Generator<string, void, void> {
   } else yield value === undefined ? 'null' : JSON.stringify(value);
 }
 
-/** Returns the same text as JSON.stringify, for plain objects, arrays and scalars. Throws JsonTooLongError if it exceeds `max` characters. */
-export async function stringifyIncrementally(value: unknown, max: number): Promise<string> {
+/** Returns the same text as JSON.stringify, for plain objects, arrays and scalars. Returns undefined if it exceeds `max` characters. */
+export async function stringifyIncrementally(value: unknown, max: number): Promise<string | undefined> {
   let text = '';
   let nextYield = CHARACTERS_PER_TURN;
   for (const piece of pieces(value)) {
     text += piece;
-    if (text.length > max) throw new JsonTooLongError();
+    if (text.length > max) return undefined;
     if (text.length < nextYield) continue;
     nextYield = text.length + CHARACTERS_PER_TURN;
     await nextTurn();

@@ -5,7 +5,7 @@ import { toDjangoJson, decodePrefixedFloats } from '../contract/floats';
 import { responseTooLong } from '../contract/messages';
 import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
 import { OverloadedError } from '../platform/limiter';
-import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljsonwriter';
+import { stringifyIncrementally } from '../platform/incrementaljsonwriter';
 import { anonymousMultipartLimits, type MultipartLimits } from '../platform/multipart';
 import { authorizeRequest } from './authorization';
 import { handleFormSubmissionOnce } from './formsubmission';
@@ -148,14 +148,15 @@ class Router {
   private async send(answer: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
     const { message, representation, form, context } = request;
     const { status, body } = answer;
+    const { maxResponseBytes } = this.options;
     const isPage = representation.format === 'api' && (body !== undefined || form !== undefined);
     let text: string | undefined;
     if (!isPage && body !== undefined) {
       const isLongList = representation.indent === undefined && countRows(body) > MAX_ROWS_SERIALIZED_AT_ONCE;
-      text = isLongList ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, representation.indent));
+      const json = isLongList ? await stringifyIncrementally(body, maxResponseBytes) : JSON.stringify(body, null, representation.indent);
+      text = json === undefined ? undefined : toDjangoJson(json);
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
-      if (bytes > this.options.maxResponseBytes)
-        return this.send(badRequestError(responseTooLong(this.options.maxResponseBytes)), request, response);
+      if (bytes > maxResponseBytes) return this.send(badRequestError(responseTooLong(maxResponseBytes)), request, response);
       context.chargeResponse(bytes);
     }
     const headers = responseHeaders(request, answer.headers, context.headers());
@@ -167,16 +168,6 @@ class Router {
       if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
     }
     sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, text);
-  }
-
-  /** Returns the JSON text; undefined if it would exceed the maximum response size. */
-  private async serializeInPieces(body: unknown): Promise<string | undefined> {
-    try {
-      return toDjangoJson(await stringifyIncrementally(body, this.options.maxResponseBytes));
-    } catch (error) {
-      if (error instanceof JsonTooLongError) return undefined;
-      throw error;
-    }
   }
 
   private async sendPage(rendering: RenderInput, response: ServerResponse): Promise<void> {

@@ -1,5 +1,5 @@
 /** Incremental JSON serialization equals JSON.stringify and stops at its limit. */
-import { stringifyIncrementally, JsonTooLongError } from '../../../src/platform/incrementaljsonwriter';
+import { stringifyIncrementally } from '../../../src/platform/incrementaljsonwriter';
 import { randomFor, seeded, type Random } from '../../setup/random';
 
 const LEAVES = [null, true, 0, -1.5, 1e21, '', 'a"\\\n', '\u2028', '😀', undefined];
@@ -21,6 +21,6 @@ test(seeded('serializes random values like JSON.stringify and rejects those long
     const data = { data: value(random, 5) };
     const text = JSON.stringify(data);
     expect(await stringifyIncrementally(data, text.length)).toBe(text);
-    await expect(stringifyIncrementally(data, text.length - 1)).rejects.toThrow(JsonTooLongError);
+    expect(await stringifyIncrementally(data, text.length - 1)).toBeUndefined();
   }
 });
