@@ -24,7 +24,6 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   errors: {},
   resource: { name: 'fruit', singular: 'Fruit', plural: 'Fruits', description: 'Fruit.', owned: true },
   fieldKinds: { day: 'date', weight: 'decimal' },
-  writableKeys: ['day', 'weight'],
   fieldLabels: { day: 'Day', weight: 'Weight' },
   alternativeEndpoints: [],
   actions: [],
@@ -171,7 +170,7 @@ describe('a page', () => {
       ],
       [{ date: '2025-01-03', weight: '70.00', reps: 8 }],
     ];
-    const action = { kind: 'action', action: 'progress', writableKeys: [], pageWindow: undefined } as const;
+    const action = { kind: 'action', action: 'progress', pageWindow: undefined } as const;
     const text = await textOf({ ...action, body: { lines, logs: {} } });
     expect(text).toContain('Weight. 3 values of 5 reps, 8 reps from 2025-01-02 to 2025-01-04, between 70 and 82.5.');
     expect(text).toMatch(/<ul class="legend"[^>]*><li[^>]*>5 reps<\/li><li[^>]*>8 reps<\/li>/);

@@ -1,7 +1,7 @@
 /** Readable names of rows and search by name, as used by forms, filters and tables. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { Choice, FieldMetadata, FieldKind, ResourceMetadata } from '../../../contract/metadata';
-import { fieldMetadataOf, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
+import { fieldMetadataOf, type PrepareOperation } from '../../../rest/endpoints';
 
 const MAX_LABEL_LENGTH = 60;
 const MAX_MATCHING_ROWS = 20;
@@ -130,10 +130,9 @@ function createRowSearch(
   const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [parseFieldPath(resource.distinguishingPath)])].filter(
     (path) => isTextPath(type, path),
   );
-  let run: RunOperation | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
   const firstRows: RowNameSearch['readFirstRows'] = async (context, where, first) => {
-    const { data } = await (run ??= prepare(document))(context, { where, first });
+    const { data } = await prepare(document)(context, { where, first });
     const matchingRows = data?.page.nodes as Row[] | undefined;
     const nameOf = createDistinctNameLookup(matchingRows ?? [], nameRule.nameOf, nameRule);
     // Several rows of a user may have the same name or no name, so their labels start with the id.

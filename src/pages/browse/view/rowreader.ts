@@ -1,6 +1,6 @@
 /** Reads rows as a table, or one row with its child rows, by a single GraphQL operation that includes the names of all related rows. */
 import type { GraphQLObjectType } from 'graphql';
-import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
+import type { Endpoint, PrepareOperation } from '../../../rest/endpoints';
 import { ChildListBuilder } from './childlist';
 import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type FindEndpointName, type Row } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
@@ -28,7 +28,6 @@ function goalProperty({ hasGoalCalories, user }: Row): { goal?: number } {
 
 export class RowReader {
   private readonly endpointNameOf: FindEndpointName;
-  private readonly operationByDocument = new Map<string, RunOperation>();
   private readonly buildersByEndpoint = new Map<string, EndpointBuilders>();
 
   constructor(
@@ -44,7 +43,7 @@ export class RowReader {
     const { tableBuilder } = this.endpointBuildersOf(endpoint);
     const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${tableBuilder.selection} } } }`;
     const { data } = ids.length
-      ? await this.prepareOnce(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length })
+      ? await this.prepare(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length })
       : { data: { page: { nodes: [] } } };
     if (!data?.page) return undefined;
     const rowById = new Map((data.page.nodes as Row[]).map((row) => [String(row.id), row]));
@@ -65,7 +64,7 @@ export class RowReader {
       ...fields.map((field) => selectionOf(type, field)),
       ...childListBuilders.map(({ selection }) => selection),
     ];
-    const { data } = await this.prepareOnce(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${selections.join(' ')} } }`)(context, {
+    const { data } = await this.prepare(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${selections.join(' ')} } }`)(context, {
       id,
     });
     const row = data?.row as Row | null | undefined;
@@ -88,12 +87,6 @@ export class RowReader {
         (childListBuilder) => childListBuilder.childRowsOf(row[childListBuilder.fieldName], id, signedIn) ?? [],
       ),
     };
-  }
-
-  private prepareOnce(document: string): RunOperation {
-    let run = this.operationByDocument.get(document);
-    if (!run) this.operationByDocument.set(document, (run = this.prepare(document)));
-    return run;
   }
 
   private endpointBuildersOf({ view, type }: Endpoint): EndpointBuilders {

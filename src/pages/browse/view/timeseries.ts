@@ -1,7 +1,7 @@
 /** Time series of a list for charts: one line for each thing that was measured (such as an exercise), one chart for each unit. */
 import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
-import { fieldMetadataOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
+import { fieldMetadataOf, type Endpoint, type PrepareOperation } from '../../../rest/endpoints';
 import { formatDateTime, visibleFieldsOf, type Row } from './cells';
 import { fieldLabelOf } from './labels';
 import { nameRuleOf } from './rownames';
@@ -126,20 +126,16 @@ function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields
 const isWorthDrawing = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
 export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
-  const chartQueryByType = new Map<string, { chartFields?: ChartFields; run?: RunOperation }>();
-
   /** Reads the time series of a list. `where` is the filter of the list. */
   return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
-    if (!chartQueryByType.has(type.name)) chartQueryByType.set(type.name, { chartFields: chartFieldsOf(type, schema) });
-    const entry = chartQueryByType.get(type.name)!;
-    const { chartFields } = entry;
+    const chartFields = chartFieldsOf(type, schema);
     if (!chartFields) return undefined;
-    entry.run ??= prepare(
+    const run = prepare(
       `query ($where: ${type.name}Where, $first: Int) {
         page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${chartFields.day.name}: DESC }]) { nodes { ${selectionOfChartFields(type, chartFields)} } }
       }`,
     );
-    const { data } = await entry.run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
+    const { data } = await run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
     const allRows = (data?.page.nodes ?? []) as Row[];
     const newestTime = allRows.length ? Date.parse(String(allRows[0]![chartFields.day.name]).slice(0, DATE_LENGTH)) : 0;
     const rows = days

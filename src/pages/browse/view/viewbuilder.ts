@@ -7,17 +7,16 @@ import { clientOperationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
 import { idLinksOf, NO_ID_LINKS, type IdLinks } from './idlinks';
 import type { OptionsMetadata } from '../../../rest/dialect/metadata';
-import { pluralLabelOf, singularLabelOf } from './cells';
+import { pluralLabelOf, singularLabelOf, type Row } from './cells';
 import { createRowNameSearchLookup } from './rownames';
 import { pagePathOf, PageRoutes, pageResourceOf } from './pageroutes';
-import { PreferredUnitLabels } from './preferredunits';
-import { PERIOD_PARAMETER, PERIOD_CHOICES_DAYS, timeSeriesReader } from './timeseries';
-import { RowReader } from './rowreader';
+import { PERIOD_PARAMETER, PERIOD_CHOICES_DAYS, fieldInPreferredUnit, timeSeriesReader } from './timeseries';
+import { prefersPounds, RowReader } from './rowreader';
 import { fieldLabelOf, endpointTitle } from './labels';
 import { parsePageWindow } from '../../../rest/dialect/pagination';
 import type { RestResponse } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
-import type { FieldErrors, HtmlView } from './viewmodel';
+import type { FieldErrors, FormControl, HtmlView } from './viewmodel';
 import { noticeOf } from '../postredirect';
 
 export interface ViewDependencies extends ApiDescription {
@@ -36,7 +35,6 @@ export class ViewBuilder {
   private readonly formBuilder: FormBuilder;
   private readonly rowReader: RowReader;
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
-  private readonly preferredUnits: PreferredUnitLabels;
   private readonly toClientOperation: ReturnType<typeof clientOperationTranslator>;
   private readonly idLinksByDocument = new Map<string, IdLinks>();
 
@@ -46,7 +44,6 @@ export class ViewBuilder {
     this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepare), timeZone);
     this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
     this.readTimeSeries = timeSeriesReader(schema, prepare);
-    this.preferredUnits = new PreferredUnitLabels(schema, prepare);
     this.toClientOperation = clientOperationTranslator(clientSchema);
   }
 
@@ -94,13 +91,23 @@ export class ViewBuilder {
     return {};
   }
 
+  /** Returns a function that adds the preferred unit of the viewer to the input for a mass; undefined if the type has no field for a mass. */
+  private async unitAdderFor({ type }: Endpoint, context: object): Promise<((control: FormControl) => FormControl) | undefined> {
+    const { schema, prepare } = this.dependencies;
+    const field = fieldInPreferredUnit(type, schema);
+    if (!field) return undefined;
+    const { data } = await prepare('{ viewer { profile { unitSystem } } }')(context);
+    const unit = prefersPounds((data?.viewer?.profile ?? {}) as Row) ? 'lb' : 'kg';
+    return (control) => (control.key === field.rest ? { ...control, unit } : control);
+  }
+
   private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: RenderInput): Promise<Partial<HtmlView>> {
     const { request } = result;
     const { fields, view: viewMetadata } = endpoint;
     const relationChoicesOf = await this.formBuilder.loadRelationChoices(endpoint, request);
     const { forms, ...formProperties } = await this.formBuilder.formsOf(pageRoute, result, relationChoicesOf);
     const data = await this.readData(pageRoute, result);
-    const addUnit = forms.length ? await this.preferredUnits.unitAdderFor(endpoint, request.context.resolverContext) : undefined;
+    const addUnit = forms.length ? await this.unitAdderFor(endpoint, request.context.resolverContext) : undefined;
     const filledForms = forms.map(async (form) => {
       const controls = await this.formBuilder.addSearchResults(form.controls, (key) => form.values[key]?.at(-1), request);
       const labelledValues = form.stored && { stored: await this.formBuilder.labelStoredValues(form.controls, form.stored, request) };
@@ -212,7 +219,6 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
     links: NO_ID_LINKS,
     errors: errorsOf(answer),
     fieldKinds: {},
-    writableKeys: [],
     fieldLabels: {},
     alternativeEndpoints: [],
     actions: [],
@@ -234,7 +240,6 @@ function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
   return {
     resource: pageResourceOf(endpoint),
     fieldKinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
-    writableKeys: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
     fieldLabels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, fieldLabelOf(metadata)])),
     alternativeEndpoints: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
     actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),

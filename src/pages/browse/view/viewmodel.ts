@@ -183,8 +183,6 @@ export interface HtmlView {
   extraAction?: string;
   /** Kinds of the visible fields by REST key. */
   fieldKinds: Readonly<Record<string, FieldKind>>;
-  /** REST keys of the visible fields that can be written. */
-  writableKeys: readonly string[];
   /** Labels of the visible fields by REST key. */
   fieldLabels: Readonly<Record<string, string>>;
   /** Names of other endpoints with the same rows. */
