@@ -1,10 +1,10 @@
 /** Connection pools by kind of client. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
-import type { ConnectionOptions, PoolerMode } from './options';
+import type { ConnectionOptions } from './options';
 import { TCP_KEEPALIVE_OPTIONS, type CircuitBreaker } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { ObservedClient } from './observedclient';
-import { buildPoolerSafeSetStatements, buildSetStatements, startupOptions, type ConnectionSettings } from './settings';
+import { buildPoolerSafeSetStatements, buildSetStatements, startupOptions } from './settings';
 import { getTypeParser } from './typeparsers';
 import type { SessionUsers } from './sessionuser';
 
@@ -26,22 +26,6 @@ export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(
 export function maxConnectionsPerWorker(poolSize: number, hasDirectPool: boolean): number {
   const { writes, live } = poolSizes(poolSize);
   return 2 * poolSize + live + writes + SERVER_POOL_SIZE + (hasDirectPool ? DIRECT_POOL_SIZE : 0) + 1;
-}
-
-/** Returns the SET statements for a new connection behind a pooler, which drops startup parameters; undefined without a pooler. */
-export function buildSetStatementsBehindPooler(
-  pooling: PoolerMode | undefined,
-  limits: ConnectionSettings,
-  timeout: number,
-): string | undefined {
-  if (pooling === undefined) return undefined;
-  return pooling === 'session' ? buildSetStatements(limits, timeout) : buildPoolerSafeSetStatements(limits);
-}
-
-/** Runs the first statements of a new connection. */
-export async function runConnectionSetupStatements(client: PoolClient, setupStatements: readonly (string | undefined)[]): Promise<void> {
-  const text = setupStatements.filter(Boolean).join('; ');
-  if (text) await client.query(text);
 }
 
 export class Pools {
@@ -80,7 +64,10 @@ export class Pools {
 
   private createPrimaryPool(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
-    const setupStatements = buildSetStatementsBehindPooler(options.poolerMode, options, timeout);
+    const { poolerMode } = options;
+    // A pooler drops startup parameters.
+    const setupStatements =
+      poolerMode && (poolerMode === 'session' ? buildSetStatements(options, timeout) : buildPoolerSafeSetStatements(options));
     return this.createPool(options.connection, max, timeout, () => [setupStatements, sessionUsers?.firstStatement]);
   }
 
@@ -100,8 +87,15 @@ export class Pools {
       options: startupOptions(this.options, timeout),
       types: { getTypeParser },
       application_name: 'fitgraph',
-      verify: (client: PoolClient, done: (error?: Error) => void) =>
-        void runConnectionSetupStatements(client, setupStatements()).then(() => done(), done),
+      verify: (client: PoolClient, done: (error?: Error) => void) => {
+        const text = setupStatements().filter(Boolean).join('; ');
+        if (text)
+          client.query(text).then(
+            () => done(),
+            (error: Error) => done(error),
+          );
+        else done();
+      },
     } as PoolConfig);
     // Errors of idle connections are ignored: the pool replaces them, and a request that cannot get a connection reports the failure.
     pool.on('error', () => undefined);

@@ -3,7 +3,7 @@ import { Extensions, Field, ID, Int } from 'type-graphql';
 import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
-import type { Choice, FieldMetadata, FieldKind, InterfaceName } from '../../contract/metadata';
+import type { FieldMetadata, FieldKind, InterfaceName } from '../../contract/metadata';
 import type { ChoiceSet, EnumDefinition } from './choices';
 import { todayIn, currentTimestamp } from './clock';
 import { findLimitViolations } from './fieldvalidation';
@@ -167,22 +167,26 @@ export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
 ) => void;
 export type NullableIf<V, O> = O extends { null: true } ? V | null : V;
 
-interface FieldDefinition extends FieldOptions {
-  minLength?: number;
-  maxLength?: number;
-  min?: number;
-  max?: number;
-  digits?: number;
-  places?: number;
-  blank?: boolean;
-  choices?: readonly Choice[];
-  enum?: EnumDefinition;
-  relation?: FieldMetadata['relation'];
-  target?: Thunk;
-  object?: string;
-  link?: LinkTable;
-  input?: EntityField['input'];
-}
+type FieldDefinition = FieldOptions &
+  Partial<
+    Pick<
+      EntityField,
+      | 'minLength'
+      | 'maxLength'
+      | 'min'
+      | 'max'
+      | 'digits'
+      | 'places'
+      | 'blank'
+      | 'choices'
+      | 'enum'
+      | 'relation'
+      | 'target'
+      | 'object'
+      | 'link'
+      | 'input'
+    >
+  >;
 
 /**
  * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
