@@ -1,6 +1,7 @@
 /** `fitgraph import`: imports a data dump with its media files. */
 import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
+import { ClientError } from '../core/model/errors';
 import { CommitOutcomeUnknown } from '../database/errors';
 import { Media } from '../files/media';
 import { StagedFiles } from '../files/staging';
@@ -20,7 +21,8 @@ export async function importDump(file: string, { media, replace }: { media?: str
   const dump = await DumpFile.open(file);
   await withDatabase(async ({ config, database, session, vault }) => {
     const mediaStore = Media.fromConfig(config);
-    const stagedFiles = new StagedFiles(mediaStore, `.import-${randomUUID()}`);
+    const stagingFolder = `.import-${randomUUID()}`;
+    const stagedFiles = new StagedFiles(mediaStore, stagingFolder);
     const counts = await importDumpRows(dump, database, {
       vault,
       shouldReplace: replace,
@@ -29,8 +31,13 @@ export async function importDump(file: string, { media, replace }: { media?: str
         if (media) await stageMedia(dump, media, mediaStore, stagedFiles, Boolean(replace));
       },
     }).catch(async (error: unknown) => {
-      // The rows may have been committed if the connection was lost during COMMIT. Their files are then kept in the staging folder.
-      if (!(error instanceof CommitOutcomeUnknown)) await stagedFiles.discard();
+      if (error instanceof CommitOutcomeUnknown && media)
+        throw new ClientError(
+          'SERVICE_UNAVAILABLE',
+          'The connection was lost while the rows were being committed. Check whether they exist. ' +
+            `If so, move their files from ${stagingFolder} to the top of the file store; otherwise delete that folder.`,
+        );
+      await stagedFiles.discard();
       throw error;
     });
     const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);

@@ -354,6 +354,23 @@ describe('import', () => {
     expect((await fitgraph('import', file, '--replace', '--media', media)).status).toBe(0);
     expect((await server.anonymous.send('GET', '/media/two.png')).text).toBe('another image');
     expect((await server.anonymous.send('GET', '/media/one.png')).status).toBe(404);
+
+    const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+    const database = open(connection);
+    try {
+      await database.pool.query(`CREATE FUNCTION "lose"() RETURNS trigger LANGUAGE plpgsql AS $$
+          BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER "lose" AFTER INSERT ON "exercise_image" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "lose"()`);
+      write([image(903, 'one.png')]);
+      const { status, stderr } = await fitgraph('import', file, '--media', media);
+      expect([status, stderr]).toEqual([1, expect.stringContaining('The connection was lost while the rows were being committed.')]);
+      const [folder] = /\.import-[\w-]+/.exec(stderr)!;
+      expect(fs.readFileSync(path.join(installation.dataDir, 'media', folder, 'one.png'), 'utf8')).toBe('an image');
+    } finally {
+      await database.pool.query('DROP FUNCTION IF EXISTS "lose"() CASCADE');
+      await database.close();
+      await release();
+    }
   });
 });
 

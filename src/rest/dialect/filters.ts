@@ -66,8 +66,6 @@ const invalidChoiceMessage = (text: string): string => `Select a valid choice. $
 /** Maximum length of a decimal in a filter. Longer ones match no row, because no column can hold them. */
 const MAX_DECIMAL_CHARACTERS = 100;
 const DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
-/** Decimal places of the operand of a comparison, more than any column has. */
-const MAX_COMPARED_PLACES = 20;
 const isComparableDecimal = (text: string): boolean => text.length <= MAX_DECIMAL_CHARACTERS && DECIMAL_PATTERN.test(text);
 
 function numberFilter(field: FieldMetadata, text: string): FilterResult {
@@ -127,16 +125,14 @@ const ROUNDING_BY_OPERATOR: Record<ComparisonOperator, (value: number) => number
   lte: Math.floor,
 };
 
-/** Returns a decimal whose text and exponent are short. A long one is rounded to more places than columns have. */
-const comparableDecimal = (text: string): string => (isComparableDecimal(text) ? text : Number(text).toFixed(MAX_COMPARED_PLACES));
-
 function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
   if ((field.kind === 'integer' || field.kind === 'decimal') && text !== '') {
     const decimalText = parseDecimal(text);
     if (decimalText === undefined) return { error: 'Enter a number.' };
     const value = Number(decimalText);
-    const operand = field.kind === 'decimal' ? comparableDecimal(decimalText) : ROUNDING_BY_OPERATOR[operator](value);
     const isInRange = Math.abs(value) <= (field.kind === 'decimal' ? MAX_FILTER_NUMBER : MAX_INTEGER);
+    if (isInRange && field.kind === 'decimal' && !isComparableDecimal(decimalText)) return { error: 'Enter a number with fewer digits.' };
+    const operand = field.kind === 'decimal' ? decimalText : ROUNDING_BY_OPERATOR[operator](value);
     if (isInRange) return { where: { [field.name]: { [operator]: operand } } };
     const matchesAll = operator.startsWith('l') === value > 0;
     return matchesAll ? undefined : { where: NO_MATCH_CONDITION };
