@@ -1,4 +1,4 @@
-/** Training intensity: the mass of a set in percent of the estimated one-repetition maximum. */
+/** Training intensity: the mass of a set as a percentage of the estimated one-repetition maximum. */
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { visibleRowConditions } from '../core/access/access';
 import { createParameterBinder, whereClause, type SqlCondition } from '../core/access/conditions';

@@ -1,4 +1,4 @@
-/** SQL for masses: the mass of a log in any unit, the body weight on a day, and the conversion to the output unit. */
+/** SQL for masses: the mass lifted in a logged set, the body weight on a day, and the conversion to the output unit. */
 import { KILOGRAMS_PER_POUND } from '../contract/massunits';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { whereClause, type ParameterBinder } from '../core/access/conditions';
@@ -7,7 +7,7 @@ import { BODY_WEIGHT_UNIT_ID, bodyWeightFactorSql, profileUnitFactorSql, weightU
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 
-/** How masses are computed, as a text for the schema. Other descriptions refer to it with MASS_CALCULATION_CROSS_REFERENCE. */
+/** Schema description of how masses are computed. Other descriptions refer to it with MASS_CALCULATION_CROSS_REFERENCE. */
 export const MASS_CALCULATION_DESCRIPTION =
   'Weights in kg and lb are converted first. In the unit Body Weight, the mass is the body weight of the nearest weight entry (the earlier of two equally near ones) plus the logged number in the preferred unit of the user. Other units are not masses.';
 
@@ -31,7 +31,10 @@ export function bodyMassSql(day: string, context: Context, bind: ParameterBinder
   return `(SELECT near."mass" FROM (${nearestWeightEntrySql('<=', 'DESC')} UNION ALL ${nearestWeightEntrySql('>', 'ASC')}) near ORDER BY abs(near."date" - ${day}), near."date" LIMIT 1)`;
 }
 
-/** SQL: the mass of a log in kg; NULL if its unit is not a mass. In the unit Body Weight, the logged number is added to the body weight. */
+/**
+ * SQL: the mass lifted in a set of the workout log, in kg; NULL if its unit is not a mass. If the unit is Body Weight, the logged number is added to the body
+ * weight.
+ */
 export const liftedMassSql = (alias: string, context: Context, bind: ParameterBinder): string =>
   `CASE WHEN ${alias}."weight_unit_id" = ${BODY_WEIGHT_UNIT_ID}
     THEN ${bodyMassSql(`${alias}."date"`, context, bind)} + ${alias}."weight" * ${profileUnitFactorSql(alias)}

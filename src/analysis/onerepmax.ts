@@ -35,7 +35,7 @@ import { MASS_CALCULATION_CROSS_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql }
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
 /**
- * There is no estimate beyond this number of repetitions: the fewer the repetitions, the more accurate the estimate (Reynolds and others, J. Strength
+ * There is no estimate beyond this number of repetitions: the fewer the repetitions, the more accurate the estimate (Reynolds et al., J. Strength
  * Cond. Res. 20 (3), 2006).
  */
 const MAX_REPETITIONS = 12;

@@ -64,7 +64,7 @@ export function checkDateOrder(from: string | null | undefined, until: string): 
 
 export interface AnalysisStatement {
   select: string;
-  /** ORDER BY terms. Together they are unique for each row, so that the order is always the same. */
+  /** ORDER BY terms. Together they are unique for each row, so that the order is deterministic. */
   order: readonly string[];
 }
 

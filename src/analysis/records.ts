@@ -80,8 +80,8 @@ export class PersonalRecord {
 }
 
 /**
- * Returns CTEs: those of `workoutLogCtes`; `c`, the candidates for records. Candidates of the same exercise base, kind and `at` compete for one record; `at`
- * is the mass for the kind REPETITIONS, otherwise NULL.
+ * Returns CTEs: those of `workoutLogCtes`, and `c`, the candidates for records. Candidates with the same exercise base, kind and `at` compete for one record;
+ * `at` is the mass for the kind REPETITIONS, otherwise NULL.
  */
 function recordCandidateCtes(
   { where, formula }: PersonalRecordArgs,

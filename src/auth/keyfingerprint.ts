@@ -1,4 +1,4 @@
-/** Check of the secret key. A server does not start with another key than before, because it could not show API keys encrypted with the old one. */
+/** Check of the secret key. A server does not start with a different key than before, because it could not show API keys encrypted with the old one. */
 import { fingerprintOf, storedFingerprint } from '../database/secretkey';
 import type { Database } from '../database/connection';
 import { ConfigError } from '../platform/config';
@@ -12,7 +12,7 @@ const MAX_TESTED_TOKENS = 1_000;
 
 const WRONG_KEY_PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
 
-/** Returns the problem with a secret key; undefined if it is right. Without a fingerprint, it must decrypt one of the newest API keys, if any. */
+/** Returns the problem with a secret key; undefined if it is correct. Without a fingerprint, it must decrypt one of the newest API keys, if any. */
 export async function secretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
   const fingerprint = await storedFingerprint(pool);
   if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : WRONG_KEY_PROBLEM;

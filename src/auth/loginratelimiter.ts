@@ -1,5 +1,5 @@
 /**
- * Rate limiter of sign-in attempts: per user name and address, per address, and in total. The counters are in PostgreSQL and shared by all instances.
+ * Rate limiter for sign-in attempts: per user name and address, per address, and in total. The counters are in PostgreSQL and shared by all instances.
  * IPv6 addresses are grouped by /64 network, which belongs to one customer.
  */
 import { DatabaseError } from 'pg';
@@ -11,11 +11,11 @@ import type { Database } from '../database/connection';
 import { DatabaseUnavailable } from '../database/errors';
 
 export interface LoginRates {
-  /** Limit of failed and running attempts per user name and address. */
+  /** Limit on failed and running attempts per user name and address. */
   loginRate: Rate;
-  /** Limit of failed and running attempts per address, for all user names. */
+  /** Limit on failed and running attempts per address, for all user names. */
   loginRateAddress: Rate;
-  /** Limit of failed and running attempts in total. */
+  /** Limit on failed and running attempts in total. */
   loginRateTotal: Rate;
 }
 
@@ -56,7 +56,7 @@ export class LoginRateLimiter {
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
     // Removes the attempt from the counters. A successful attempt does not count, because many people may share an address. A rejected attempt does not
-    // count towards the limits that were checked before the one that rejected it. If the database fails meanwhile, the attempt counts.
+    // count towards the limits that were checked before the one that rejected it. If the database fails in the meantime, the attempt counts.
     const refundAll = () => Promise.allSettled(refunds.map((refund) => refund()));
     try {
       refunds.push(() => this.addressLimiter.reward(address));

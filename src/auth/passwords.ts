@@ -25,7 +25,7 @@ export const MAX_IMPORTED_HASH_ITERATIONS_SQL = `(SELECT COALESCE(max(substring(
   FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
 /**
- * Concurrency limiter of password checks. Each check occupies a core and a thread of the libuv pool, which also serves file and DNS access, for up to
+ * Concurrency limiter for password checks. Each check occupies a core and a thread of the libuv pool, which also serves file and DNS access, for up to
  * several hundred ms. When a whole office signs in at once, its requests wait a few seconds. The queue is fair to client networks, so that an
  * attacker delays only their own network.
  */

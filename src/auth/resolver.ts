@@ -34,7 +34,7 @@ class LoginPayload extends TokenPayload {
   declare readonly errors: readonly InputIssue[];
 }
 
-/** Limits of the credentials. Lengths are numbers of Unicode code points. */
+/** Limits on the credentials. Lengths are in Unicode code points. */
 const CREDENTIAL_LIMITS = {
   username: { kind: 'string', blank: true },
   password: { kind: 'string', minLength: MIN_PASSWORD_LENGTH, blank: false },

@@ -16,7 +16,7 @@ export interface NewSecurityEvent {
   /** Address of the client or, for IPv6, its network. */
   address?: string;
   operator?: string;
-  /** Details, such as the name of a token. Must not contain a secret or a text from an anonymous client. */
+  /** Details, such as the name of a token. Must not contain a secret or a string from an anonymous client. */
   detail?: string;
 }
 
@@ -26,7 +26,7 @@ const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED
 /** Kinds of events that are always logged: beyond the hourly limit, their action is rejected instead of running without an event. */
 const ALWAYS_LOGGED_KINDS: readonly EventKind[] = ['PASSWORD_CHANGED', 'API_KEY_REPLACED', 'ACCESS_TOKEN_CREATED'];
 
-/** Limits per hour: of failures from one address, of all failures, and of other events of one kind and user. */
+/** Limits per hour: on failures from one address, on all failures, and on other events of one kind and user. */
 const MAX_HOURLY_FAILURES_PER_ADDRESS = 20;
 const MAX_HOURLY_FAILURES = 200;
 const MAX_HOURLY_EVENTS_PER_KIND = 60;
@@ -80,8 +80,8 @@ export interface EventFilter {
 }
 
 /**
- * SQL: whether event `e` belongs to account `u`. Account ids are assigned again after the table of accounts was emptied, so events that are older
- * than the account belong to an earlier one.
+ * SQL: whether event `e` belongs to account `u`. Account ids are reused after the table of accounts has been emptied, so events that are older than the account
+ * belong to an earlier one.
  */
 const IS_EVENT_OF_ACCOUNT_SQL = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
 const EVENT_COLUMNS_SQL = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;

@@ -1,6 +1,6 @@
 /**
- * Browser sessions, created at sign-in. Only the SHA-256 digest of an id is stored, so a stolen database gives access to no session. Browsers send
- * the session cookie also with requests from other sites, so writes need a CSRF token as well.
+ * Browser sessions, created at sign-in. Only the SHA-256 digest of an id is stored, so a stolen database gives access to no session. Browsers also send the
+ * session cookie with requests from other sites, so writes need a CSRF token as well.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';

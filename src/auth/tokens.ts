@@ -21,7 +21,7 @@ export class TokenVault {
     this.signingKey = deriveKey('fitgraph signatures');
   }
 
-  /** Returns the HMAC-SHA-256 of a text, with a key derived from SECRET_KEY. */
+  /** Returns the HMAC-SHA-256 of a string, with a key derived from SECRET_KEY. */
   sign(text: string): Buffer {
     return createHmac('sha256', this.signingKey).update(text).digest();
   }

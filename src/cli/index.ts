@@ -6,7 +6,7 @@ import { VERSION } from '../platform/version';
 import { failOnOutputErrors, ignoreClosedStdout } from '../server/termination';
 import { serve } from './serve';
 
-// The server outlives its terminal, and goes on if its log cannot be written.
+// The server outlives its terminal, and keeps running if its log cannot be written.
 if (process.argv[2] === 'serve') ignoreClosedStdout();
 else failOnOutputErrors();
 

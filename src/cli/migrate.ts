@@ -1,4 +1,4 @@
-/** `fitgraph migrate`: applies pending migrations (also those that need a maintenance window) or reverts the last ones. */
+/** `fitgraph migrate`: applies pending migrations (including those that need a maintenance window) or reverts the last ones. */
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { migrateDown, migrateUp, migrationsToRevert } from '../database/migrate';

@@ -39,7 +39,7 @@ export interface FieldMetadata {
   /** Whether the empty string is allowed. */
   readonly blank: boolean;
   readonly hasDefault: boolean;
-  /** Default of new rows: a value, or a function of the server's time zone. */
+  /** Default of new rows: a value, or a function that takes the server's time zone. */
   readonly default?: unknown;
   /** Whether REST hides the field. GraphQL shows and accepts it. */
   readonly hidden: boolean;
@@ -159,8 +159,8 @@ export interface ResourceMetadata {
   /** Typical number of rows of a lookup table. Lists that are sorted by a reference to the table use its default order. */
   readonly lookupTableSize?: number;
   /**
-   * Field paths that form the display name of a row; defaults to `name`. Of a list on the path, only the first row is used, or all rows if its name
-   * ends in `[]`.
+   * Field paths that form the display name of a row; defaults to `name`. If a list is on the path, only its first row is used, or all its rows if its name ends
+   * in `[]`.
    */
   readonly labelPaths?: readonly string[];
   /** Path of the field that distinguishes rows with the same display name. */

@@ -76,7 +76,7 @@ export interface BudgetState {
   cost: number;
   limit: number;
   remaining: number;
-  /** Seconds until the whole budget of the client is available again, if it spends nothing meanwhile. */
+  /** Seconds until the whole budget of the client is available again, if it spends nothing in the meantime. */
   resetSeconds: number;
 }
 

@@ -16,7 +16,7 @@ import { buildSetStatements, statementThatSetsTimeouts, TIMEOUT_SETTINGS } from 
 import type { ReadResources } from './statement';
 import { SessionUsers } from './sessionuser';
 
-/** Maximum concurrent statements of the server itself. */
+/** Maximum number of concurrent statements of the server itself. */
 const MAX_SERVER_STATEMENTS = 2;
 
 /** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */

@@ -1,6 +1,6 @@
 /**
  * Circuit breaker per table for lock timeouts. While a table is locked, one write at a time probes it; other writes to it fail immediately, so that they do
- * not occupy the connections of writes to other tables. A locked row is no reason: its user must not block the writes of others.
+ * not occupy the connections of writes to other tables. Row locks do not count, so that the lock of one user does not block the writes of others.
  */
 import { isLockFailure, TableLocked } from './errors';
 import type { Row } from './rows';
@@ -14,7 +14,7 @@ export const IS_ANY_TABLE_LOCKED_SQL = `EXISTS (SELECT FROM pg_locks l JOIN pg_c
     AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace)`;
 
 interface LockState {
-  /** Whether a write is probing whether the table is still locked. */
+  /** Whether a write is currently probing the table. */
   isProbed: boolean;
   /** Earliest time of the next probe, by `performance.now()`. */
   nextProbeAt: number;

@@ -59,7 +59,7 @@ export class OnlineSchemaChange {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
     if (!this.onLockConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${target}`));
     await this.retry(async () => {
-      // Drops the invalid index that an interrupted attempt has left.
+      // Drops the invalid index that an interrupted attempt has left behind.
       await this.dropInvalidIndex(name);
       try {
         await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${target}`);

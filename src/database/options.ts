@@ -22,7 +22,7 @@ export interface ConnectionOptions extends ConnectionSettings {
   replica?: ReplicaOptions;
   /** Mode of the pooler; absent without a pooler. */
   poolerMode?: PoolerMode;
-  /** Maximum number of connections for reads of anonymous clients. Signed-in users have as many, separately. */
+  /** Maximum number of connections for reads by anonymous clients. Signed-in users have the same number, separately. */
   poolSize: number;
   /** `statement_timeout` in milliseconds; absent or 0: none. */
   statementTimeout?: number;
@@ -32,7 +32,7 @@ export interface ConnectionOptions extends ConnectionSettings {
    * Row-level security for requests. Default: `on`, which applies it if the database permits that. `required`: the server does not start without it.
    */
   rowSecurity?: 'on' | 'required' | 'off';
-  /** Limits of the queues in which statements wait for a slot of a concurrency limiter. */
+  /** Limits on the queues in which statements wait for a slot of a concurrency limiter. */
   queue: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;
   models: ModelCtor[];
 }

@@ -31,7 +31,7 @@ export function maxConnectionsPerWorker(poolSize: number, hasDirectPool: boolean
 export class Pools {
   /** Connections for the server's own work, to which row-level security does not apply. */
   readonly own: Pool;
-  /** Connections for reads of signed-in users. */
+  /** Connections for reads by signed-in users. */
   readonly users: Pool;
   /** Connections for anonymous clients, with a shorter statement timeout. */
   readonly anonymous: Pool;

@@ -11,7 +11,7 @@ import { closePreparedStatement, type StatementState } from '../internals/pg';
 const USES_BEFORE_PREPARED = 2;
 /** Maximum length of a prepared statement, in characters. Longer ones come from filters that rarely recur. */
 const MAX_STATEMENT_LENGTH = 16_000;
-/** Limits of the caches of statement texts: number of entries, and characters in total. */
+/** Limits of the caches of statement text: number of entries, and characters in total. */
 const CACHE_LIMITS = { max: 5_000, maxSize: 5_000_000 };
 /** Maximum number of prepared statements per connection, including the one that sets the session user. */
 export const MAX_PREPARED_STATEMENTS = 200;
@@ -21,7 +21,7 @@ const MAX_TOTAL_LENGTH = 250_000;
 interface ClientStatements {
   /** Prepared statements by name, the most recently used one last. */
   statements: Map<string, StatementState>;
-  /** Total number of characters of the SQL texts in `statements`. */
+  /** Total number of characters of the SQL text in `statements`. */
   totalLength: number;
 }
 
@@ -35,8 +35,8 @@ export class PreparedStatements {
   }
 
   /**
-   * Counts an execution and returns the name under which to prepare the statement; undefined for its first executions and
-   * for long texts. The name is a hash of the text, so that all connections and processes use the same.
+   * Counts an execution and returns the name under which to prepare the statement; undefined for its first executions and for long statements. The name is a
+   * hash of the text, so that all connections and processes use the same one.
    */
   nameOf(text: string): string | undefined {
     const name = this.nameByText.get(text);

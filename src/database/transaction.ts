@@ -2,7 +2,7 @@
 import { DatabaseError, type ClientBase } from 'pg';
 import { CommitOutcomeUnknown, isUnavailable } from './errors';
 
-/** Commits a transaction. Throws CommitOutcomeUnknown if the connection is lost meanwhile. */
+/** Commits a transaction. Throws CommitOutcomeUnknown if the connection is lost during COMMIT. */
 export async function commit(client: ClientBase): Promise<void> {
   try {
     await client.query('COMMIT');

@@ -9,8 +9,8 @@ const formatMicroseconds = (fraction: string | undefined) => (fraction ? `.${fra
 const formatTime = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: string) => formatMicroseconds(fraction));
 
 /**
- * Converts a timestamp to ISO 8601: `2021-03-10 08:00:00+01` becomes `2021-03-10T08:00:00+01:00`. ISO 8601 has no offsets with seconds, as time zones
- * have before standard time. Such a timestamp is converted to UTC.
+ * Converts a timestamp to ISO 8601: `2021-03-10 08:00:00+01` becomes `2021-03-10T08:00:00+01:00`. ISO 8601 has no offsets with seconds, which time zones had
+ * before standard time. A timestamp with such an offset is converted to UTC.
  */
 function formatTimestamp(value: string): string {
   const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-])(\d\d)(?::?(\d\d))?(?::(\d\d))?/.exec(value);

@@ -89,8 +89,8 @@ async function retryRoleConflicts(work: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * SQL: tables, views and sequences for which the role `$1` lacks a privilege that requests need. Those of other owners than that of the accounts and the
- * current user are none of Fitgraph. The current user owns tables that it has created as a member of the owner.
+ * SQL: tables, views and sequences for which the role `$1` lacks a privilege that requests need. Only those owned by the owner of the account table or by the
+ * current user belong to Fitgraph. The current user owns tables that it has created as a member of the owner.
  */
 const MISSING_PRIVILEGES_SQL = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "isSequence" FROM pg_class c
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')

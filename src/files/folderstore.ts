@@ -6,7 +6,7 @@ import express, { type RequestHandler, type Response } from 'express';
 import { ConfigError } from '../platform/config';
 import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, PRIVATE_FOLDER_OPTIONS, type FileVersion, type FileStore } from './filestore';
 
-/** Codes of errors that mean that there is no file of this name. */
+/** Codes of errors that mean that there is no file with this name. */
 const NO_FILE_CODES = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG'];
 const hasErrorCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
 

@@ -4,7 +4,7 @@ import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatOfContent, type FormatName, type StoredFormat } from './formats';
 import type { ThumbnailSpec } from './paths';
 
-// Allows only these loaders of libvips, because those of SVG, PDF and other formats read other files or follow links.
+// Allows only these loaders of libvips, because those for SVG, PDF and other formats read other files or follow links.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Tiff', 'Heif'].map((loader) => `VipsForeignLoad${loader}Buffer`),
@@ -65,7 +65,7 @@ export async function reencodeImage(path: string, targetFormat: StoredFormat | u
   return 'image';
 }
 
-/** Replaces the content of a file. Throws if the file was deleted meanwhile, because nobody would delete a new one. */
+/** Replaces the content of a file. Throws if the file was deleted in the meantime, because nothing would delete a new one. */
 async function overwriteFile(path: string, content: Buffer): Promise<void> {
   const file = await open(path, 'r+');
   try {

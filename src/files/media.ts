@@ -152,7 +152,7 @@ export class Media {
     return false;
   }
 
-  /** Whether the file is a thumbnail of another one. Thumbnails of thumbnails, nested without end, would let anybody fill the file store. */
+  /** Whether the file is a thumbnail of another one. Thumbnails of thumbnails, nested without end, would let anyone fill the file store. */
   private async isThumbnail(path: string): Promise<boolean> {
     const original = parseThumbnailPath(path)?.image;
     return original !== undefined && this.exists(original);

@@ -113,7 +113,7 @@ export function sanitizeFileName(filename: string): { root: string; dottedExtens
 }
 
 /**
- * Maximum bytes of the name of an image. The names of its thumbnails have an additional suffix (the longest one is subtracted here) and must not
+ * Maximum length of the name of an image in bytes. The names of its thumbnails have an additional suffix (the longest one is subtracted here) and must not
  * exceed the 255 bytes that file systems permit.
  */
 const MAX_NAME_BYTES = 255 - Buffer.byteLength('.800x800_q90_crop-smart.jpg');

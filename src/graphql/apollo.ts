@@ -15,7 +15,7 @@ import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 import { VALIDATION_OPTIONS } from './parseddocument';
 import { graphqlResponsePlugin, stringifyResult, type ApolloContext } from './responsepolicy';
 
-/** Headers that protect from cross-site request forgery: browsers send them to another origin only after a CORS preflight request. */
+/** Headers that protect against cross-site request forgery: browsers send them to another origin only after a CORS preflight request. */
 export const CSRF_PREVENTION_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
 type Gateway = NonNullable<ApolloServerOptions<ApolloContext>['gateway']>;

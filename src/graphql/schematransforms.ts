@@ -44,7 +44,7 @@ const isExclusiveTo =
 const isRestOnly = isExclusiveTo('rest');
 const isGraphQLOnly = isExclusiveTo('graphql');
 
-/** Hides stored values that the enum of a field does not contain: an empty text, which REST can store, becomes null; ids in a list are omitted. */
+/** Hides stored values that the enum of a field does not contain: an empty string, which REST can store, becomes null; ids in a list are omitted. */
 function withoutValuesOutsideEnum(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;

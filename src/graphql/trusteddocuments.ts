@@ -1,6 +1,6 @@
 /**
- * Trusted documents (persisted operations): the operator puts client build manifests into a folder, and clients send operation ids instead of texts.
- * Supports the manifest of @apollo/generate-persisted-query-manifest and Relay's map of ids to texts.
+ * Trusted documents (persisted operations): the operator puts client build manifests into a folder, and clients send operation ids instead of document text.
+ * Supports the manifest of @apollo/generate-persisted-query-manifest and Relay's map of ids to document text.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ export class TrustedDocuments {
 
   /** Replaces a known operation id by its text. Throws a GraphQLError for operations that must not run. */
   resolveParameters(parameters: RequestParameters): RequestParameters {
-    // An empty text counts as absent, because WebSocket messages must contain a text even if they contain an operation id.
+    // An empty document counts as absent, because WebSocket messages must contain a document even if they contain an operation id.
     const query = parameters.query || undefined;
     const id = operationIdOf(parameters);
     const text = typeof id === 'string' ? this.textById.get(id) : undefined;

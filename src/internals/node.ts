@@ -1,9 +1,9 @@
 /**
  * Access to undocumented behaviour of Node's HTTP server.
  *
- * - `stopAcceptingConnections` calls the `close` method of the base class. `http.Server.close` also closes idle connections, which resets those on
- *   which a client has just sent a request. A documented alternative is a `net.Server` that passes its connections to the HTTP server by the event
- *   `connection`; but an HTTP server that does not listen itself checks no timeouts of headers and requests.
+ * - `stopAcceptingConnections` calls the `close` method of the base class. `http.Server.close` also closes idle connections, which resets those on which a
+ *   client has just sent a request. A documented alternative is a `net.Server` that passes its connections to the HTTP server through the event `connection`;
+ *   but an HTTP server that does not listen itself checks no timeouts of headers and requests.
  * - `deferSocketClose` replaces the method by which Node closes a connection after its last response, even if received data are unread. In that case the kernel
  *   resets the connection, and the client loses the response. Node has no option for a lingering close.
  * - `bindPort` returns a bound socket that does not listen. The supervisor needs one, because it keeps the socket open but lets only its workers accept

@@ -1,10 +1,10 @@
 /**
  * Access to private members of pg's clients and connections.
  *
- * - `socketOf`: pg documents no access to the socket. The circuit breaker reads its number of received bytes, to distinguish a statement that is still
+ * - `socketOf`: pg documents no way to access the socket. The circuit breaker reads its number of received bytes, to distinguish a statement that is still
  *   sending rows from a dead connection. It must also be able to destroy the socket, because `client.end()` waits for a server that may not respond.
- * - `backendKeyOf`: pg documents no access to the process id and the secret key, of which a CancelRequest consists. Without it, the statement of a client that
- *   has disconnected would run to its end. The process id that was announced at the start of the connection also reveals a pooler.
+ * - `backendKeyOf`: pg documents no way to access the process id and the secret key, of which a CancelRequest consists. Without it, the statement of a client
+ *   that has disconnected would run to its end. The process id that was announced at the start of the connection also reveals a pooler.
  * - `onServerError`: pg reports an error of PostgreSQL only to the statement that failed. `ObservedClient` must notice a read-only session, whichever code has
  *   run the statement.
  * - `NamedQuery` and `closePreparedStatement`: pg sends a Sync message after each query. A `NamedQuery` sends the statement that sets the session user for
@@ -32,9 +32,9 @@ declare module 'pg' {
 interface WireConnection {
   on(event: 'errorMessage', listener: (error: DatabaseError) => void): void;
   stream: Socket;
-  /** Texts, by name, of prepared statements that PostgreSQL has confirmed (ParseComplete). */
+  /** Statement text, by name, of prepared statements that PostgreSQL has confirmed (ParseComplete). */
   parsedStatements: Record<string, string>;
-  /** Texts, by name, of prepared statements whose confirmation is pending. */
+  /** Statement text, by name, of prepared statements whose confirmation is pending. */
   submittedNamedStatements: Record<string, string>;
   parse(what: { name: string; text: string }): void;
   bind(what: { statement: string; values: unknown[] }): void;
@@ -136,7 +136,7 @@ export class NamedQuery implements Submittable {
     wire.stream.cork();
     if (this.precedingStatement) this.sendPrecedingStatement(wire, this.precedingStatement);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
-      // Closes the prepared statement of this name first: PostgreSQL may have one that pg does not know (see `sendPrecedingStatement`). If it has
+      // Closes the prepared statement with this name first: PostgreSQL may have one that pg does not know (see `sendPrecedingStatement`). If it has
       // none, Close is no error.
       if (name) wire.close({ type: 'S', name });
       wire.parse({ name, text });

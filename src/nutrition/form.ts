@@ -1,4 +1,4 @@
-/** Validates and parses texts of form fields, such as the amount of an ingredient, with the error messages of the reference service. */
+/** Validates and parses the strings of form fields, such as the amount of an ingredient, with the error messages of the reference service. */
 import { REQUIRED } from '../contract/messages';
 import { limitViolationMessages } from '../core/model/fieldvalidation';
 import { parseDecimal, parseInteger } from '../platform/pythonscalars';
@@ -12,5 +12,5 @@ export function amountError(text: string | null | undefined): string | undefined
     : limitViolationMessages(number, { kind: 'decimal', digits: 5, places: 2, blank: false })[0];
 }
 
-/** Parses an integer. Returns undefined for a missing or empty text, and NaN for an invalid one. */
+/** Parses an integer. Returns undefined for a missing or empty string, and NaN for an invalid one. */
 export const parseFormInteger = (text: string | null | undefined): number | undefined => (text ? (parseInteger(text) ?? NaN) : undefined);

@@ -1,4 +1,4 @@
-/** Buttons that copy a text to the clipboard. Copying needs JavaScript, so without JavaScript the buttons stay hidden. */
+/** Buttons that copy text to the clipboard. Copying needs JavaScript, so without JavaScript the buttons stay hidden. */
 export const COPY_SCRIPT_PATH = '/pages/copy.js';
 
 /** Browser script: copies with the Clipboard API, which requires HTTPS. Falls back to selecting the text and `execCommand('copy')`. */

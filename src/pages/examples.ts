@@ -20,7 +20,7 @@ export interface RequestExamples {
 const EXAMPLE_ROW_COUNT = 2;
 const LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
 const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { id name } } }`;
-/** Filter for English texts. Without it, lists would show the same exercise in every language, because each translation is a row. */
+/** Filter for English exercises. Without it, lists would show the same exercise in every language, because each translation is a row. */
 const ENGLISH_FILTER = 'where: { language: { shortName: { eq: "en" } } }';
 const EXERCISES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: ${EXAMPLE_ROW_COUNT}) { totalCount nodes { name category { name } } } }`;
 const TRAINED_MUSCLES_QUERY = `{ exercises(${ENGLISH_FILTER}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;

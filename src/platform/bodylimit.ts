@@ -1,5 +1,5 @@
 /**
- * Limits of request bodies. Size: Express's body parsers reject an oversized body only after reading it to its end; `limitBody` rejects it at once.
+ * Limits on request bodies. Size: Express's body parsers reject an oversized body only after reading it to its end; `limitBody` rejects it at once.
  * Concurrency: each user's large bodies are processed one at a time.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -8,7 +8,7 @@ import { ConcurrencyLimiter } from './limiter';
 
 /**
  * Wraps a body parser. As soon as the body exceeds `limit` bytes, calls `rejectTooLarge`, which must respond. Use it only for media types that the parser
- * reads: counting the bytes starts the stream, and nobody else would receive them.
+ * reads: counting the bytes starts the stream, and nothing else would receive them.
  */
 export function limitBody(
   limit: number,

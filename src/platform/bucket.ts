@@ -13,7 +13,7 @@ export interface StorageBucket {
 
 const BUCKET_NAME_PATTERN = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Parses `s3://bucket/prefix`; `url` must be a valid URL. Returns null if it does not name a bucket. `variable` returns the value of an environment variable. */
+/** Parses `s3://bucket/prefix`; `url` must be a valid URL. Returns null if it names no bucket. `variable` returns the value of an environment variable. */
 export function parseBucketUrl(
   url: string,
   endpoint: string | undefined,

@@ -11,7 +11,7 @@ import onHeaders from 'on-headers';
 
 /** Minimum size of compressed bodies in bytes. Smaller ones fit into one packet, so compression would not make them faster. */
 const MIN_BODY_BYTES = 1_400;
-/** Maximum characters of an Accept-Encoding header. Longer ones disable compression. */
+/** Maximum length of an Accept-Encoding header in characters. Longer ones disable compression. */
 const MAX_ACCEPT_ENCODING_LENGTH = 256;
 const COMPRESSIBLE_TYPE_PATTERN =
   /^(?:text\/(?:html|css|javascript|plain|csv)|application\/(?:[a-z.-]+\+)?(?:json|javascript)|image\/svg\+xml)\b/;

@@ -76,8 +76,8 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
     /** Whether the operator has set `mediaDir`, a folder that several instances may share. */
     ownMediaDir: mediaDir !== undefined,
     bucket: readBucketLocation(mediaUrl, mediaEndpoint, variables),
-    // By default, a network address may make ten times as many sign-in attempts in a burst as with one user name, because an office or a school shares
-    // one address.
+    // By default, a network address may make ten times as many sign-in attempts in a burst as are allowed for one user name, because an office or a school
+    // shares one address.
     loginRateAddress: settings.loginRateAddress ?? { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds },
     loginRateTotal: settings.loginRateTotal ?? { points: 100 * loginRate.points, seconds: loginRate.seconds },
     serverTiming: settings.serverTiming ?? !production,

@@ -1,6 +1,6 @@
 /**
  * CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) of REST and GraphQL: pages of other origins may send requests and read the responses. Responses
- * never permit requests with cookies, and sessions require a CSRF token, so that pages of other origins cannot act in the name of a signed-in user.
+ * never permit requests with cookies, and sessions require a CSRF token, so that pages of other origins cannot act on behalf of a signed-in user.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 

@@ -12,12 +12,12 @@ const LINE_END = '\r\n';
 const FORMULA_START_PATTERN = /(^|[;\r\n]["']?)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
 /** Syntax of numbers, including decimals, which are passed as strings such as `-1.5`. A number is never a formula, even if it is negative. */
 const NUMBER_PATTERN = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
-/** Maximum characters of a number. Longer texts are treated as text; no column contains longer numbers. */
+/** Maximum length of a number in characters. Longer strings are treated as text; no column contains longer numbers. */
 const MAX_NUMBER_LENGTH = 40;
 
 export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER_PATTERN.test(text);
 
-/** Returns the text of a cell for a value, without quotes or escapes. Null becomes an empty text, an object JSON. */
+/** Returns the text of a cell for a value, without quotes or escapes. Null becomes an empty string, an object JSON. */
 export const unquotedCellText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
@@ -32,5 +32,5 @@ export function formatCell(value: unknown): string {
   return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;
 }
 
-/** Joins formatted cells to a line. An empty cell that is the only one is quoted, because parsers skip empty lines. */
+/** Joins formatted cells into a line. A single empty cell is quoted, because parsers skip empty lines. */
 export const formatLine = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + LINE_END;

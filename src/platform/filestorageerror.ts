@@ -1,4 +1,4 @@
-/** Thrown if the file storage (media folder, S3 bucket or upload folder) is not available or out of space. */
+/** Thrown if the file storage (media folder, S3 bucket or upload folder) is unavailable or out of space. */
 export class FileStorageError extends Error {
   constructor(override readonly cause: unknown) {
     super(`files cannot be kept or read: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`);

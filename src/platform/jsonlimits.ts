@@ -2,7 +2,7 @@
 
 /** Maximum nesting depth of arrays and objects, because later code processes them recursively. */
 export const MAX_JSON_DEPTH = 100;
-/** Maximum members of the outermost value. The reference service has the same limit for forms. */
+/** Maximum number of members of the outermost value. The reference service has the same limit for forms. */
 export const MAX_JSON_MEMBERS = 1_000;
 /** Maximum number of values in the whole text, including the values in all objects and arrays. */
 const MAX_JSON_VALUES = 20_000;

@@ -13,7 +13,7 @@ export class OverloadedError extends Error {
 
 export interface LimiterOptions {
   slots: number;
-  /** Maximum slots of a client. Default: all slots. */
+  /** Maximum number of slots of a client. Default: all slots. */
   slotsPerClient?: number;
   maxQueued?: number;
   maxQueuedPerClient?: number;

@@ -30,9 +30,9 @@ type Part = string | UploadedFile;
 export type MultipartParts = Map<string, Part[]>;
 
 export interface MultipartLimits {
-  /** Maximum bytes of a text field. The whole body may have this many bytes in addition to `maxUpload`. */
+  /** Maximum length of a text field in bytes. The whole body may have this many bytes in addition to `maxUpload`. */
   maxBody: number;
-  /** Maximum bytes of a file. */
+  /** Maximum size of a file in bytes. */
   maxUpload: number;
   maxAnonymousBody: number;
   /** Data folder. Uploaded files are written to a subfolder of it. */
@@ -64,7 +64,7 @@ export class MultipartError extends Error {
 /** A body that has exceeded a limit is still read, at least up to this number of bytes, to find further text fields. */
 const MIN_READ_BYTES = 1024 * 1024;
 const MAX_FILES = 20;
-/** Maximum text fields and files together. The reference service has the same limit. */
+/** Maximum number of text fields and files together. The reference service has the same limit. */
 const MAX_PARTS = 1000;
 export const TOO_MANY_PARTS_MESSAGE = `A form has at most ${MAX_FILES} files and ${MAX_PARTS} parts in all.`;
 /** Age in milliseconds after which an uploaded file is deleted, because no running request can be that old. */
@@ -262,7 +262,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
     collector.listenTo(parser);
     parser.on('close', stopParsing).on('error', stopParsing);
     request.on('error', stopParsing).on('aborted', stopParsing);
-    // Maximum bytes to read. Reading continues after an oversized part, because text fields that must be shown again may follow.
+    // Maximum number of bytes to read. Reading continues after an oversized part, because text fields that must be shown again may follow.
     let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;

@@ -1,6 +1,6 @@
 /**
- * Parsers of scalars (integers, decimals, UUIDs, trimmed text) that accept the same input as the reference service, which is written in Python. Their
- * run time is linear in the length of the text.
+ * Parsers of scalars (integers, decimals, UUIDs, trimmed text) that accept the same input as the reference service, which is written in Python. Their run time
+ * is linear in the length of the input.
  */
 
 /** Characters that Python's `str.strip` removes. Unlike JavaScript's `trim`, it removes U+001C to U+001F and U+0085, but not U+FEFF. */
@@ -22,7 +22,7 @@ function strip(text: string, characters: ReadonlySet<string>, fromStart: boolean
 export const pythonStrip = (text: string): string => strip(text, WHITESPACE, true);
 export const pythonRstrip = (text: string): string => strip(text, WHITESPACE, false);
 
-/** Maximum digits of an integer in Python (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits). */
+/** Maximum number of digits of an integer in Python (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits). */
 const MAX_DIGITS = 4_300;
 
 /** Clamps an integer to JavaScript's safe integers. This changes no result, because no id, limit or offset lies outside of them. */
@@ -46,7 +46,7 @@ export function parseDecimal(text: string): string | undefined {
 
 const UUID_DIGIT_COUNT = 32;
 const BRACES = new Set('{}');
-/** Maximum characters of a UUID, including dashes, braces and prefixes. */
+/** Maximum length of a UUID in characters, including dashes, braces and prefixes. */
 const MAX_UUID_LENGTH = 200;
 
 /** Parses a UUID to 32 lower-case digits; ignores dashes, braces and `urn:uuid:`. */

@@ -36,7 +36,7 @@ export interface Setting<T> {
   readonly read: (variables: EnvironmentVariables) => T;
 }
 
-/** Minimum characters of SECRET_KEY. */
+/** Minimum length of SECRET_KEY in characters. */
 export const MIN_SECRET_KEY_LENGTH = 32;
 /** Minimum of DATABASE_REPLICA_LAG. A lower limit could not be enforced, because the lag is measured periodically instead of before each statement. */
 export const MIN_REPLICA_LAG_MS = 2_000;

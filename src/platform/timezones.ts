@@ -20,7 +20,7 @@ const LINKED_ZONES: Readonly<Record<string, string>> = {
  */
 const ABBREVIATION_PATTERN = /^(?!UTC|GMT|UCT|EST|MST|HST|PRC|ROC|ROK)[A-Z]{3}$/i;
 
-/** Returns the name under which Node and PostgreSQL know the same zone, or undefined if there is no zone of this name. */
+/** Returns the name under which Node and PostgreSQL know the same zone, or undefined if there is no zone with this name. */
 export function resolveTimeZone(name: string): string | undefined {
   if (!NAME_PATTERN.test(name)) return undefined;
   const linkedZone = LINKED_ZONES[name.toUpperCase()];

@@ -11,9 +11,9 @@ export interface UnknownSetting {
   suggestion?: string;
 }
 
-/** Maximum number of differing characters of similar names. */
+/** Maximum edit distance (Levenshtein) at which two names are considered similar. */
 const MAX_DISTANCE = 2;
-/** Minimum characters of names that are compared. Shorter ones, such as PORT, resemble too many others. */
+/** Minimum length of names that are compared. Shorter ones, such as PORT, resemble too many others. */
 const MIN_COMPARED_LENGTH = 6;
 /**
  * Prefix of the variables of OpenTelemetry, which are not reported: the standard defines many that are not settings of Fitgraph

@@ -48,7 +48,7 @@ export class AccountService implements AccountActions {
     return this.attemptSignIn(username, () => signInWithPassword(username, password, start, this.session, this.eventSource));
   }
 
-  /** Runs a password check, if the login rate limit of the client's network and of the user name permits another one. */
+  /** Runs a password check, if the login rate limits for the client's network and for the user name permit another one. */
   private attemptSignIn<T>(username: string, work: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
     clearTextWarning.warnIfClearText(this.request);

@@ -24,7 +24,7 @@ const lastListEntry = (header: string | string[] | undefined) =>
     .trim()
     .toLowerCase();
 
-/** Whether a text is a host with an optional port, and nothing else. Prevents host header injection into links. */
+/** Whether a string is a host with an optional port, and nothing else. Prevents host header injection into links. */
 const isHost = (host: string) => HOST_PATTERN.test(host) && URL.canParse(`http://${host}`);
 
 /** Header with the id of a request. A proxy may set it. The id is written to the log and sent in the response. */

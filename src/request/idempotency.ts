@@ -238,7 +238,7 @@ export class IdempotencyKeyStore {
     const key = header.replace(/^"(.*)"$/, '$1');
     if (!IDEMPOTENCY_KEY_PATTERN.test(key))
       throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
-    // A keyed hash is stored: a request may contain a password, and somebody with a stolen database could guess it from a plain digest.
+    // A keyed hash is stored: a request may contain a password, and someone with a stolen database could guess it from a plain digest.
     const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
     const [claimedRow] = await session

@@ -1,4 +1,4 @@
-/** Services that exist as long as the server process. They are started and stopped together. */
+/** Services that live as long as the server process. They are started and stopped together. */
 import type { Logger } from 'pino';
 import { AccessTokens } from '../auth/accesstokens';
 import { LoginRateLimiter } from '../auth/loginratelimiter';

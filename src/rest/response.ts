@@ -35,7 +35,7 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
   );
 
 /**
- * Texts with more characters than this are sent as a Buffer, which is encoded once and not copied. Shorter texts are sent as a string, in one write
+ * Bodies with more characters than this are sent as a Buffer, which is encoded once and not copied. Shorter ones are sent as a string, in one write
  * with the headers.
  */
 const MAX_STRING_BODY_CHARACTERS = 1 << 16;

@@ -137,7 +137,7 @@ class Router {
     const handle = () => this.handleRoute(route, request);
     const { idempotency } = context;
     if (SAFE_METHODS.includes(method)) return handle();
-    // Other routes than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
+    // Routes other than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
     if (form?.formKey !== undefined)
       return handleFormSubmissionOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
@@ -183,7 +183,7 @@ class Router {
         if (isCompletedWrite && error instanceof OverloadedError) return undefined;
         throw error;
       });
-    // Otherwise the client would take the error for one of the write, and repeat the write.
+    // If the page of a completed write cannot be rendered, sends JSON: from an error, the client would conclude that the write failed, and repeat it.
     if (page === undefined || (page instanceof RestError && isCompletedWrite))
       return sendResponse(response, answer.status, headers, MEDIA_TYPE_BY_FORMAT.json, toDjangoJson(JSON.stringify(answer.body)));
     if (page instanceof RestError)

@@ -43,13 +43,13 @@ export class AdmissionControl {
 
   readonly onConnection = this.queue.onConnection;
 
-  /** Whether to reject new work, such as a subscription, of an anonymous client or of a signed-in user. */
+  /** Whether to reject new work, such as a subscription, from an anonymous client or from a signed-in user. */
   readonly shouldReject = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
 
   /** Calls `begin` now or when it is the request's turn, or rejects the request. */
   admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
     const { authorization, cookie } = request.headers;
-    // A request with credentials counts as one of a signed-in user. They are not verified here, because that would cost more than a rejection saves.
+    // A request with credentials counts as one from a signed-in user. They are not verified here, because that would cost more than a rejection saves.
     if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'overload');
     this.openRequestCount += 1;
     response.once('close', () => (this.openRequestCount -= 1));
@@ -64,7 +64,7 @@ export class AdmissionControl {
     );
   }
 
-  /** Admits, queues or rejects a WebSocket handshake. It is treated as a request of an anonymous client, whatever its credentials. */
+  /** Admits, queues or rejects a WebSocket handshake. It is treated as a request from an anonymous client, whatever its credentials. */
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');

@@ -1,4 +1,4 @@
-/** Timeouts and limits of connections. Connections whose clients stop sending or reading are closed, because each one occupies memory. */
+/** Timeouts and limits for connections. Connections whose clients stop sending or reading are closed, because each one occupies memory. */
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import onHeaders from 'on-headers';
@@ -73,7 +73,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
   });
 }
 
-/** Maximum queued requests per connection. A client could otherwise fill the memory with their headers by pipelining requests without reading responses. */
+/** Maximum number of queued requests per connection. A client could otherwise fill memory with their headers by pipelining without reading responses. */
 const MAX_PIPELINED_REQUESTS = 100;
 
 /** Serializes pipelined requests: each one starts when the previous response of its connection has been sent completely. */

@@ -1,6 +1,6 @@
 /**
  * Load shedding by event-loop lag and queueing delay. The share of new requests that is rejected rises while the lag exceeds MAX_LAG, and falls otherwise.
- * Requests of anonymous clients are rejected before those of signed-in users.
+ * Requests from anonymous clients are rejected before those from signed-in users.
  */
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
@@ -21,7 +21,7 @@ export class LoadShedder {
   private measuredAt = performance.now();
   private timer?: NodeJS.Timeout;
   /**
-   * Overload level. Its excess over MAX_LEVEL_WITHOUT_SHEDDING is the probability with which a request of an anonymous client is rejected; its excess over
+   * Overload level. Its excess over MAX_LEVEL_WITHOUT_SHEDDING is the probability with which a request from an anonymous client is rejected; its excess over
    * MAX_LEVEL_WITHOUT_SHEDDING + 1 is the probability for a signed-in user.
    */
   private overloadLevel = 0;

@@ -10,7 +10,7 @@ const REQUEST_START_BUDGET_MS = 5;
 const MAX_CONSECUTIVE_ACCEPT_TURNS = 64;
 
 /**
- * Maximum queued requests per client. Further ones are passed on with an infinite queueing delay, so that they are rejected unless load shedding is
+ * Maximum number of queued requests per client. Further ones are passed on with an infinite queueing delay, so that they are rejected unless load shedding is
  * disabled.
  */
 const MAX_QUEUED_PER_CLIENT = 200;

@@ -37,7 +37,7 @@ const PROBE_PATHS = new Set([...LIVENESS_PATHS, READINESS_PATH, METRICS_PATH]);
 export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && PROBE_PATHS.has(url.split('?', 1)[0]!);
 
-/** Maximum characters of the Content-Type header, far above any valid value. Libraries parse the header in quadratic time. */
+/** Maximum length of the Content-Type header in characters, far above any valid value. Libraries parse the header in quadratic time. */
 const MAX_CONTENT_TYPE_LENGTH = 1000;
 
 export interface AppDependencies {

@@ -1,5 +1,5 @@
 /**
- * Prometheus counters and gauges whose values are stored in other objects and read at each scrape. `npm run docs` copies the help texts to the tables of
+ * Prometheus counters and gauges whose values are stored in other objects and read at each scrape. `npm run docs` copies the help strings to the tables of
  * docs/monitoring.md.
  */
 import { Counter, Gauge, Registry } from 'prom-client';

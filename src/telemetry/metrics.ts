@@ -1,6 +1,6 @@
 /**
  * Prometheus metrics of one process. Most values are read from other objects at each scrape; only those of requests are counted here. The number of label
- * values is limited, so that clients cannot create any number of time series.
+ * values is limited, so that clients cannot create an unlimited number of time series.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -46,7 +46,7 @@ const MS_PER_SECOND = 1000;
 const NS_PER_SECOND = 1e9;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COST_BUCKETS = [10, 100, 1_000, 10_000, 100_000];
-/** Whether the response is an event stream. Their durations are not recorded, because they last as long as the client listens. */
+/** Whether the response is an event stream. Its duration is not recorded, because it lasts as long as the client listens. */
 const isEventStream = (response: ServerResponse) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
 export class Metrics {

@@ -1,7 +1,6 @@
 /**
- * Drops foreign keys and indexes during a bulk load (https://www.postgresql.org/docs/current/populate.html). Recreating them afterwards takes a
- * fraction of the time of checking and indexing row by row, and permits any order of tables. Unique indexes are kept, so that their errors still name
- * the row.
+ * Drops foreign keys and indexes during a bulk load (https://www.postgresql.org/docs/current/populate.html). Recreating them afterwards takes a fraction of the
+ * time of checking and indexing row by row, and allows tables to be loaded in any order. Unique indexes are kept, so that their errors still name the row.
  */
 import type { ClientBase } from 'pg';
 import { LIVE_INSTANCES_SQL } from '../core/changes/listener';

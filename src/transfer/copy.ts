@@ -42,7 +42,7 @@ export class CopyStream {
 
   /** Writes rows in the text format of COPY; waits while the stream's buffer is full. Throws PostgreSQL's error, which may concern rows written earlier. */
   async write(lines: string | Buffer): Promise<void> {
-    // After an error, nothing is written, because the stream has no connection anymore.
+    // After an error, nothing is written, because the stream no longer has a connection.
     if (this.isCompleted) return this.completion;
     const accepted = new Promise<void>((resolve, reject) => this.stream.write(lines, (error) => (error ? reject(error) : resolve())));
     await Promise.race([accepted, this.completion]);

@@ -40,7 +40,7 @@ export interface ImportOptions {
 
 const CHUNK_ROWS = 1_000;
 
-/** Maximum rows per COPY. More rows would reduce the overhead, but a COPY reports foreign key violations only at its end. */
+/** Maximum number of rows per COPY. More rows would reduce the overhead, but a COPY reports foreign key violations only at its end. */
 const MAX_ROWS_PER_COPY = 10_000;
 
 const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
@@ -169,7 +169,7 @@ class ImportWriter {
     if (!dumpEntities.length) return;
     const truncatedEntities = withReferringEntities(dumpEntities);
     const tables = [...truncatedEntities].map((entity) => resourceOf(entity)!.table);
-    // Until the tables are truncated, no other transaction can add rows, which would be deleted without a check, or files.
+    // Until the tables are truncated, no other transaction can add files, or rows, which would be deleted without a check.
     await this.client.query(`LOCK TABLE ${quoteIdentifiers(tables)} IN ACCESS EXCLUSIVE MODE`);
     for (const entity of allEntities()) {
       if (dumpEntities.includes(entity)) continue;

@@ -30,7 +30,7 @@ export class ReferenceResolver {
     return this.newIds.get(entity)?.get(id as number) ?? (id as number);
   }
 
-  /** Caches the rows to which the given rows refer, with one statement for each table of which a referenced row is not cached yet. */
+  /** Caches the owners of the rows that the given rows reference, with one statement per table that has uncached ones. */
   async cacheReferencedRows(rows: readonly DumpRow[], fields: readonly EntityField[]): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {

@@ -72,7 +72,7 @@ const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
   !policies.showsUnreviewed && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
 
 /**
- * Returns the conditions for the rows that the viewer can see. Of an owned entity, these are the viewer's own rows; of a public entity, the rows that
+ * Returns the conditions for the rows that the viewer can see. For an owned entity, these are the viewer's own rows; for a public entity, the rows that
  * have passed review and, if a parent row determines their visibility (`visibilityParent`; GraphQL only), whose parent row is visible. Reviewers see
  * all rows of public entities.
  */
@@ -108,7 +108,7 @@ export const referenceableRowConditions = (entity: Entity, context: AccessContex
   mayReferenceAllRows(entity, context) ? ownerConditions(entity, context) : visibleRowConditions(entity, context);
 
 /**
- * Whether foreign keys alone reject every reference to a row that does not meet `referenceableRowConditions`. This is so for owned tables, because
+ * Whether foreign keys alone reject every reference to a row that does not meet `referenceableRowConditions`. This is the case for owned tables, because
  * their foreign keys include the owner, and for public tables of which all rows may be referenced. Throws if `referenceableRowConditions` throws.
  */
 export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext): boolean {

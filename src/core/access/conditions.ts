@@ -8,7 +8,7 @@ import type { StatementParameters } from '../../database/rows';
 export type ParameterBinder = (value: unknown, needsCustomPlan?: boolean) => string;
 export type SqlCondition = (alias: string, bind: ParameterBinder) => string;
 
-/** Joins conditions by AND, without the keyword WHERE. Returns an empty text if there are none. */
+/** Joins conditions by AND, without the keyword WHERE. Returns an empty string if there are none. */
 export const conjunctionSql = (conditions: readonly SqlCondition[], alias: string, bind: ParameterBinder): string =>
   conditions.map((condition) => condition(alias, bind)).join(' AND ');
 

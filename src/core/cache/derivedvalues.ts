@@ -1,6 +1,6 @@
 /**
- * Derived-value cache: values computed from a user's rows, valid until a row of this user or of a public table changes. Each request validates a
- * user's entries once, by one SQL statement, so that reads after writes are correct, whichever server instance wrote.
+ * Derived-value cache: values computed from a user's rows, valid until a row of this user or of a public table changes. Each request validates a user's entries
+ * once, with one SQL statement, so that reads after writes are correct, whichever server instance wrote.
  */
 import { LRUCache } from 'lru-cache';
 import { MAX_SNAPSHOT_AGE_MS, hasTableChangedSql } from '../changes/changelog';
@@ -8,7 +8,7 @@ import type { Context } from '../context';
 
 const MAX_CACHED_OWNERS = 10_000;
 const MAX_CACHED_VALUES = 2_000;
-/** Maximum number of objects of all cached values, those of outdated versions included. An object takes 350 bytes on average. */
+/** Maximum number of objects of all cached values, including those of outdated versions. An object takes 350 bytes on average. */
 const MAX_CACHED_OBJECTS = 200_000;
 
 /** A version of a user's data and all public data. */

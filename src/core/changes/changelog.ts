@@ -17,13 +17,13 @@ import type { NotificationListener } from './listener';
 const NOTIFICATION_CHANNEL = 'fitgraph_change';
 /** Maximum age of a cursor; older ones are rejected. */
 export const CURSOR_MAX_AGE_DAYS = 30;
-/** Changes are kept for this time after the cursors that need them have expired. */
+/** Changes are kept for this long after the cursors that need them have expired. */
 const RETENTION_MARGIN_DAYS = 1;
 const TABLE_CHANGE_RETENTION_DAYS = 1;
-/** Maximum age of cached data that is validated by the records of table changes. These are kept much longer, so that the validation misses none. */
+/** Maximum age of cached data that is validated against the recorded table changes. The records are kept much longer, so that validation misses no change. */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
-/** Maximum total number of subscriptions of all anonymous clients of this process. */
+/** Maximum total number of subscriptions from all anonymous clients of this process. */
 const MAX_ANONYMOUS_WATCHERS = 1_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;

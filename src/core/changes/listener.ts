@@ -81,8 +81,8 @@ export class NotificationListener {
     try {
       await client.connect();
       breaker.watch(client, QUERY_TIMEOUT_MS);
-      // Holds a lock on the number of this instance while it runs. The lock is shared, because an exclusive one would wait for a dead previous connection
-      // of this instance, which PostgreSQL has not noticed yet.
+      // Holds a lock on the number of this instance while it runs. The lock is shared, because an exclusive one would wait for a dead previous connection of
+      // this instance that PostgreSQL has not detected yet.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [ADVISORY_LOCK_CLASSES.instance, this.instanceNumber]);
       for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
       if (this.isStopped) throw new Error('The listener was stopped while it connected.');

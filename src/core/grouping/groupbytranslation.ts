@@ -194,8 +194,8 @@ class GroupKeyBuilder {
 const ExactDecimal = Decimal.clone({ precision: 100 });
 
 /**
- * Maximum number of digits before, and of digits after, the decimal point of numbers with which statements compute for each row. The scalar `Decimal`
- * accepts thousands, with which a calculation takes a thousand times as long.
+ * Maximum number of digits before, and of digits after, the decimal point of numbers in per-row calculations. The scalar `Decimal` accepts
+ * thousands of digits, with which a calculation takes a thousand times as long.
  */
 const MAX_DIGITS = 15;
 
@@ -236,7 +236,7 @@ function timeKeySql(
   if (unit === 'HOUR')
     return {
       orderSql,
-      // Half steps, because in zones whose clocks change by half an hour, hours start at another minute afterwards. Repeated values do no harm.
+      // Half steps, because in zones whose clocks change by half an hour, hours start at a different minute afterwards. Repeated values are harmless.
       generateSeriesSql: (from, to, bind) =>
         `date_trunc('hour', generate_series(${from}, ${to}, interval '${step}' / 2), ${bind(timeZone)}::text)`,
       stepCountSql: (from, to) => `extract(epoch FROM ${to} - ${from}) / 3600`,

@@ -1,4 +1,4 @@
-/** GROUP BY queries: read the groups of a list, with keys and statistics, by one SQL statement, also for the lists of many parent rows at once. */
+/** GROUP BY queries: read the groups of a list, including keys and statistics, with one SQL statement, even for the lists of many parent rows at once. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
@@ -162,7 +162,7 @@ export class GroupQuery {
     return this.assembleGroups(rows);
   }
 
-  /** Reads the groups of the child rows of each parent row, by one statement. `referenceField` is the field that references the parent row. */
+  /** Reads the groups of the child rows of each parent row, with one statement. `referenceField` is the field that references the parent row. */
   async readGroupsOfParents(referenceField: string, parentIds: readonly number[]): Promise<Row[][]> {
     const parentField = fieldOf(this.entity, referenceField);
     const { bind, values } = createParameterBinder();

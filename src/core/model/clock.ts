@@ -8,7 +8,7 @@ let timeOriginMs = performance.timeOrigin;
 /** A larger difference between the monotonic clock and the system clock means that the system clock was adjusted. */
 const MAX_CLOCK_DIFFERENCE_MS = 2;
 
-/** Returns the current Unix time in milliseconds. Unlike that of `Date`, it has a fraction, with the precision of microseconds. */
+/** Returns the current Unix time in milliseconds. Unlike that of `Date`, it has a fraction, with microsecond precision. */
 function currentUnixMilliseconds(): number {
   if (Math.abs(timeOriginMs + performance.now() - Date.now()) > MAX_CLOCK_DIFFERENCE_MS) timeOriginMs = Date.now() - performance.now();
   return timeOriginMs + performance.now();

@@ -60,7 +60,7 @@ export function throwIfInvalid(issues: readonly InputIssue[]): void {
 
 /**
  * An error whose message and code may be sent to the client unchanged. It has no stack trace, because a request of two kilobytes can cause a hundred
- * thousand of them, whose traces took hundreds of megabytes.
+ * thousand of them, whose traces would take hundreds of megabytes.
  */
 export class ClientError extends GraphQLError {
   constructor(code: ErrorCode, message: string, data: Record<string, unknown> = {}) {

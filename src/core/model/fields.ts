@@ -14,7 +14,7 @@ import type { LinkTable } from './linktable';
 import { listSizeExtensions } from './listsize';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- stands for every model: M occurs in parameters and in results of methods, so that no other type accepts them all
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- accepts every model; no other type does, because methods take and return M (it is invariant)
 export type Entity<M = any> = (new () => M) & { name: string };
 /** Row of a resource with all its fields, without the methods of the Sequelize model and without child rows. */
 export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };
@@ -79,7 +79,7 @@ export interface FieldOptions<N extends boolean = boolean> {
    * `<column>_words`.
    */
   indexedForSearch?: boolean;
-  /** Whether to add a database index for sorting by the collation that GraphQL uses for public texts. For large tables. */
+  /** Whether to add a database index for sorting by the collation that GraphQL uses for public strings. For large tables. */
   indexedForSorting?: boolean;
   /** Stricter maximum of an integer where rules are enforced (`ApiPolicies.enforcesRules`). REST shows and accepts values up to `max`. */
   plausibleMax?: number;
@@ -89,7 +89,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   check?: (value: unknown, timeZone: string) => string[];
   /** Performs slow checks of a value that has passed all other checks. Returns messages; none if the value is valid. */
   checkSlowly?: (value: unknown) => Promise<string[]>;
-  /** Converts a text in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
+  /** Converts a string in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
   toStored?: (text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string) => string;
 }
 

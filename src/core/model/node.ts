@@ -13,7 +13,7 @@ export abstract class Node {
 
 export const nodeIdOf = (type: string, id: number | string): string => Buffer.from(`${type}:${id}`).toString('base64url');
 
-/** Parses an opaque node id. Returns undefined for a text that `nodeIdOf` did not produce. */
+/** Parses an opaque node id. Returns undefined for a string that `nodeIdOf` did not produce. */
 export function parseNodeId(nodeId: string): { type: string; id: string } | undefined {
   const match = /^([A-Za-z]+):(\d+)$/.exec(Buffer.from(nodeId, 'base64url').toString());
   return match && nodeIdOf(match[1]!, match[2]!) === nodeId ? { type: match[1]!, id: match[2]! } : undefined;

@@ -4,7 +4,7 @@
  */
 export type Api = 'graphql' | 'rest';
 
-/** Sort order of texts of public resources: by Unicode rules ("Äpfel" next to "Apfel", migration 0052) or by their bytes. */
+/** Sort order of strings in public resources: by Unicode rules ("Äpfel" next to "Apfel", migration 0052) or by their bytes. */
 export type TextOrder = 'unicode' | 'bytes';
 
 export interface ApiPolicies {

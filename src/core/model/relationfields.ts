@@ -1,4 +1,4 @@
-/** Decorators for relation fields: references to a parent row, links to other rows by a link table, and child rows. */
+/** Decorators for relation fields: references to a parent row, links to other rows through a link table, and child rows. */
 import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldMetadata } from '../../contract/metadata';

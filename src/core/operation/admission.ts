@@ -26,7 +26,7 @@ interface AdmissionOptions {
   averageBytesOf?: AverageBytesOf;
 }
 
-/** Operations of clients whose expected response exceeds this size are large: only a few of them run at the same time. */
+/** Client operations whose expected response exceeds this size are large: only a few of them run at the same time. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
 /** Limits concurrent large operations in total, and to one per client, because a single result can occupy hundreds of megabytes. */
 const largeOperationLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });

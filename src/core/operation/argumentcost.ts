@@ -3,7 +3,7 @@
 export const BYTES_PER_COST_UNIT = 1024;
 const CONDITION_COST = 0.5;
 const SEARCH_COST = 50;
-/** Cost of each written row, and of each 1,024 characters of its texts. High enough that no client can fill the disk within minutes. */
+/** Cost of each written row, and of each 1,024 characters of its strings. High enough that no client can fill the disk within minutes. */
 const WRITTEN_ROW_COST = 200;
 /**
  * Cost of a condition on related rows (`some`, `none`). It grows tenfold with each enclosing `some` or `none`, up to MAX_QUANTIFIER_NESTING of them.

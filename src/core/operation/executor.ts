@@ -218,7 +218,7 @@ export class Executor {
       const result = await (context.request.trace && operation
         ? context.request.trace.traceOperation(operation.operation, operationNameOf(operation), run)
         : run());
-      // An oversized response is replaced as a whole, because a part of it is useless and may itself be as long as the limit.
+      // An oversized response is replaced as a whole, because a part of it would be useless and could itself be as long as the limit.
       return toClientResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponseBytes)] } : result, context);
     } finally {
       admission?.reservation?.settle(size.objectCount);

@@ -9,7 +9,7 @@ import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { selectedFields, selectionKey } from '../read/queryplan';
 
-/** Number of field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
+/** Number of field values that an operation completes before it first yields to the event loop: a few milliseconds of work. */
 const DEFAULT_VALUES_PER_TURN = 10_000;
 /** Factor by which later slices contain fewer values than the first, because their values may take longer to complete, up to 50 µs each. */
 const LATER_SLICE_DIVISOR = 5;

@@ -70,7 +70,7 @@ async function readRowsByParents(
   return ids.map((id) => rowsByParent.get(id)!);
 }
 
-/** Columns that a batch reads, and the name of its loader, which differs from that of loaders with other columns. */
+/** Columns that a batch reads, and the name of its loader, which is unique to this set of columns. */
 interface BatchColumns {
   loaderName: string;
   columns: SelectedColumns;
@@ -81,7 +81,7 @@ const MAX_SHORT_TEXT_CHARACTERS = 500;
 const batchColumnsByName = new Map<string, BatchColumns>();
 const batchColumnsBySelection = createPlanCachesPerApi<BatchColumns>();
 
-/** Computed fields and long texts are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
+/** Computed fields and long strings are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
 const isOmittedUnlessSelected = (field: EntityField) =>
   !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= MAX_SHORT_TEXT_CHARACTERS));
 

@@ -12,7 +12,7 @@ import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/
 
 type CursorTerm = Omit<OrderTerm, 'sql'>;
 
-/** Returns a text that identifies the sort order that a cursor belongs to. */
+/** Returns a string that identifies the sort order to which a cursor belongs. */
 const orderSignature = (terms: readonly CursorTerm[]) =>
   terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
@@ -91,7 +91,7 @@ export function afterCursorAlternatives(terms: readonly BoundOrderTerm[], values
   const laterConditions = (term: BoundOrderTerm, index: number) => rowsAfterConditions(term, values[index], placeholders[index]!);
   const isEqual = (term: BoundOrderTerm, index: number) => equalCondition(term, values[index], placeholders[index]!);
   if (terms.length > MAX_TERMS_WITH_ALTERNATIVES) {
-    // The last term is the id. Its value is never null, so that there always are conditions for later values of it.
+    // The last term is the id. Its value is never null, so there are always conditions for later values of it.
     const nestedCondition = terms.reduceRight((laterInOtherTerms, term, index) => {
       const equalSoFar = laterInOtherTerms ? [`${isEqual(term, index)} AND ${laterInOtherTerms}`] : [];
       return `(${[...laterConditions(term, index), ...equalSoFar].join(' OR ')})`;

@@ -11,10 +11,10 @@ const LIKE_PATTERN_BUILDERS: Record<MatchPosition, (text: string) => string> = {
   endsWith: (text) => `%${text}`,
 };
 
-/** Returns a LIKE pattern. `%` and `_` in the text are escaped. */
+/** Returns a LIKE pattern. `%` and `_` in the string are escaped. */
 const likePattern = (part: MatchPosition, text: string) => LIKE_PATTERN_BUILDERS[part](text.replace(/[\\%_]/g, '\\$&'));
 
-/** Whether the text has three letters or digits in a row. Shorter texts have no trigram, so the trigram index cannot find them. */
+/** Whether the string has three letters or digits in a row. Shorter strings have no trigram, so the trigram index cannot find them. */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** Returns the SQL expression of the field's case-folded text, for case-insensitive comparison. */
@@ -24,8 +24,8 @@ export const foldedExpression = (field: EntityField, alias: string): string =>
 function foldedLikeCondition(field: EntityField, part: MatchPosition, text: string): SqlCondition {
   const like: SqlCondition = (alias, bind) => `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
   if (part !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return like;
-  // A text too short to contain a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
-  // whole index. It also makes the planner expect many rows, because short texts match often.
+  // A string too short to contain a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
+  // whole index. It also makes the planner expect many rows, because short strings match often.
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
@@ -51,7 +51,7 @@ export interface Search {
 
 /** Maximum number of words of a search term that are compared by similarity. */
 const MAX_SEARCH_WORDS = 10;
-/** Fields with longer texts are searched by trigram similarity, because comparing each of their words by edit distance is too slow. */
+/** Fields with longer strings are searched by trigram similarity, because comparing each of their words by edit distance is too slow. */
 const MAX_EDIT_DISTANCE_TEXT_CHARACTERS = 200;
 
 /** Removes whitespace around a search term. A term that consists of whitespace is not changed. */
@@ -60,8 +60,8 @@ const trimTerm = (text: string): string => text.trim() || text;
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
 /**
- * Returns the condition that the field contains a word similar to the given one. It calls SQL functions that migration 0055 creates. Long texts are
- * compared by trigram similarity, if PostgreSQL has the extension pg_trgm.
+ * Returns the condition that the field contains a word similar to the given one. It calls SQL functions that migration 0055 creates. Long strings are compared
+ * by trigram similarity, if PostgreSQL has the extension pg_trgm.
  */
 function similarWordCondition(field: EntityField, word: string): SqlCondition {
   if (field.indexedForSearch)

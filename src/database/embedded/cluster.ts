@@ -112,7 +112,7 @@ function commandLineOf(pid: number): string {
   }
 }
 
-/** Whether the process is the postmaster of this cluster. It is not if the postmaster was killed and another program has got its process id. */
+/** Whether the process is the postmaster of this cluster. It is not if the postmaster was killed and another program now has its process id. */
 const isServer = (place: ClusterLocation, { pid }: PidFile): boolean => commandLineOf(pid).includes(place.cluster);
 
 /** Returns the running server of the cluster, whichever process has started it. */

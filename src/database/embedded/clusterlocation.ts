@@ -1,8 +1,8 @@
 /**
  * Location and operating-system user of the embedded database.
  *
- * PostgreSQL refuses to run as root. If this process runs as root, it starts PostgreSQL as the owner of the data, else as `postgres`, else as `nobody`. That
- * user may be unable to enter the data folder, for example below /root. Then the cluster is stored in another folder.
+ * PostgreSQL refuses to run as root. If this process runs as root, it starts PostgreSQL as the owner of the data, or else as `postgres`, or else as `nobody`.
+ * That user may be unable to enter the data folder, for example below /root. Then the cluster is stored in another folder.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -34,7 +34,7 @@ export interface ClusterLocation {
 /** Port number in the name of the Unix socket. The server listens on no TCP port. */
 export const SOCKET_PORT = 5432;
 
-/** Maximum bytes of a socket path. Kernels permit 107 (103 on macOS). */
+/** Maximum length of a socket path in bytes. Linux permits 107, macOS 103. */
 const MAX_SOCKET_PATH_BYTES = 99;
 
 const isRoot = (): boolean => process.getuid?.() === 0;

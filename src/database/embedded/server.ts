@@ -37,7 +37,7 @@ const POSTGRES_SETTINGS = {
   timezone: 'UTC',
   log_timezone: 'UTC',
   log_min_messages: 'warning',
-  // Requests cause errors as often as clients like, and their statements may be long.
+  // Clients can cause errors as often as they like, and the statements may be long.
   log_min_error_statement: 'panic',
   log_destination: 'stderr',
   log_checkpoints: 'off',

@@ -42,7 +42,7 @@ function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, se
   return columns;
 }
 
-/** Returns the value at `path` in a row: null if it is absent; the elements of a list are joined to a text. */
+/** Returns the value at `path` in a row: null if it is absent; the elements of a list are joined into a string. */
 function cellOf(row: unknown, path: readonly string[], startIndex = 0): unknown {
   let value = row;
   for (let index = startIndex; index < path.length; index += 1) {

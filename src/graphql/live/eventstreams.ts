@@ -63,7 +63,7 @@ export class EventStreamTransport {
   private readonly backpressureByRequest = new WeakMap<IncomingMessage, Backpressure>();
   private isShuttingDown = false;
 
-  /** Resolves the ids of trusted documents, because graphql-sse passes on the query only. */
+  /** Resolves the ids of trusted documents, because graphql-sse passes on only the query. */
   private readonly resolveTrustedDocument: RequestHandler;
 
   /** `contextOf` returns the request context of a request in progress. */
@@ -98,7 +98,7 @@ export class EventStreamTransport {
     this.openResponses.add(response);
     response.once('close', () => this.openResponses.delete(response));
     const serve = () => void this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
-    // Errors in a request with a text are sent as an event, because clients do not read the body of a response with another status than 200.
+    // Errors in a request with a document are sent as an event, because clients do not read the body of a response with a status other than 200.
     if (hasQuery(request)) serve();
     else void this.resolveTrustedDocument(request, response, serve);
   };

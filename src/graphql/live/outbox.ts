@@ -1,6 +1,6 @@
 /**
- * Messages to one WebSocket client, sent one after the other: the promise of each resolves when it was passed to the network. A client that reads slowly
- * thus receives everything, and a subscription produces its next event only when the previous one was sent.
+ * Messages to one WebSocket client, sent one after the other: the promise of each resolves when it has been passed to the network. A client that reads slowly
+ * thus receives everything, and a subscription produces its next event only when the previous one has been sent.
  */
 import type { WebSocket } from 'ws';
 
@@ -10,7 +10,7 @@ export class Outbox {
   private lastSent: Promise<void> = Promise.resolve();
   private unsentCharacters = 0;
 
-  /** `onSent` is called when a message was sent. */
+  /** `onSent` is called when a message has been sent. */
   constructor(
     private readonly socket: WebSocket,
     private readonly onSent: () => void,
@@ -31,17 +31,17 @@ export class Outbox {
     this.unsentCharacters -= message.length;
   }
 
-  /** Closes the connection after the messages that were passed to `send`. */
+  /** Closes the connection after sending the messages that were passed to `send`. */
   close(code?: number, reason?: string): void {
     void this.lastSent.then(() => this.socket.close(code, reason));
   }
 
-  /** Whether so much is unsent that no further message of the client should be handled. */
+  /** Whether so much is unsent that no further message from the client should be handled. */
   get isFull(): boolean {
     return this.unsentCharacters > MAX_UNSENT_CHARACTERS;
   }
 
-  /** Resolves when the outbox is not full any more, or the client has disconnected. */
+  /** Resolves when the outbox is no longer full, or the client has disconnected. */
   async drain(): Promise<void> {
     while (this.isFull) await this.lastSent;
   }

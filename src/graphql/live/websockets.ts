@@ -14,7 +14,7 @@ import { withHttpStatus } from '../httperrors';
 import { Outbox } from './outbox';
 import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
 
-/** Maximum number of concurrent WebSockets of anonymous clients, in total and per client network. */
+/** Maximum number of concurrent WebSockets from anonymous clients, in total and per client network. */
 const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
 /** WebSocket close codes (https://www.iana.org/assignments/websocket). */
 const SERVICE_RESTART_CLOSE_CODE = 1012;
@@ -23,7 +23,7 @@ const INTERNAL_ERROR_CLOSE_CODE = 1011;
 /** A client that has neither answered a ping nor received a message when the next ping is due is disconnected. */
 const PING_INTERVAL_MS = 12_000;
 /**
- * Maximum number of messages of a client between two pings, far more than any client needs. Each message is handled as soon as it arrives, and up to
+ * Maximum number of messages from a client between two pings, far more than any client needs. Each message is handled as soon as it arrives, and up to
  * 2 MB of messages arrive in one iteration of the event loop, during which the server handles nothing else.
  */
 const MAX_MESSAGES_PER_PING = 1_000;
@@ -34,7 +34,7 @@ export interface SocketOptions {
   maxMessageBytes: number;
   createContext(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
-  /** Whether new subscriptions of anonymous, or of signed-in, clients are rejected to shed load. */
+  /** Whether new subscriptions from anonymous or from signed-in clients are rejected to shed load. */
   rejectsSubscriptions(isAnonymous: boolean): boolean;
   log: Logger;
 }
@@ -80,7 +80,7 @@ export class WebSocketTransport {
         if (anonymousNetwork !== undefined) this.anonymousConnections.release(anonymousNetwork);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
-      // Afterwards, because graphql-ws forgets the id only when this hook has returned.
+      // Deferred, because graphql-ws forgets the id only after this hook has returned.
       onComplete: ({ extra: connection }, id) => void setImmediate(() => connection.subscriptionIds.delete(id)),
       subscribe: subscriptions.subscribe,
     });
@@ -105,7 +105,7 @@ export class WebSocketTransport {
 
   /**
    * Adapts a WebSocket to graphql-ws, whose own adapter prints a stack trace for each bad frame and does not limit unread replies. While too many
-   * replies are unsent, no message of the client is read.
+   * replies are unsent, no message from the client is read.
    */
   private serve(socket: WebSocket, request: IncomingMessage): void {
     let isAlive = true;
@@ -181,7 +181,7 @@ export class WebSocketTransport {
     // graphql-ws loses a subscription if its id is that of a completed one that is still being set up or ended.
     if (connection.subscriptionIds.has(id)) {
       connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
-      // Never returns: afterwards, graphql-ws would forget the other subscription of this id, which the closed connection ends.
+      // Never resolves: otherwise, graphql-ws would forget the other subscription with this id, and the closed connection would not end it.
       return new Promise<never>(() => undefined);
     }
     connection.subscriptionIds.add(id);

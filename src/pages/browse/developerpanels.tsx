@@ -94,7 +94,7 @@ export function RequestPanel({ view }: { view: HtmlView }) {
   );
 }
 
-/** Escapes a text for HTML. Keeps quotes, which are frequent in JSON and need escaping only in attributes. */
+/** Escapes a string for HTML. Keeps quotes, which are frequent in JSON and need escaping only in attributes. */
 const escapeHtmlText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 export function HttpOptionsPanel({ view }: { view: HtmlView }) {

@@ -112,7 +112,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Message if the session ended while the form was filled in. The form keeps its values and has the CSRF token of the current session. */
+/** Message if the session ended while the form was being filled in. The form keeps its values and has the CSRF token of the current session. */
 function SessionExpired({ view }: { view: HtmlView }) {
   if (view.visitor.username !== undefined) return <> The form has expired. Please submit it again.</>;
   return (

@@ -55,7 +55,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
   );
 }
 
-/** Whether an action has responded with a text instead of data, because a required parameter is missing. */
+/** Whether an action has responded with a string instead of data, because a required parameter is missing. */
 export const lacksArgument = ({ kind, status, body }: HtmlView): boolean => kind === 'action' && status === 200 && typeof body === 'string';
 
 export function MissingArgument({ view }: { view: HtmlView }) {

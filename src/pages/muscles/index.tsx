@@ -62,7 +62,7 @@ function sendDrawing(response: Response, title: string, figures: readonly (reado
     .send(renderToString(<Drawing title={title} figures={figures} />));
 }
 
-/** Serves the drawings. For a muscle without a shape, such as one added by an operator, the body alone is shown. */
+/** Serves SVG drawings of the body with muscles coloured. If no shape exists for a muscle, such as one added by an operator, only the body is shown. */
 export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Router {
   const router = express.Router({ caseSensitive: true });
   /** Parses comma-separated ids of muscles, such as `1,2,3`. Unknown ids are ignored. */

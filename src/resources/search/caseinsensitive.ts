@@ -6,7 +6,7 @@
  */
 const SHARED_LOWER_CASE_PATTERN = /[\u0130\u03f4\u1e9e\u2126\u212a\u212b]/u;
 
-/** Converts a text to upper case letter by letter. Letters whose upper case consists of several letters, such as ß, are not changed. */
+/** Converts a string to upper case letter by letter. Letters whose upper case consists of several letters, such as ß, are not changed. */
 const simpleUpperCase = (text: string): string =>
   text.replace(/\p{L}/gu, (letter) => {
     const capital = letter.toUpperCase();

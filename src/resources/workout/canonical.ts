@@ -1,5 +1,5 @@
 /**
- * Canonical representation of a workout: everything that belongs to it in training order, with texts and muscles. A query reads only
+ * Canonical representation of a workout: everything that belongs to it in training order, with summaries and muscles. A query reads only
  * the parts that it selects. They stay in the derived-value cache until rows of the workout's owner change.
  */
 import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';

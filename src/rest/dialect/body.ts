@@ -15,7 +15,7 @@ import { badRequestError, validationError, RestError, bodyTooLargeError, unsuppo
 import { parseJson } from './jsonparser';
 import { parseQuery } from './querystring';
 
-/** A parsed request body. Each form key has a list of texts and files, because a key may occur repeatedly. */
+/** A parsed request body. Each form key has a list of strings and files, because a key may occur repeatedly. */
 export type ParsedBody = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
 
 class OversizedFormError extends RestError {

@@ -96,7 +96,7 @@ function coerceBoolean(value: unknown): CoercionResult {
   return booleanValue === undefined ? invalidResult('Must be a valid boolean.') : validResult(booleanValue);
 }
 
-/** Converts a value to the text of a choice. The text `None` (null in Python) becomes null if null is one of the choices. */
+/** Converts a value to the string of a choice. The string `None` (null in Python) becomes null if null is one of the choices. */
 function coerceChoice(value: unknown, { choices }: CoercibleField): CoercionResult {
   const choiceText = pythonText(value);
   return validResult(choiceText === pythonText(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);

@@ -163,7 +163,7 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
       const invalidText = texts.find((text) => parseInteger(text) === undefined);
       if (invalidText !== undefined) return { error: `“${invalidText}” is not a valid value.` };
       const ids = texts.map((text) => String(parseInteger(text)));
-      // Ids are compared as texts, so that `01` does not match row 1.
+      // Ids are compared as strings, so that `01` does not match row 1.
       const unknownIdError: ReferencedIds['unknownIdError'] = (existingIds) =>
         texts.filter((text) => !existingIds.some((id) => String(id) === text)).map(invalidChoiceMessage)[0];
       return { where: { [field.name]: { in: ids } }, references: { field: field.name, ids, isList: true, unknownIdError } };

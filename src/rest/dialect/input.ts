@@ -29,7 +29,7 @@ export function throwNotAnObject(body: ParsedBody): never {
   });
 }
 
-/** Returns the value sent for a field, or ABSENT. In forms, a missing boolean is false (an unchecked box) and an empty text may mean null. */
+/** Returns the value sent for a field, or ABSENT. In forms, a missing boolean is false (an unchecked box) and an empty string may mean null. */
 function submittedValue(field: InputField, body: ParsedBody, partial: boolean): unknown {
   if (!body.form) {
     const data = body.data as InputValues;

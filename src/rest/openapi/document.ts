@@ -57,7 +57,7 @@ const sessionSchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
   },
 });
 
-/** Rejects the execution of operations: the document is derived from their texts, so none of them needs to be executed. */
+/** Rejects the execution of operations: the document is derived from their text, so none of them needs to be executed. */
 const rejectExecution: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
 
 export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): Omit<OpenApiDocument, 'servers'> {

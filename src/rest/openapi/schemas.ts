@@ -19,7 +19,7 @@ export function nullableSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [...types, 'null'], ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** Adds a description. OpenAPI 3.1 allows one beside a `$ref`. */
+/** Adds a description. OpenAPI 3.1 allows one alongside a `$ref`. */
 export const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 

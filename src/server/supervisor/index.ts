@@ -1,10 +1,11 @@
 /**
- * Process supervisor (primary of https://nodejs.org/api/cluster.html). It owns the embedded PostgreSQL, so that PostgreSQL outlives each worker. It starts
- * the workers, which share the port, and replaces those that crash or hang. It serves no requests. It keeps the socket of the port open, so that connections
- * wait instead of being refused while no worker is running. It does not listen itself: connections that arrived before the first worker would be reset.
+ * Process supervisor (primary of https://nodejs.org/api/cluster.html). It owns the embedded PostgreSQL, so that PostgreSQL outlives each worker. It starts the
+ * workers, which share the port, and replaces those that crash or hang. It serves no requests. It binds the port and keeps the socket open, so that connections
+ * wait instead of being refused while no worker is running. Only the workers listen on it: if the supervisor did, connections that arrived before the first
+ * worker would be reset.
  *
- * A worker is considered hung when its event loop has been blocked, so that it has sent no heartbeat, for `WORKER_TIMEOUT`. It is killed; writes that it has
- * acknowledged are committed in the database. After a part of that time, a spare worker is started: it loads the code and builds the schemas, but serves
+ * A worker is considered hung when it has sent no heartbeat for `WORKER_TIMEOUT`, because its event loop is blocked. It is killed; no acknowledged write is
+ * lost, because it has already been committed. After a fraction of that time, a spare worker is started: it loads the code and builds the schemas, but serves
  * requests only when it replaces another worker. With a single worker, there is always a spare.
  */
 import cluster, { type Worker } from 'node:cluster';
@@ -34,8 +35,8 @@ export const MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=
 
 const CHECK_INTERVAL_MS = 100;
 /**
- * Maximum delay of the periodic check for hung workers. After a longer one, the silence of the workers is ignored: the supervisor was suspended, and
- * perhaps they were, too.
+ * Maximum delay of the periodic check for hung workers. After a longer one, the silence of the workers is ignored: the supervisor was suspended, and perhaps
+ * the workers were too.
  */
 const MAX_CHECK_DELAY_MS = 1_000;
 /** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */

@@ -76,7 +76,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [ADVISORY_LOCK_KEYS.restore])).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
-    // Otherwise the next start would publish files and the key of an earlier restore over those of this one.
+    // Cleans up after earlier restores: otherwise, the next start would publish their files and key over those of this one.
     await finishInterruptedRestores(client, media);
     if (dataDir) await finishInterruptedKeyChanges(dataDir, database);
     if (!shouldReplace) await requireEmptyDatabase(client);
@@ -93,7 +93,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
       });
       await rows.finish();
     } catch (error) {
-      // The restore may have been committed. Its files and key are kept for the next start, which uses them if it was, and else deletes the files.
+      // The restore may have been committed. Its files and key are kept for the next start, which uses them if it was, and otherwise deletes the files.
       if (error instanceof CommitOutcomeUnknown) throw error;
       await rows.rollBack();
       await stagedFiles.discard();

@@ -1,4 +1,4 @@
-/** Online backup, also while servers run: a consistent snapshot of all rows, their media files and the secret key. */
+/** Online backup, even while servers are running: a consistent snapshot of all rows, their media files and the secret key. */
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
@@ -28,7 +28,7 @@ export interface BackupOptions {
 export interface BackupResult {
   header: BackupHeader;
   summary: BackupSummary;
-  /** Paths referenced by rows whose files do not exist. */
+  /** Paths that rows refer to but at which no file exists. */
   missingPaths: string[];
 }
 

@@ -27,7 +27,7 @@ const HIDDEN_COLUMNS = new Set([
 /** Field that is not shown: the same drawing of a muscle as `imageUrlMain`, in another colour. */
 const DUPLICATE_IMAGE_FIELD = 'imageUrlSecondary';
 const IMAGE_FIELDS = new Set(['image', 'imageUrlMain']);
-/** Maximum length of texts in tables. Fields for longer texts are shown on the detail page only. */
+/** Maximum length of strings in tables. Fields for longer strings are shown on the detail page only. */
 const MAX_COLUMN_TEXT_LENGTH = 120;
 const ZERO_SECONDS_SUFFIX = ':00';
 

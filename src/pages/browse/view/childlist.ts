@@ -21,7 +21,7 @@ export class ChildListBuilder {
   private readonly tableBuilder: TableBuilder;
   private readonly isPaginated: boolean;
   private readonly showsNewest: boolean;
-  /** URL of the list of all child rows, to which the id of the parent is appended. */
+  /** URL of the full list of a parent's child rows, up to the id of the parent, which is appended. Absent if the list has no filter by parent. */
   private readonly listUrlPrefix?: string;
   private readonly canAddRows: boolean;
 

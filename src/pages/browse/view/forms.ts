@@ -166,8 +166,8 @@ const CONFLICT_STATUS = 412;
 const LOCAL_DATETIME_LENGTH = 19;
 
 /**
- * Returns a time of the server as forms show and accept it: without its offset from UTC, unless the time occurs twice because clocks go back, or has
- * another offset than the zone (times whose offset has seconds are in UTC).
+ * Formats a timestamp for a form field as local time without a UTC offset. The offset is kept if the local time is ambiguous because clocks go back, or if it
+ * differs from the offset of the time zone: a timestamp whose zone offset includes seconds is returned in UTC.
  */
 function localDateTimeText(text: string, timeZone: string): string {
   const localText = text.slice(0, LOCAL_DATETIME_LENGTH);

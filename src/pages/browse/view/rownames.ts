@@ -6,7 +6,7 @@ import { fieldMetadataOf, type PrepareOperation } from '../../../rest/endpoints'
 const MAX_LABEL_LENGTH = 60;
 const MAX_MATCHING_ROWS = 20;
 const MAX_ROWS_IN_NAME = 3;
-/** Suffix of a list in a field path. The name then joins the texts of several rows of the list; without the suffix, it uses only the first row. */
+/** Suffix of a list in a field path. The name then joins the strings of several rows of the list; without the suffix, it uses only the first row. */
 const JOINED_LIST_SUFFIX = '[]';
 /** Kinds of fields that serve as the name of a row if its type has no text field. */
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
@@ -27,7 +27,7 @@ export interface RowNameRule {
   paths: readonly FieldPath[];
   selection: string;
   nameOf(row: Row): string;
-  /** Returns the text that distinguishes rows with equal names; empty if there is none. */
+  /** Returns the string that distinguishes rows with equal names; empty if there is none. */
   distinguishingTextOf(row: Row): string;
 }
 
@@ -56,7 +56,7 @@ function textsAtPath(value: unknown, [name, ...rest]: FieldPath): string[] {
   return name === undefined ? [String(value as string | number)] : textsAtPath((value as Row)[name], rest);
 }
 
-/** Follows a path of fields from a row and returns the text that it leads to. Texts of several rows are joined: `Back Squat + Deadlift`. */
+/** Follows a path of fields from a row and returns the string that it leads to. Strings from several rows are joined: `Back Squat + Deadlift`. */
 function textAtPath(row: Row, path: string): string {
   const texts = [...new Set(textsAtPath(row, parseFieldPath(path)).filter(Boolean))];
   if (!path.includes(JOINED_LIST_SUFFIX)) return texts[0] ?? '';
@@ -88,7 +88,7 @@ export function nameRuleOf(
   };
 }
 
-/** Returns a function that returns the name of one of the rows. Equal names are followed by a distinguishing text in parentheses. */
+/** Returns a function that returns the name of one of the rows. Equal names are followed by a distinguishing string in parentheses. */
 export function createDistinctNameLookup(
   rows: readonly Row[],
   nameOf: (row: Row) => string,

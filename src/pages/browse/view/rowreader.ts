@@ -1,4 +1,4 @@
-/** Reads rows as a table, or one row with its child rows, by a single GraphQL operation that includes the names of all related rows. */
+/** Reads rows as a table, or one row with its child rows, in a single GraphQL operation that includes the names of all related rows. */
 import type { GraphQLObjectType } from 'graphql';
 import type { Endpoint, PrepareOperation } from '../../../rest/endpoints';
 import { ChildListBuilder } from './childlist';

@@ -4,7 +4,7 @@ import type { FormControl, StoredValue } from './viewmodel';
 
 const TIME_WITHOUT_SECONDS_PATTERN = /(^|T)(\d\d:\d\d)$/;
 
-/** Returns the same text for all spellings of a value, such as `80` and `80.00`. */
+/** Returns the same string for all spellings of a value, such as `80` and `80.00`. */
 function normalizeText(text: string, { kind }: FormControl): string {
   const trimmed = text.trim();
   if ((kind === 'decimal' || kind === 'integer') && trimmed !== '') return String(Number(trimmed));
@@ -12,7 +12,7 @@ function normalizeText(text: string, { kind }: FormControl): string {
   return trimmed.replaceAll('\r\n', '\n');
 }
 
-/** Returns the non-empty texts that the server would store: all for a field with several values, otherwise only the last one. */
+/** Returns the non-empty strings that the server would store: all for a field with several values, otherwise only the last one. */
 const effectiveTexts = (texts: readonly string[] | undefined, control: FormControl): string[] =>
   (control.multiple ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
 

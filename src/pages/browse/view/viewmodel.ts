@@ -25,7 +25,7 @@ export interface FormControl {
   choices?: readonly Choice[];
   /** Whether the input sends several values under its key. */
   multiple?: boolean;
-  /** Whether the value is a text with several ids, separated by commas. */
+  /** Whether the value is a string of several ids, separated by commas. */
   commaSeparated?: boolean;
   /** Name of the endpoint of the rows, if the value is an id. */
   endpointName?: string;
@@ -73,7 +73,7 @@ export interface RowLink {
   href?: string;
 }
 
-/** Content of a table cell: a text, links to rows, or the URL of an image. */
+/** Content of a table cell: a string, links to rows, or the URL of an image. */
 export interface Cell {
   text?: string;
   links?: readonly RowLink[];

@@ -31,7 +31,7 @@ const response = await fetch(${JSON.stringify(address)}, {
 const { data, errors } = await response.json();
 `;
 
-/** Quotes a text in triple quotes or, if it contains characters that these do not allow, as a JSON string, which is valid in Python. */
+/** Quotes a string in triple quotes or, if it contains characters that these do not allow, as a JSON string, which is valid in Python. */
 const quotePython = (text: string) => (/\\|"""|"$/.test(text) ? JSON.stringify(text) : `"""${text}"""`);
 
 const pythonSnippet: SnippetBuilder = (address, { query, variables }) => `import json, os, requests
@@ -47,7 +47,7 @@ response.raise_for_status()
 data = response.json()["data"]
 `;
 
-/** Quotes a text as a raw string of R, with enough dashes that the text cannot end it. (https://rdrr.io/r/base/Quotes.html) */
+/** Quotes a string as an R raw string, with enough dashes that its content cannot end it. (https://rdrr.io/r/base/Quotes.html) */
 function quoteR(text: string): string {
   let dashes = '';
   while (text.includes(`)${dashes}"`)) dashes += '-';

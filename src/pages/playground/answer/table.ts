@@ -83,7 +83,7 @@ function columnNamesOf(rows: readonly unknown[]): string[] {
   return [...names].filter((name) => ![...names].some((other) => other.startsWith(`${name}.`)));
 }
 
-/** Joins several values into one text. A single value is returned unchanged. */
+/** Joins several values into one string. A single value is returned unchanged. */
 function joinValues(values: readonly unknown[]): unknown {
   if (values.length < 2) return values[0] ?? null;
   return values.map(unquotedCellText).join(SEPARATOR);

@@ -9,7 +9,7 @@ type Tab = Record<'query' | 'variables' | 'headers' | 'operationName', string | 
 
 const parseObject = (json: string | null) => (json?.trim() ? (JSON.parse(json) as Record<string, string>) : undefined);
 
-/** Estimates the cost of the operation in a tab. Returns undefined if there is no estimate, for example because the query, variables or headers are incomplete. */
+/** Estimates the cost of the operation in a tab. Returns undefined if there is no estimate, for example for an incomplete query, variables or headers. */
 async function estimateTabCost({ query, variables, headers, operationName }: Tab, signal: AbortSignal): Promise<CostEstimate | undefined> {
   if (!query?.trim()) return undefined;
   try {

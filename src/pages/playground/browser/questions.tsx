@@ -9,7 +9,7 @@ import { isEmptyOrWelcomeQuery } from './welcome';
 const isReplaceableQuery = (query: string) =>
   isEmptyOrWelcomeQuery(query) || EXAMPLE_QUESTIONS.some((question) => question.query === query);
 
-/** Converts the text of an input to the type of the default value: a number, a list of texts or a text. */
+/** Converts the text of an input to the type of the default value: a number, a list of strings or a string. */
 function parseValue(text: string, defaultValue: unknown): unknown {
   if (typeof defaultValue === 'number') return Number(text);
   return Array.isArray(defaultValue) ? text.split(',').map((part) => part.trim()) : text;

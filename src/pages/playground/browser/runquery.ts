@@ -44,7 +44,7 @@ export function useRunQuery(
   return useCallback((query, variables, viewState) => setPendingRequest({ query, variables, viewState }), []);
 }
 
-/** Returns the view of the result of a question. What the user chose for an earlier result, such as a filter, does not apply to it. */
+/** Returns the initial view state for the result of a question. It resets what the user chose for an earlier result, such as a filter. */
 export const viewStateOf = ({ chart }: ExampleQuestion): Partial<ViewState> => ({
   view: 'chart',
   chart,

@@ -16,7 +16,7 @@ function parseVariables(text: string): Record<string, unknown> {
   }
 }
 
-/** Copies a text. Returns false if there is no Clipboard API, which requires HTTPS; the text is then shown for copying by hand. */
+/** Copies text. Returns false if there is no Clipboard API, which requires HTTPS; the text is then shown for copying by hand. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

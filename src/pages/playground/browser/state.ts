@@ -32,7 +32,7 @@ class ViewStateStore {
     for (const listener of this.listeners) listener();
   }
 
-  /** Begins a run in the active tab. It is abandoned by a newer run, whose response alone GraphiQL shows, or when another tab becomes active. */
+  /** Begins a run in the active tab. It is abandoned when a newer run begins (GraphiQL shows only its response) or another tab becomes active. */
   beginRun(): Run {
     const tab = this.activeTabId;
     const number = (this.runCount += 1);
