@@ -105,7 +105,7 @@ export const SETTINGS = {
     'Maximum replication lag up to which the standby is used (at least `2s`).',
   ),
   poolSize: setting('DATABASE_POOL', wholeNumber(1, 1000), '10').describe(
-    'Connections per worker for reads of anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',
+    'Connections per worker for reads by anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',
   ),
   statementTimeout: setting('STATEMENT_TIMEOUT', duration, '10s').describe(
     'Maximum time of a statement that reads (`ms`, `s`, `min`, or `off`): `TIMEOUT`, 503.',
@@ -127,7 +127,7 @@ export const SETTINGS = {
     'Maximum time in that queue; writes wait four times as long (a duration, or `off`).',
   ),
   maxLag: setting('MAX_LAG', duration, '100ms').describe(
-    'Event-loop lag and queueing delay above which new requests are shed, those of anonymous clients first: 503 (or `off`). With up to 16 open requests none is shed.',
+    'Event-loop lag and queueing delay above which new requests are shed, those from anonymous clients first: 503 (or `off`). With up to 16 open requests none is shed.',
   ),
   drainNotice: setting('DRAIN_NOTICE', DRAIN_NOTICE_PARSER, '1s').describe(
     'How long a server that shuts down still accepts connections while `/health/ready` returns 503, so that load balancers notice (at most `5s`).',

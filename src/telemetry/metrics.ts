@@ -74,7 +74,7 @@ export class Metrics {
     const registers = [this.sections.requests.registry];
     this.requests = new Counter({
       name: 'fitgraph_http_requests_total',
-      help: 'HTTP requests by `method`, `route` (a pattern such as `/api/v2/workout/{id}/`; `other` for unknown addresses) and `status` (`aborted` if the client disconnected before the response).',
+      help: 'HTTP requests by `method`, `route` (a pattern such as `/api/v2/workout/{id}/`; `other` for unknown URLs) and `status` (`aborted` if the client disconnected before the response).',
       labelNames: ['method', 'route', 'status'],
       registers,
     });

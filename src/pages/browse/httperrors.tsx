@@ -11,7 +11,10 @@ const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = 
   405: ['Method not allowed', 'This URL doesn’t support that method.'],
   406: ['Format not available', 'This URL is available as JSON and HTML.'],
   409: ['Already exists', 'The request conflicts with existing data.'],
-  412: ['Changed meanwhile', 'It was changed after you opened this page. Nothing was written. Check the current values and try again.'],
+  412: [
+    'Changed in the meantime',
+    'It was changed after you opened this page. Nothing was written. Check the current values and try again.',
+  ],
   413: ['Request too large', 'The request is larger than this server accepts.'],
   415: ['Unsupported content type', 'Send JSON or a form.'],
   429: ['Too many requests', 'Please wait a moment and try again.'],

@@ -276,7 +276,7 @@ test('the screen Offline reads a cursor, all rows of the user, and later changes
 });
 
 test('the guide shows the measured costs of the ten screens', () => {
-  const [, section] = /^## What screens cost\n(.*?)^## /ms.exec(fs.readFileSync(GUIDE, 'utf8'))!;
+  const [, section] = /^## Cost of typical screens\n(.*?)^## /ms.exec(fs.readFileSync(GUIDE, 'utf8'))!;
   const rows = [...section!.matchAll(/^\| (.*) \|$/gm)].map(([, cells]) => cells!.split('|').map((cell) => cell.trim()));
   expect(rows.slice(2)).toEqual(measured);
   expect(measured.map(([name]) => name)).toEqual(ten.map(({ name }) => name));
