@@ -60,9 +60,10 @@ export class Fitgraph {
       PORT: '0',
       // The tests themselves delay the event loop of this process.
       MAX_LAG: 'off',
-      // On a busy machine, image processing and tests that hold a lock take longer than the server waits by default.
+      // On a busy machine, image processing and tests that hold a lock or a transaction take longer than the server permits by default.
       IMAGE_TIMEOUT,
       LOCK_TIMEOUT: '1min',
+      IDLE_TRANSACTION_TIMEOUT: '1min',
       ...environment,
     });
     const database = open(ownDatabase?.connection ?? sameDatabaseAs!.database.options.connection, config);
