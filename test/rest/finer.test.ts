@@ -116,7 +116,7 @@ describe('ordering', () => {
     const bob = await fitgraph.user('bob');
     for (const description of ['old', 'new']) await bob.post('/nutritionplan/', { description });
     const planIds = async (query: string) => (await bob.get(`/nutritionplan/?${query}`)).body.results.map(({ id }: { id: number }) => id);
-    expect(await planIds('ordering=is_active')).toEqual(await planIds(''));
+    expect(await planIds('ordering=-is_active')).toEqual(await planIds(''));
   });
 
   test('of settings by `user` keeps the default order', async () => {
