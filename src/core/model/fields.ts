@@ -167,26 +167,8 @@ export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
 ) => void;
 export type NullableIf<V, O> = O extends { null: true } ? V | null : V;
 
-type FieldDefinition = FieldOptions &
-  Partial<
-    Pick<
-      EntityField,
-      | 'minLength'
-      | 'maxLength'
-      | 'min'
-      | 'max'
-      | 'digits'
-      | 'places'
-      | 'blank'
-      | 'choices'
-      | 'enum'
-      | 'relation'
-      | 'target'
-      | 'object'
-      | 'link'
-      | 'input'
-    >
-  >;
+/** The options of a declaration, and the metadata that its decorator determines. */
+type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptions>>;
 
 /**
  * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
