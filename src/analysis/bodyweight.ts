@@ -51,14 +51,14 @@ export class BodyWeightResolver {
     if (days < 2 || days > MAX_RATE_PERIOD_DAYS) throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_PERIOD_DAYS}.`);
     const accessConditions = ownerConditions(WeightEntry, context);
     return querySeries(
-      (bind, inDateRange) => ({
+      (bind, inDateRangeSql) => ({
         select: `SELECT x."date", ${roundInUnitSql(unit, 'x."mass"')} AS "weight", ${roundInUnitSql(unit, 'x."trend"::numeric', DECIMAL_PLACES)} AS "trend",
           ${roundInUnitSql(unit, `x."slope"::numeric * ${DAYS_PER_WEEK}`, DECIMAL_PLACES)} AS "ratePerWeek"
           FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SMOOTHING_FACTOR}) OVER (ORDER BY w."date") AS "trend",
             regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
               RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
             FROM (SELECT t."date", t."weight" * ${bodyWeightFactorSql('t')} AS "mass" FROM "weight_entry" t${whereClause(accessConditions, 't', bind)}) w) x
-          WHERE ${inDateRange('x."date"')}`,
+          WHERE ${inDateRangeSql('x."date"')}`,
         order: ['"date"'],
       }),
       args,

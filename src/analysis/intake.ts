@@ -97,7 +97,7 @@ function intakeSql(
   args: IntakeArgs & { timeZone: string },
   context: Context,
   bind: ParameterBinder,
-  inDateRange: DateRangeCondition,
+  inDateRangeSql: DateRangeCondition,
 ): string {
   const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
   const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone)}::text)`;
@@ -125,7 +125,7 @@ function intakeSql(
     ${daysBeyondTolerance('>', '+')} AS "daysOver", ${daysBeyondTolerance('<', '-')} AS "daysUnder",
     ${roundInUnitSql(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
     FROM (SELECT e."plan_id", e."meal_id", e."day", ${nutrientColumnsSql((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMassSql('e."day"', context, bind)} AS "mass"
-      FROM (${entriesSql}) e WHERE ${inDateRange('e."day"')} GROUP BY 1, 2, 3) d
+      FROM (${entriesSql}) e WHERE ${inDateRangeSql('e."day"')} GROUP BY 1, 2, 3) d
     JOIN (${plansSql}) p ON p."id" = d."plan_id"
     LEFT JOIN (${goalsSql(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
     GROUP BY 1, 2, 3`;
@@ -160,8 +160,8 @@ export class NutritionIntakeResolver {
     if (tolerance < 0 || tolerance > MAX_TOLERANCE_PERCENT)
       throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE_PERCENT}.`);
     if (args.perMeal) await checkMealCount(context);
-    const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
-      select: intakeSql({ ...args, timeZone }, context, bind, inDateRange),
+    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeCondition) => ({
+      select: intakeSql({ ...args, timeZone }, context, bind, inDateRangeSql),
       order: ['"start"', '"planId"', '"mealId"'],
     });
     const rows = (await querySeries(buildStatement, args, context)).map(createDayBucketAssigner(by));

@@ -56,14 +56,14 @@ export class TrainingLoadResolver {
     const roundedColumn = (column: string) =>
       `${isTonnage ? roundInUnitSql(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
     return querySeries(
-      (bind, inDateRange) => ({
+      (bind, inDateRangeSql) => ({
         select: `WITH s AS (SELECT l."date", ${dailyLoad} AS "load" FROM (${workoutLogsSql(where, context, bind)}) l GROUP BY 1),
           b AS (SELECT greatest(min("date"), max("date") - ${MAX_SERIES_DAYS}) AS "low", max("date") AS "high" FROM s),
           d AS (SELECT v."date", coalesce(s."load", 0) AS "load"
             FROM (SELECT "low" + generate_series(0, "high" - "low") AS "date" FROM b) v LEFT JOIN s USING ("date")),
           m AS (SELECT d.*, ${movingMean(ACUTE_DAYS)} AS "acute", ${movingMean(CHRONIC_DAYS)} AS "chronic" FROM d)
           SELECT m."date", ${roundedColumn('load')}, ${roundedColumn('acute')}, ${roundedColumn('chronic')},
-            round((m."acute" / nullif(m."chronic", 0))::numeric, 2) AS "ratio" FROM m WHERE ${inDateRange('m."date"')}`,
+            round((m."acute" / nullif(m."chronic", 0))::numeric, 2) AS "ratio" FROM m WHERE ${inDateRangeSql('m."date"')}`,
         order: ['"date"'],
       }),
       args,

@@ -71,11 +71,11 @@ function exerciseTotalsSql(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
   bind: ParameterBinder,
-  inDateRange: DateRangeCondition,
+  inDateRangeSql: DateRangeCondition,
 ): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
-    FROM (${workoutLogsSql(where, context, bind, inDateRange)}) l GROUP BY 1, 2`;
+    FROM (${workoutLogsSql(where, context, bind, inDateRangeSql)}) l GROUP BY 1, 2`;
 }
 
 /** SQL: the muscles of the exercises in the CTE `x`. A muscle that is both primary and secondary is primary. */
@@ -94,8 +94,8 @@ export class MuscleVolumeResolver {
     const fractionalSumSql = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(
-      (bind, inDateRange) => ({
-        select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRange)})
+      (bind, inDateRangeSql) => ({
+        select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRangeSql)})
           SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSumSql('hard')}) AS "hardSets", trim_scale(${fractionalSumSql('sets')}) AS "sets",
           ${roundInUnitSql(args.unit, fractionalSumSql('tonnage'))} AS "tonnage"
           FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES_SQL}) m USING ("exercise_id") GROUP BY 1, 2`,
@@ -116,8 +116,8 @@ export class MuscleVolumeResolver {
 function createVolumeStatementBuilder({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
   const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
   const ctes = (logs: string) => (perExercise ? workoutLogCtes(logs) : `l AS (${logs})`);
-  return (bind: ParameterBinder, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${ctes(workoutLogsSql(where, context, bind, inDateRange, extraConditions))}
+  return (bind: ParameterBinder, inDateRangeSql: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${ctes(workoutLogsSql(where, context, bind, inDateRangeSql, extraConditions))}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps", ${roundInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"

@@ -31,7 +31,7 @@ export class TrainingWeek {
   declare streak: number;
 }
 
-function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: ParameterBinder, inDateRange: DateRangeCondition): string {
+function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: ParameterBinder, inDateRangeSql: DateRangeCondition): string {
   const trainingDates = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereClause(visibleRowConditions(entity, context), 't', bind)}`;
   const reachedGoal = `w."sessions" >= ${bind(goal)}::int`;
@@ -42,7 +42,7 @@ function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: Paramete
       FROM (SELECT "high" - ${DAYS_PER_WEEK} * generate_series(0, ("high" - "low") / ${DAYS_PER_WEEK}) AS "start" FROM b) v LEFT JOIN c USING ("start")),
     n AS (SELECT w.*, ${reachedGoal} AS "reached", count(*) FILTER (WHERE NOT ${reachedGoal}) OVER (ORDER BY w."start") AS "missed" FROM w),
     s AS (SELECT n."start", n."sessions", CASE WHEN n."reached" THEN (count(*) FILTER (WHERE n."reached") OVER (PARTITION BY n."missed" ORDER BY n."start"))::int ELSE 0 END AS "streak" FROM n)
-    SELECT * FROM s WHERE ${inDateRange('s."start"', `s."start" + ${DAYS_PER_WEEK - 1}`)}`;
+    SELECT * FROM s WHERE ${inDateRangeSql('s."start"', `s."start" + ${DAYS_PER_WEEK - 1}`)}`;
 }
 
 @Resolver()
@@ -53,8 +53,8 @@ export class TrainingWeekResolver {
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
     if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
-    const buildStatement = (bind: ParameterBinder, inDateRange: DateRangeCondition) => ({
-      select: weeksSql(args, context, bind, inDateRange),
+    const buildStatement = (bind: ParameterBinder, inDateRangeSql: DateRangeCondition) => ({
+      select: weeksSql(args, context, bind, inDateRangeSql),
       order: ['"start"'],
     });
     return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(createDayBucketAssigner(DayUnit.WEEK));

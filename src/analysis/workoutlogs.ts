@@ -28,12 +28,12 @@ export function workoutLogsSql(
   where: WhereInput,
   context: Context,
   bind: ParameterBinder,
-  inDateRange?: DateRangeCondition,
+  inDateRangeSql?: DateRangeCondition,
   extraConditions: readonly SqlCondition[] = [],
 ): string {
   const accessConditions = visibleRowConditions(WorkoutLog, context);
   const { conditions, joins } = compileWhere(WorkoutLog, where, context);
-  const dateConditions: SqlCondition[] = inDateRange ? [(alias) => inDateRange(`${alias}."date"`)] : [];
+  const dateConditions: SqlCondition[] = inDateRangeSql ? [(alias) => inDateRangeSql(`${alias}."date"`)] : [];
   return `SELECT t."id", t."date", t."exercise_id",
     ${repetitionsSql('t')} AS "reps",
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMassSql('t', context, bind)} AS "mass"

@@ -55,7 +55,7 @@ async function loadPage(userId: number, args: CursorArgs, { session, loaders }: 
   const [older, newer] = [parseCursor('after', args.after), parseCursor('before', args.before)];
   const backward = last !== undefined;
   const size = first ?? last ?? DEFAULT_PAGE_SIZE;
-  const events = await eventsOfUser(userId, { olderThanId: older, newerThanId: newer, isBackward: backward, limit: size + 1 }, session);
+  const events = await eventsOfUser(userId, { olderThanId: older, newerThanId: newer, oldestFirst: backward, limit: size + 1 }, session);
   const hasMore = events.length > size;
   const nodes = hasMore ? events.slice(0, size) : events;
   if (backward) nodes.reverse();

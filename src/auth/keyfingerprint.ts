@@ -13,7 +13,7 @@ const MAX_TESTED_TOKENS = 1_000;
 const WRONG_KEY_PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
 
 /** Returns the problem with a secret key; undefined if it is correct. Without a fingerprint, it must decrypt one of the newest API keys, if any. */
-export async function secretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
+export async function findSecretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
   const fingerprint = await storedFingerprint(pool);
   if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : WRONG_KEY_PROBLEM;
   if (!(await pool.query(`SELECT to_regclass('token') AS "table"`)).rows[0].table) return undefined;
@@ -24,7 +24,7 @@ export async function secretKeyProblem({ pool }: Database, secretKey: string): P
 
 /** Throws a ConfigError for a key that does not belong to this database. */
 export async function checkSecretKey(database: Database, secretKey: string): Promise<void> {
-  const problem = await secretKeyProblem(database, secretKey);
+  const problem = await findSecretKeyProblem(database, secretKey);
   if (problem)
     throw new ConfigError(
       `SECRET_KEY (or the file secret-key in DATA_DIR): ${problem}. Set the key that was used before; fitgraph rotate-key replaces it`,

@@ -102,17 +102,17 @@ export interface EventPageOptions {
   olderThanId?: number;
   newerThanId?: number;
   /** Whether the page starts with the oldest event instead of the newest one. */
-  isBackward?: boolean;
+  oldestFirst?: boolean;
   limit: number;
 }
 
-/** Returns a page of the events of a user: newest first, or oldest first if `isBackward`. */
+/** Returns a page of the events of a user: newest first, or oldest first if `oldestFirst`. */
 export const eventsOfUser = (
   userId: number,
-  { olderThanId, newerThanId, isBackward, limit }: EventPageOptions,
+  { olderThanId, newerThanId, oldestFirst, limit }: EventPageOptions,
   session: DatabaseSession,
 ): Promise<SecurityEvent[]> => {
-  const statement = isBackward ? SELECT_OLDEST_OF_USER_SQL : SELECT_NEWEST_OF_USER_SQL;
+  const statement = oldestFirst ? SELECT_OLDEST_OF_USER_SQL : SELECT_NEWEST_OF_USER_SQL;
   return session.query(statement, [userId, olderThanId ?? null, newerThanId ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 

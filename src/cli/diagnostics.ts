@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describeUnknownSetting, findUnknownSettings } from '../platform/unknownsettings';
 import type { Config, EnvironmentVariables } from '../platform/config';
 import type { Database } from '../database/connection';
-import { secretKeyProblem } from '../auth/keyfingerprint';
+import { findSecretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
 import { majorVersionOfCluster } from '../database/embedded/cluster';
 import { schemaState } from '../database/compatibility';
@@ -191,7 +191,7 @@ async function examineRowSecurity({ rowSecurity }: Config, database: Database, r
 
 async function examineSecretKey({ secretKey, dataDir }: Config, database: Database, report: DiagnosticReport): Promise<void> {
   const key = secretKey ?? readKey(secretKeyFile(dataDir));
-  const problem = key && (await secretKeyProblem(database, key));
+  const problem = key && (await findSecretKeyProblem(database, key));
   if (problem) report.fail('Secret key', problem, 'set the key that was used before, or see fitgraph rotate-key');
   const { rows } = await database.pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"');
   if (rows[0].some && !key)

@@ -15,7 +15,7 @@ export const IS_ANY_TABLE_LOCKED_SQL = `EXISTS (SELECT FROM pg_locks l JOIN pg_c
 
 interface LockState {
   /** Whether a write is currently probing the table. */
-  isProbed: boolean;
+  isBeingProbed: boolean;
   /** Earliest time of the next probe, by `performance.now()`. */
   nextProbeAt: number;
 }
@@ -31,8 +31,8 @@ export class LockedTables {
     if (table === undefined) return work();
     const state = this.stateByTable.get(table);
     if (state) {
-      if (state.isProbed || performance.now() < state.nextProbeAt) throw new TableLocked();
-      state.isProbed = true;
+      if (state.isBeingProbed || performance.now() < state.nextProbeAt) throw new TableLocked();
+      state.isBeingProbed = true;
     }
     try {
       const result = await work();
@@ -40,7 +40,7 @@ export class LockedTables {
       return result;
     } catch (error) {
       if (isLockFailure(error) && (await this.isAnyTableLocked()))
-        this.stateByTable.set(table, { isProbed: false, nextProbeAt: performance.now() + PROBE_INTERVAL_MS });
+        this.stateByTable.set(table, { isBeingProbed: false, nextProbeAt: performance.now() + PROBE_INTERVAL_MS });
       else if (state) this.stateByTable.delete(table);
       throw error;
     }

@@ -77,7 +77,7 @@ export class Media {
     const name = storedName(file.filename);
     const plainPath = buildTruncatedPath(folder, name, '', max);
     // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
-    let suffix = plainPath === `${folder}/${name.root}${name.dottedExtension}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
+    let suffix = plainPath === `${folder}/${name.stem}${name.dottedExtension}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_PATH_ATTEMPTS; attempt += 1) {
       const path = buildTruncatedPath(folder, name, suffix, max);
       // Checks the path again after its reservation, because another file at this path may have been deleted in the meantime.

@@ -103,11 +103,11 @@ export const extensionOf = (name: string): string => dottedExtensionOf(name).sli
 const sanitize = (text: string) => text.replaceAll(' ', '_').replace(/[^-\p{L}\p{N}_.]/gu, '');
 
 /** Returns the sanitized name of a file as its base name and its extension. It has only letters, digits, `_`, `-` and `.`, and does not start with a dot. */
-export function sanitizeFileName(filename: string): { root: string; dottedExtension: string } {
+export function sanitizeFileName(filename: string): { stem: string; dottedExtension: string } {
   const name = clientFileName(filename).normalize('NFC').trim();
   const dottedExtension = dottedExtensionOf(name);
   return {
-    root: sanitize(name.slice(0, name.length - dottedExtension.length)).replace(/^\.+/, '') || 'image',
+    stem: sanitize(name.slice(0, name.length - dottedExtension.length)).replace(/^\.+/, '') || 'image',
     dottedExtension: sanitize(dottedExtension),
   };
 }
@@ -118,14 +118,14 @@ export function sanitizeFileName(filename: string): { root: string; dottedExtens
  */
 const MAX_NAME_BYTES = 255 - Buffer.byteLength('.800x800_q90_crop-smart.jpg');
 
-/** Returns the path `folder/root<suffix><dottedExtension>` with at most `max` characters; truncates the root if necessary. */
+/** Returns the path `folder/stem<suffix><dottedExtension>` with at most `max` characters; truncates the root if necessary. */
 export function buildTruncatedPath(
   folder: string,
-  { root, dottedExtension }: { root: string; dottedExtension: string },
+  { stem, dottedExtension }: { stem: string; dottedExtension: string },
   suffix: string,
   max: number,
 ): string {
-  const characters = [...root];
+  const characters = [...stem];
   const path = () => `${folder}/${characters.join('')}${suffix}${dottedExtension}`;
   while (characters.length > 1 && ([...path()].length > max || Buffer.byteLength(path()) - Buffer.byteLength(folder) - 1 > MAX_NAME_BYTES))
     characters.pop();

@@ -115,7 +115,7 @@ function documentProblem(text: string, schema: GraphQLSchema): string | undefine
   return 'kind' in document ? undefined : document[0]?.message;
 }
 
-export function trustedDocumentsMiddleware(trusted: TrustedDocuments): RequestHandler {
+export function trustedDocumentsMiddleware(trustedDocuments: TrustedDocuments): RequestHandler {
   return (request, response, next) => {
     try {
       if (request.method === 'GET') {
@@ -124,14 +124,14 @@ export function trustedDocumentsMiddleware(trusted: TrustedDocuments): RequestHa
         const parameters = new URLSearchParams(query.join('?'));
         const queryParameters = Object.fromEntries(parameters);
         const extensions = parseJson(queryParameters.extensions);
-        const { query: text, ...resolvedParameters } = trusted.resolveParameters({ ...queryParameters, extensions });
+        const { query: text, ...resolvedParameters } = trustedDocuments.resolveParameters({ ...queryParameters, extensions });
         if (text !== queryParameters.query) {
           parameters.set('query', String(text));
           parameters.set('extensions', JSON.stringify(resolvedParameters.extensions));
           request.url = `${path}?${parameters.toString()}`;
         }
       } else if (request.body !== null && typeof request.body === 'object' && !Array.isArray(request.body))
-        request.body = trusted.resolveParameters(request.body);
+        request.body = trustedDocuments.resolveParameters(request.body);
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       return sendGraphQLError(request, response, 400, String(error.extensions.code), error.message);

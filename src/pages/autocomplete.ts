@@ -45,10 +45,10 @@ for (const input of document.querySelectorAll('input[data-suggest]')) {
 
 export function autocompleteRoutes(
   schema: GraphQLSchema,
-  prepare: PrepareOperation,
+  prepareOperation: PrepareOperation,
   contextOf: (request: IncomingMessage) => RequestContext,
 ): Router {
-  const rowSearchOf = createRowNameSearchLookup(schema, prepare);
+  const rowSearchOf = createRowNameSearchLookup(schema, prepareOperation);
   const router = express.Router({ caseSensitive: true });
   router.get(AUTOCOMPLETE_SCRIPT_PATH, (_request, response) => {
     response.set('Cache-Control', 'no-cache').type('js').send(SUGGEST_SCRIPT);

@@ -32,8 +32,8 @@ interface CategoryPage {
   nodes: { id: number; name: string }[];
 }
 
-export function exampleLoader(prepare: PrepareOperation): (context: object, baseUrl: string) => Promise<RequestExamples> {
-  const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, TRAINED_MUSCLES_QUERY].map(prepare);
+export function exampleLoader(prepareOperation: PrepareOperation): (context: object, baseUrl: string) => Promise<RequestExamples> {
+  const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, TRAINED_MUSCLES_QUERY].map(prepareOperation);
 
   return async (context, baseUrl) => {
     // A failed operation only hides its part of the page, which must load even if the database is down.

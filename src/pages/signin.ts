@@ -41,11 +41,11 @@ type ContextOf = (request: IncomingMessage) => RequestContext;
 
 export function signInRoutes(
   contextOf: ContextOf,
-  prepare: PrepareOperation,
+  prepareOperation: PrepareOperation,
   { createsDemoAccount }: Pick<Config, 'createsDemoAccount'>,
 ): Router {
   const router = express.Router({ caseSensitive: true });
-  new SignInPages(contextOf, exampleLoader(prepare), createsDemoAccount).addRoutes(router);
+  new SignInPages(contextOf, exampleLoader(prepareOperation), createsDemoAccount).addRoutes(router);
   return router;
 }
 

@@ -46,7 +46,7 @@ export interface Endpoint {
    */
   version?: RestOperation;
   /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
-  existingIds: RestOperation;
+  referenceableIds: RestOperation;
   relations: readonly FieldMetadata[];
   actions: ReadonlyMap<string, ComputedEndpoint<ActionMetadata>>;
 }
@@ -95,7 +95,7 @@ function withFragments(document: string, fragments: ReadonlyMap<string, string>)
   return [...definitions].join('\n');
 }
 
-export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation): Endpoints {
+export function deriveEndpoints(schema: GraphQLSchema, prepareOperation: PrepareOperation): Endpoints {
   const resourceViews = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) =>
@@ -107,13 +107,13 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
       return [name, `fragment ${name} on ${type.name} { ${selection} }`];
     }),
   );
-  const prepareOperation: PrepareOperation<RestOperation> = (text) => {
+  const prepareRestOperation: PrepareOperation<RestOperation> = (text) => {
     const document = withFragments(text, fragments);
-    return Object.assign(prepare(document), { document });
+    return Object.assign(prepareOperation(document), { document });
   };
   const standalone = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const metadata = field.extensions.endpoint;
-    const endpoint = metadata && prepareComputedEndpoint(metadata, field, prepareOperation);
+    const endpoint = metadata && prepareComputedEndpoint(metadata, field, prepareRestOperation);
     return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
   });
   const apiRootViews = resourceViews
@@ -121,16 +121,16 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     .filter((view) => view.isListedInRoot ?? true)
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
   return {
-    resources: new Map(resourceViews.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
+    resources: new Map(resourceViews.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareRestOperation)])),
     standaloneEndpoints: new Map(standalone),
-    login: prepareOperation(LOGIN),
+    login: prepareRestOperation(LOGIN),
     apiRootNames: apiRootViews.map(({ rest }) => rest),
   };
 }
 
 function buildEndpoint(
   { type, view, selection }: Pick<Endpoint, 'type' | 'view' | 'selection'>,
-  prepareOperation: PrepareOperation<RestOperation>,
+  prepareRestOperation: PrepareOperation<RestOperation>,
 ): Endpoint {
   const { name } = type;
   const resource = type.extensions.resource!;
@@ -151,29 +151,29 @@ function buildEndpoint(
     fields,
     selection,
     relations,
-    list: prepareOperation(
+    list: prepareRestOperation(
       `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${many}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
-    detail: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) ${rowSelection} }`),
-    ...(versionField && { version: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) { ${versionField} } }`) }),
-    ...(create && { create: prepareOperation(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
+    detail: prepareRestOperation(`query ($id: ID!) { row: ${one}(id: $id) ${rowSelection} }`),
+    ...(versionField && { version: prepareRestOperation(`query ($id: ID!) { row: ${one}(id: $id) { ${versionField} } }`) }),
+    ...(create && { create: prepareRestOperation(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
     ...(update && {
-      update: prepareOperation(
+      update: prepareRestOperation(
         `mutation ($id: ID!, $input: ${name}Patch!${versionVariable}) { answer: ${update}(id: $id, input: $input${versionArgument}) ${payload} }`,
       ),
     }),
     ...(remove && {
-      remove: prepareOperation(
+      remove: prepareRestOperation(
         `mutation ($id: ID!${versionVariable}) { answer: ${remove}(id: $id${versionArgument}) { errors { path } } }`,
       ),
     }),
-    existingIds: prepareOperation(
-      `query ${parenthesize(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, type: idType }) => `${key}: known(type: "${idType}", ids: $${key})`).join(' ')} }`,
+    referenceableIds: prepareRestOperation(
+      `query ${parenthesize(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, type: idType }) => `${key}: referenceableIds(type: "${idType}", ids: $${key})`).join(' ')} }`,
     ),
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
         const metadata = field.extensions.action;
-        return metadata ? [[metadata.name, prepareComputedEndpoint(metadata, field, prepareOperation, one)] as const] : [];
+        return metadata ? [[metadata.name, prepareComputedEndpoint(metadata, field, prepareRestOperation, one)] as const] : [];
       }),
     ),
   };
@@ -185,14 +185,14 @@ const parenthesize = (items: readonly string[]) => (items.length ? `(${items.joi
 function prepareComputedEndpoint<Metadata extends BodyMetadata>(
   metadata: Metadata,
   field: GraphQLField<unknown, unknown>,
-  prepareOperation: PrepareOperation<RestOperation>,
+  prepareRestOperation: PrepareOperation<RestOperation>,
   rowField?: string,
 ): ComputedEndpoint<Metadata> {
   const { name, args, type } = field;
   const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
   const value = `${name}${parenthesize(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, metadata.selection)}`;
   const run = rowField
-    ? prepareOperation(`query ${parenthesize(['$self: ID!', ...variables])} { row: ${rowField}(id: $self) { action: ${value} } }`)
-    : prepareOperation(`query ${parenthesize(variables)} { result: ${value} }`);
+    ? prepareRestOperation(`query ${parenthesize(['$self: ID!', ...variables])} { row: ${rowField}(id: $self) { action: ${value} } }`)
+    : prepareRestOperation(`query ${parenthesize(variables)} { result: ${value} }`);
   return { metadata, field, run };
 }

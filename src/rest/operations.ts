@@ -2,7 +2,7 @@
 import type { GraphQLError } from 'graphql';
 import type { ResultData, Endpoint, RestOperation } from './endpoints';
 import { restErrorFromGraphQL } from './errors';
-import type { AccessibleIds } from './dialect/input';
+import type { ReferenceableIds } from './dialect/input';
 import type { RestRequest } from './request';
 
 /** Returns the data of an operation. Throws its first error as a `RestError`. */
@@ -18,9 +18,9 @@ export async function runOperation(
 }
 
 /** Returns those of `ids` that exist and that the client may refer to. Keys are relation names, and `self` for the endpoint's own rows. */
-export const findAccessibleIds = (
-  { existingIds, relations }: Endpoint,
+export const queryReferenceableIds = (
+  { referenceableIds, relations }: Endpoint,
   request: RestRequest,
   ids: Record<string, string[]>,
-): Promise<AccessibleIds> =>
-  runOperation(existingIds, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
+): Promise<ReferenceableIds> =>
+  runOperation(referenceableIds, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });

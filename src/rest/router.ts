@@ -25,7 +25,7 @@ import { findRoute, SAFE_METHODS, type Route } from './routes';
 
 export interface RestOptions {
   schema: GraphQLSchema;
-  prepare: PrepareOperation;
+  prepareOperation: PrepareOperation;
   contextOf(request: IncomingMessage): RestContext;
   createHtmlRenderer(api: ApiDescription): HtmlRenderer;
   /**
@@ -67,8 +67,8 @@ class Router {
   private readonly htmlRenderer: HtmlRenderer;
 
   constructor(private readonly options: RestOptions) {
-    const { schema, prepare, timeZone } = options;
-    const endpoints = (this.endpoints = deriveEndpoints(schema, prepare));
+    const { schema, prepareOperation, timeZone } = options;
+    const endpoints = (this.endpoints = deriveEndpoints(schema, prepareOperation));
     this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
     const describe: ApiDescription['describeEndpoint'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
     this.htmlRenderer = options.createHtmlRenderer({ endpoints, describeEndpoint: describe, timeZone });

@@ -20,7 +20,7 @@ export class AdmissionControl {
   readonly rejectedCounts: Record<RejectionReason, number> = { overload: 0, queue_timeout: 0, shutdown: 0 };
 
   private readonly queue = new FairRequestQueue();
-  private readonly shedder: LoadShedder;
+  private readonly loadShedder: LoadShedder;
   private isDraining = false;
   private openRequestCount = 0;
 
@@ -33,7 +33,7 @@ export class AdmissionControl {
     private readonly errorContainment: ErrorContainment,
     stolenCpuShare: () => number,
   ) {
-    this.shedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenCpuShare);
+    this.loadShedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenCpuShare);
   }
 
   /** Queueing delay in milliseconds (see `FairRequestQueue.queueingDelay`). */
@@ -58,7 +58,7 @@ export class AdmissionControl {
       (waitedMs) =>
         this.errorContainment.catchErrors(request, response, () => {
           if (response.destroyed) return;
-          if (this.openRequestCount <= MIN_OPEN_REQUESTS_FOR_SHEDDING || !this.shedder.isTooLate(waitedMs)) begin(request, response);
+          if (this.openRequestCount <= MIN_OPEN_REQUESTS_FOR_SHEDDING || !this.loadShedder.isTooLate(waitedMs)) begin(request, response);
           else this.reject(request, response, 'queue_timeout');
         }),
     );
@@ -73,7 +73,7 @@ export class AdmissionControl {
       (waitedMs) =>
         this.errorContainment.catchErrors(request, undefined, () => {
           if (socket.destroyed) return;
-          if (!this.shedder.isTooLate(waitedMs)) begin();
+          if (!this.loadShedder.isTooLate(waitedMs)) begin();
           else this.rejectSocket(request, socket, 'queue_timeout');
         }),
     );
@@ -85,11 +85,11 @@ export class AdmissionControl {
   }
 
   stop(): void {
-    this.shedder.stop();
+    this.loadShedder.stop();
   }
 
   private isOverloaded(isAnonymous: boolean): boolean {
-    return this.openRequestCount >= MIN_OPEN_REQUESTS_FOR_SHEDDING && this.shedder.shouldReject(isAnonymous);
+    return this.openRequestCount >= MIN_OPEN_REQUESTS_FOR_SHEDDING && this.loadShedder.shouldReject(isAnonymous);
   }
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {

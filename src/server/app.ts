@@ -101,13 +101,13 @@ export async function createApp(processServices: Services): Promise<App> {
     log,
   });
   const scrape = services.metrics && createMetricsCollector(services.metrics.registry);
-  const prepare = prepareOperation(restExecutor);
+  const prepareOperation = createOperationPreparer(restExecutor);
   await readiness.start();
   const handleAdmittedRequest = admittedListener({
     services,
     executor,
     restExecutor,
-    prepare,
+    prepareOperation,
     trustedDocuments,
     apollo,
     eventStreams,
@@ -170,7 +170,7 @@ function createExecutors({ config, averageColumnWidths }: Services): Record<'exe
   };
 }
 
-const prepareOperation =
+const createOperationPreparer =
   (restExecutor: Executor): PrepareOperation =>
   (document) => {
     const run = restExecutor.prepareOwnOperation(document);
@@ -178,15 +178,21 @@ const prepareOperation =
     return (context, variables) => run(context as Context, variables);
   };
 
-function createAppRestHandler({ services: { config }, executor, restExecutor, prepare, requestContexts }: AppDependencies): RestHandler {
+function createAppRestHandler({
+  services: { config },
+  executor,
+  restExecutor,
+  prepareOperation,
+  requestContexts,
+}: AppDependencies): RestHandler {
   const pages = new ConcurrencyLimiter<LimiterCaller>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
-    prepare,
+    prepareOperation,
     contextOf: requestContexts.get,
     createHtmlRenderer: (api) =>
-      htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepare, permitsExports: !config.persistedOnly }),
+      htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepareOperation, permitsExports: !config.persistedOnly }),
     limitRendering: (message, work) => pages.run(requestContexts.get(message).resolverContext.session.caller, work),
     multipartLimits: config,
     maxResponseBytes: config.maxResponse,

@@ -45,7 +45,7 @@ export interface AppDependencies {
   executor: Executor;
   restExecutor: Executor;
   /** Parses a GraphQL document, validates it against the internal schema of the REST API, and returns a function that runs it. */
-  prepare: PrepareOperation;
+  prepareOperation: PrepareOperation;
   trustedDocuments: TrustedDocuments;
   apollo: ApolloServer<ApolloContext>;
   eventStreams: EventStreamTransport;
@@ -106,13 +106,13 @@ function addProbes(app: Express, { services, readiness, scrape }: AppDependencie
   if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));
 }
 
-function addPages(app: Express, { services, executor, restExecutor, prepare, requestContexts }: AppDependencies): void {
+function addPages(app: Express, { services, executor, restExecutor, prepareOperation, requestContexts }: AppDependencies): void {
   const { config, media } = services;
   // HTML pages declare that they have no icon, but browsers still request one when they display JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
-  app.use(signInRoutes(requestContexts.get, prepare, config));
+  app.use(signInRoutes(requestContexts.get, prepareOperation, config));
   app.use(tabRoutes());
-  app.use(autocompleteRoutes(restExecutor.schema, prepare, requestContexts.get));
+  app.use(autocompleteRoutes(restExecutor.schema, prepareOperation, requestContexts.get));
   app.use(playgroundRoutes(requestContexts.get, config, executor.schema));
   app.use(apiDocsRoutes(restExecutor.schema, requestContexts.get));
   app.use('/media', mediaRoutes(media));

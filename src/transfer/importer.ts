@@ -192,7 +192,7 @@ class ImportWriter {
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
     const knownFields = new Set([...fields, ...links].map((field) => field.rest));
     const isUser = dumpModel === DJANGO_USER_MODEL;
-    await this.references.cacheReferencedRows(
+    await this.references.cacheReferencedRowOwners(
       rows,
       [...fields, ...links].filter((field) => field.target),
     );

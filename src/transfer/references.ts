@@ -31,7 +31,7 @@ export class ReferenceResolver {
   }
 
   /** Caches the owners of the rows that the given rows reference, with one statement per table that has uncached ones. */
-  async cacheReferencedRows(rows: readonly DumpRow[], fields: readonly EntityField[]): Promise<void> {
+  async cacheReferencedRowOwners(rows: readonly DumpRow[], fields: readonly EntityField[]): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
       const target = field.target!();
@@ -56,7 +56,7 @@ export class ReferenceResolver {
     }
   }
 
-  /** Returns the id to store for a reference, whose row `cacheReferencedRows` must have cached. Throws if the referenced row does not exist. */
+  /** Returns the id to store for a reference, whose row `cacheReferencedRowOwners` must have cached. Throws if the referenced row does not exist. */
   resolveId(row: DumpRow, field: EntityField, value: unknown): number | null {
     if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();

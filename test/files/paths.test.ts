@@ -11,8 +11,8 @@ import {
 } from '../../src/files/paths';
 
 const storedName = (filename: string) => {
-  const { root, dottedExtension } = sanitizeFileName(filename);
-  return root + dottedExtension;
+  const { stem, dottedExtension } = sanitizeFileName(filename);
+  return stem + dottedExtension;
 };
 
 describe('the file name of an upload', () => {
@@ -56,13 +56,13 @@ describe('a media path', () => {
   const folder = 'exercise-images/2147483647';
 
   it('is cut to the length of its column but keeps suffix and extension', () => {
-    const path = buildTruncatedPath(folder, { root: 'n'.repeat(96), dottedExtension: '.png' }, '_abcdefg', 100);
+    const path = buildTruncatedPath(folder, { stem: 'n'.repeat(96), dottedExtension: '.png' }, '_abcdefg', 100);
     expect(path).toHaveLength(100);
     expect(path.endsWith('n_abcdefg.png')).toBe(true);
   });
 
   it('leaves room for the names of thumbnails within 255 bytes', () => {
-    const path = buildTruncatedPath(folder, { root: '𠀀'.repeat(90), dottedExtension: '.png' }, '', 100);
+    const path = buildTruncatedPath(folder, { stem: '𠀀'.repeat(90), dottedExtension: '.png' }, '', 100);
     const [longest] = imageAndThumbnailPaths(path.slice(folder.length + 1))
       .map((name) => Buffer.byteLength(name))
       .sort((a, b) => b - a);

@@ -33,7 +33,7 @@ test.each([
   [0, true],
   [0.9, false],
 ])('with %d of the CPU stolen, a queueing delay of five times MAX_LAG sheds requests: %p', async (share, sheds) => {
-  const shedder = new LoadShedder(
+  const loadShedder = new LoadShedder(
     10_000,
     () => 50_000,
     () => share,
@@ -41,8 +41,8 @@ test.each([
   try {
     await sleep(1_500);
     // The probability of rejection has reached 1 by now, or is still 0 because of the stolen time.
-    expect(Array.from({ length: 200 }, () => shedder.shouldReject(true)).includes(true)).toBe(sheds);
+    expect(Array.from({ length: 200 }, () => loadShedder.shouldReject(true)).includes(true)).toBe(sheds);
   } finally {
-    shedder.stop();
+    loadShedder.stop();
   }
 });

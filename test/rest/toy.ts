@@ -14,7 +14,7 @@ const schema = buildSchema(`
   type Query {
     fruit(id: ID!): Fruit
     fruits(where: FruitWhere, orderBy: [FruitOrder!], first: Int, offset: Int): Page!
-    known(type: String!, ids: [ID!]!): [Int!]!
+    referenceableIds(type: String!, ids: [ID!]!): [Int!]!
     ripest(colour: String, atMost: String): [String!]!
   }
   type Mutation {
@@ -128,7 +128,7 @@ export class Orchard {
       if (orderBy?.[0]?.fullName) found.sort((a, b) => (a.fullName < b.fullName ? -1 : 1) * (orderBy[0].fullName === 'DESC' ? -1 : 1));
       return { totalCount: found.length, nodes: found.slice(offset, offset + first) };
     },
-    known: ({ ids }: { ids: string[] }) => this.fruits.filter(({ id }) => ids.includes(String(id))).map(({ id }) => id),
+    referenceableIds: ({ ids }: { ids: string[] }) => this.fruits.filter(({ id }) => ids.includes(String(id))).map(({ id }) => id),
     ripest: (args: object) => Object.entries(args).map(([name, value]) => `${name} ${value}`),
     createFruit: ({ input }: any) => {
       // Simulates an error that only the mutation can detect.
@@ -158,7 +158,7 @@ export class Orchard {
     },
   };
 
-  private readonly prepare: PrepareOperation = (text) => {
+  private readonly prepareOperation: PrepareOperation = (text) => {
     const document = parse(text);
     const errors = validate(schema, document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
@@ -167,7 +167,7 @@ export class Orchard {
 
   private readonly handler = createRestHandler({
     schema,
-    prepare: this.prepare,
+    prepareOperation: this.prepareOperation,
     contextOf: (request) => ({
       resolverContext: undefined as never,
       info: { baseUrl: 'https://fruit.example.com', languages: [] },
@@ -181,7 +181,13 @@ export class Orchard {
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
     createHtmlRenderer: (api) => {
-      const views = new ViewBuilder({ ...api, schema, clientSchema: schema, prepare: this.prepare, permitsExports: true });
+      const views = new ViewBuilder({
+        ...api,
+        schema,
+        clientSchema: schema,
+        prepareOperation: this.prepareOperation,
+        permitsExports: true,
+      });
       return {
         resolveNames: () => Promise.resolve(),
         redirectHeaders: () => undefined,

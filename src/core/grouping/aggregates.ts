@@ -13,7 +13,7 @@ const DECIMAL_PLACES = 10;
  * The number 1 with many decimal places. Dividends are multiplied by it, because PostgreSQL derives the decimal places of a quotient from those of
  * its dividend, which must therefore have more than DECIMAL_PLACES.
  */
-const PRECISE_ONE_SQL = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
+const HIGH_SCALE_ONE_SQL = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
 
 const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`;
 
@@ -43,7 +43,7 @@ export class AggregateColumns {
     return name;
   }
 
-  private findField(fieldName: string): EntityField {
+  private fieldNamed(fieldName: string): EntityField {
     return fieldsOf(this.entity).find((field) => groupFieldName(field) === fieldName)!;
   }
 
@@ -71,7 +71,7 @@ export class AggregateColumns {
   }
 
   private addAggregate(name: AggregateName, fieldName: string): string {
-    const field = this.findField(fieldName);
+    const field = this.fieldNamed(fieldName);
     const value = fieldSqlExpression(field, 't');
     const number = `(${value})::numeric`;
     const { weight } = this;
@@ -81,11 +81,11 @@ export class AggregateColumns {
       sum: () => (weight ? `trim_scale(sum(${number} * ${weight}))` : `sum(${number})`),
       avg: () =>
         weight
-          ? roundSql(`sum(${number} * ${weight}) * ${PRECISE_ONE_SQL} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
-          : roundSql(`sum(${number}) * ${PRECISE_ONE_SQL} / nullif(count(${value}), 0)`),
+          ? roundSql(`sum(${number} * ${weight}) * ${HIGH_SCALE_ONE_SQL} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
+          : roundSql(`sum(${number}) * ${HIGH_SCALE_ONE_SQL} / nullif(count(${value}), 0)`),
       stddev: () =>
         roundSql(
-          `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${PRECISE_ONE_SQL} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
+          `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${HIGH_SCALE_ONE_SQL} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
         ),
     };
     return this.addColumn(`${name} ${fieldName}`, aggregateSql[name]);
@@ -93,7 +93,7 @@ export class AggregateColumns {
 
   /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */
   addPercentile(p: string, fieldName: string): string {
-    const number = `(${fieldSqlExpression(this.findField(fieldName), 't')})::numeric`;
+    const number = `(${fieldSqlExpression(this.fieldNamed(fieldName), 't')})::numeric`;
     const sortedValues = `"${this.addColumn(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
     const name = `percentile ${Number(p)} ${fieldName}`;
     this.percentileColumns.set(name, (bind) => {

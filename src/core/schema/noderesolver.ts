@@ -1,5 +1,5 @@
 /**
- * Queries for rows of any type: `node` and `nodes` (https://relay.dev/graphql/objectidentification.htm) and, for REST, `known`, which returns those
+ * Queries for rows of any type: `node` and `nodes` (https://relay.dev/graphql/objectidentification.htm) and, for REST, `referenceableIds`, which returns those
  * of the given ids that the viewer may refer to.
  */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
@@ -75,7 +75,7 @@ export class NodeResolver {
     description: 'Of these ids of one type, those that the viewer may refer to: any row of a public type, their own of an owned one.',
   })
   @Extensions({ only: 'rest' })
-  known(
+  referenceableIds(
     @Arg('type', () => String, { description: 'Name of a type that implements Node.' }) type: string,
     @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],
     @Ctx() context: Context,

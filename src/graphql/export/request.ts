@@ -56,14 +56,14 @@ export function parseExportRequest(
   request: Request,
   requestContext: RequestContext,
   schema: GraphQLSchema,
-  trusted: TrustedDocuments,
+  trustedDocuments: TrustedDocuments,
 ): ExportRequest {
   const context: Context = requestContext.resolverContext;
   const search = new URL(request.url, 'http://localhost').searchParams;
   const withBom = parseFlag(search, 'bom');
   const parameters = readParameters(request, search);
   const extensions = parseObject('extensions', parameters.extensions);
-  const { query, operationName, ...otherParameters } = trusted.resolveParameters({ ...parameters, extensions });
+  const { query, operationName, ...otherParameters } = trustedDocuments.resolveParameters({ ...parameters, extensions });
   if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER)))
     throw exportError('A dry run goes to POST /graphql.', 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);

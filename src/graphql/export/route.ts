@@ -52,7 +52,7 @@ async function writeText(response: Response, text: string, clientGone: AbortSign
   await once(response, 'drain', { signal: clientGone }).catch(() => undefined);
 }
 
-async function identifyClient(requestContext: RequestContext): Promise<void> {
+async function authenticateClient(requestContext: RequestContext): Promise<void> {
   try {
     await requestContext.authentication.authenticateOnce();
   } catch (error) {
@@ -80,7 +80,7 @@ class ExportResponse {
         response.set('Allow', ALLOWED_METHODS.join(', '));
         throw exportError(`Exports allow only ${ALLOWED_METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
       }
-      await identifyClient(requestContext);
+      await authenticateClient(requestContext);
       const { session }: Context = requestContext.resolverContext;
       acquireSlot(limiter, session.caller);
       caller = session.caller;

@@ -67,8 +67,8 @@ export class EventStreamTransport {
   private readonly resolveTrustedDocument: RequestHandler;
 
   /** `contextOf` returns the request context of a request in progress. */
-  constructor(subscriptions: Subscriptions, trusted: TrustedDocuments, contextOf: (request: IncomingMessage) => RequestContext) {
-    this.resolveTrustedDocument = trustedDocumentsMiddleware(trusted);
+  constructor(subscriptions: Subscriptions, trustedDocuments: TrustedDocuments, contextOf: (request: IncomingMessage) => RequestContext) {
+    this.resolveTrustedDocument = trustedDocumentsMiddleware(trustedDocuments);
     this.libraryHandler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
       // Selects the "distinct connections mode" of graphql-sse. It needs no state between requests, which may reach different instances.
       authenticate: () => null,

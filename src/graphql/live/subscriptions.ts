@@ -50,7 +50,7 @@ function hasConditionalSelection({ definitions }: DocumentNode, { selectionSet }
 export class Subscriptions {
   constructor(
     private readonly executor: Executor,
-    private readonly trusted: TrustedDocuments,
+    private readonly trustedDocuments: TrustedDocuments,
   ) {}
 
   /** Parses and validates a subscription. `dryRunHeader`: header `X-Dry-Run` of the request. Returns its execution arguments, or errors. */
@@ -59,7 +59,7 @@ export class Subscriptions {
     const context: Context = requestContext.resolverContext;
     let resolvedParams: SubscriptionParams;
     try {
-      resolvedParams = this.trusted.resolveParameters(params);
+      resolvedParams = this.trustedDocuments.resolveParameters(params);
     } catch (error) {
       return [error as GraphQLError];
     }

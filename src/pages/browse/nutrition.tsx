@@ -96,8 +96,8 @@ function ComparisonTable({
   caption,
   unit,
   goal,
-  nameOf,
-}: TableProps & { rows: readonly NutrientAmounts[]; nameOf(row: NutrientAmounts): string }) {
+  rowLabelOf,
+}: TableProps & { rows: readonly NutrientAmounts[]; rowLabelOf(row: NutrientAmounts): string }) {
   const maxEnergy = goal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
   const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
   return (
@@ -117,7 +117,7 @@ function ComparisonTable({
         <tbody>
           {rows.map((row, index) => (
             <tr key={index}>
-              <th scope="row">{nameOf(row)}</th>
+              <th scope="row">{rowLabelOf(row)}</th>
               {columns.map(({ key }) => (
                 <td key={key} class="number">
                   {amountOf(row[key]) ?? '–'}
@@ -157,7 +157,7 @@ function MacronutrientTable({ values, caption, unit }: { values: NutrientAmounts
 const captionWithGoal = (goal: number | undefined) =>
   goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
 
-const nameOf = ({ name, date, id }: NutrientAmounts) => String(name ?? date ?? id ?? '');
+const rowLabelOf = ({ name, date, id }: NutrientAmounts) => String(name ?? date ?? id ?? '');
 
 export const hasNutritionValues = ({ body }: HtmlView): boolean =>
   [body].flat().some((value) => isNutrientAmounts(value) || (isObject(value) && isNutrientAmounts(value.total)));
@@ -176,7 +176,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   if (rows?.length)
     return (
       <section aria-label="Nutrition values">
-        <ComparisonTable rows={rows} caption={captionWithGoal(detailRow?.goal)} {...tableProps} nameOf={nameOf} />
+        <ComparisonTable rows={rows} caption={captionWithGoal(detailRow?.goal)} {...tableProps} rowLabelOf={rowLabelOf} />
         {note}
       </section>
     );

@@ -169,12 +169,16 @@ export function listItemsOf(value: unknown): readonly unknown[] | undefined {
   return value !== null && typeof value === 'object' && !isNumber(value) ? Object.keys(value) : undefined;
 }
 
-/** Coerces the value of a relation to row ids. Reports only the first invalid id. Existence is checked only if `knownIds` is given. */
-export function coerceReference(field: Pick<FieldMetadata, 'relation'>, value: unknown, knownIds?: readonly number[]): CoercionResult {
+/** Coerces the value of a relation to row ids. Reports only the first invalid id. Existence is checked only if `referenceableIds` is given. */
+export function coerceReference(
+  field: Pick<FieldMetadata, 'relation'>,
+  value: unknown,
+  referenceableIds?: readonly number[],
+): CoercionResult {
   const coerceId = (item: unknown): CoercionResult => {
     const id = parseRowId(item);
     if (id === undefined && item !== null) return invalidResult(`Incorrect type. Expected pk value, received ${pythonTypeName(item)}.`);
-    return id !== undefined && (knownIds?.includes(id) ?? true) ? validResult(id) : invalidResult(noSuchRow(pythonText(item)));
+    return id !== undefined && (referenceableIds?.includes(id) ?? true) ? validResult(id) : invalidResult(noSuchRow(pythonText(item)));
   };
   if (!field.relation!.many) return coerceId(value);
   const items = listItemsOf(value);

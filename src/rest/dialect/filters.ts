@@ -19,7 +19,7 @@ interface ReferencedIds {
   ids: string[];
   isList?: boolean;
   /** Returns an error message if one of the ids is not among the existing ones. */
-  unknownIdError(existingIds: readonly number[]): string | undefined;
+  unknownIdError(referenceableIds: readonly number[]): string | undefined;
 }
 
 export interface ParsedFilters {
@@ -106,7 +106,8 @@ function equalityFilter(field: FieldMetadata, text: string, languages: readonly 
     case 'relation': {
       const id = parseInteger(text);
       if (id === undefined) return { error: NOT_A_CHOICE };
-      const unknownIdError: ReferencedIds['unknownIdError'] = (existingIds) => (existingIds.includes(id) ? undefined : NOT_A_CHOICE);
+      const unknownIdError: ReferencedIds['unknownIdError'] = (referenceableIds) =>
+        referenceableIds.includes(id) ? undefined : NOT_A_CHOICE;
       return { where: { [field.name]: { eq: String(id) } }, references: { field: field.name, ids: [String(id)], unknownIdError } };
     }
     default: {
@@ -164,8 +165,8 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
       if (invalidText !== undefined) return { error: `“${invalidText}” is not a valid value.` };
       const ids = texts.map((text) => String(parseInteger(text)));
       // Ids are compared as strings, so that `01` does not match row 1.
-      const unknownIdError: ReferencedIds['unknownIdError'] = (existingIds) =>
-        texts.filter((text) => !existingIds.some((id) => String(id) === text)).map(invalidChoiceMessage)[0];
+      const unknownIdError: ReferencedIds['unknownIdError'] = (referenceableIds) =>
+        texts.filter((text) => !referenceableIds.some((id) => String(id) === text)).map(invalidChoiceMessage)[0];
       return { where: { [field.name]: { in: ids } }, references: { field: field.name, ids, isList: true, unknownIdError } };
     }
     default:

@@ -9,7 +9,7 @@ import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, 
 export type InputField = CoercibleField &
   Pick<FieldMetadata, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
 /** Ids, by relation, of the existing rows to which the client may refer. */
-export type AccessibleIds = Record<string, number[]>;
+export type ReferenceableIds = Record<string, number[]>;
 type InputValues = Record<string, unknown>;
 
 const ABSENT = Symbol('absent');
@@ -71,13 +71,17 @@ export function referencedIdsOf(relations: readonly FieldMetadata[], body: Parse
 }
 
 /** Whether the body refers to a parent row (such as the workout of a training day) that does not exist or belongs to another user. */
-export function refersToInaccessibleParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: AccessibleIds): boolean {
+export function refersToInaccessibleParent(
+  relations: readonly FieldMetadata[],
+  body: ParsedBody,
+  referenceableIds: ReferenceableIds,
+): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
     const value = submittedValue(field, body, true);
     if (isFalsyInPython(value)) return false;
     const id = parseRowId(value === true ? 1 : value);
-    return id !== undefined && !knownIds[field.name]!.includes(id);
+    return id !== undefined && !referenceableIds[field.name]!.includes(id);
   });
 }
 
@@ -87,12 +91,12 @@ export interface InputOptions {
   timeZone: string;
 }
 
-/** Coerces a body; drops unknown and read-only keys. A partial body has no required fields. With `knownIds`, referenced rows must be among them. */
+/** Coerces a body; drops unknown and read-only keys. A partial body has no required fields. With `referenceableIds`, referenced rows must be among them. */
 export function coerceInput(
   fields: readonly InputField[],
   body: ParsedBody,
   { partial, creating, timeZone }: InputOptions,
-  knownIds?: AccessibleIds,
+  referenceableIds?: ReferenceableIds,
 ): { input: InputValues; errors: FieldErrors } {
   const input: InputValues = {};
   const errors: FieldErrors = {};
@@ -106,7 +110,7 @@ export function coerceInput(
       if (field.null) input[field.name] = null;
       else setFieldErrors([NOT_NULL]);
     } else {
-      const coercion = field.relation ? coerceReference(field, value, knownIds?.[field.name]) : coerceValue(field, value, timeZone);
+      const coercion = field.relation ? coerceReference(field, value, referenceableIds?.[field.name]) : coerceValue(field, value, timeZone);
       if ('messages' in coercion) setFieldErrors(coercion.messages);
       else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coercion.value;
     }

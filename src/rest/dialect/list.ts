@@ -1,6 +1,6 @@
 /** Handles GET of a list. Query parameters become the variables of one GraphQL operation, which returns the rows of the requested page. */
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
-import { findAccessibleIds, runOperation } from '../operations';
+import { queryReferenceableIds, runOperation } from '../operations';
 import type { Endpoint } from '../endpoints';
 import { throwIfInvalid } from '../errors';
 import type { RestResponse, RestRequest } from '../request';
@@ -25,9 +25,9 @@ export async function handleList(endpoint: Endpoint, request: RestRequest, schem
 
 async function rejectInvalidFilters(parameters: ParsedFilters['parameters'], endpoint: Endpoint, request: RestRequest): Promise<void> {
   const ids = parameters.flatMap(({ references }) => (references ? [[references.field, references.ids] as const] : []));
-  const knownIds = ids.length ? await findAccessibleIds(endpoint, request, Object.fromEntries(ids)) : {};
+  const referenceableIds = ids.length ? await queryReferenceableIds(endpoint, request, Object.fromEntries(ids)) : {};
   const errors = parameters.map(
-    ({ key, error, references }) => [key, error ?? references?.unknownIdError(knownIds[references.field]!)] as const,
+    ({ key, error, references }) => [key, error ?? references?.unknownIdError(referenceableIds[references.field]!)] as const,
   );
   throwIfInvalid(Object.fromEntries(errors.flatMap(([key, error]) => (error === undefined ? [] : [[key, [error]]]))));
 }

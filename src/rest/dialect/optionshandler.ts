@@ -1,6 +1,6 @@
 /** Responses to OPTIONS requests: metadata about a route in the format of Django REST framework. */
 import { permitsMethod } from '../authorization';
-import { findAccessibleIds } from '../operations';
+import { queryReferenceableIds } from '../operations';
 import { fragmentName, type Endpoint, type Endpoints } from '../endpoints';
 import { LOGIN_TITLE } from './login';
 import type { RestResponse, RestRequest } from '../request';
@@ -49,6 +49,6 @@ export class OptionsHandler {
       return undefined;
     if (route.kind === 'list') return create && permitsMethod(route, 'POST') ? 'POST' : undefined;
     if (!update || !permitsMethod(route, 'PUT')) return undefined;
-    return (await findAccessibleIds(route.endpoint, request, { self: [route.id] })).self!.length ? 'PUT' : undefined;
+    return (await queryReferenceableIds(route.endpoint, request, { self: [route.id] })).self!.length ? 'PUT' : undefined;
   }
 }

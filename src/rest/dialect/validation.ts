@@ -3,7 +3,7 @@
  * another user (403), then an unknown row (404), then all invalid fields at once (400).
  */
 import { toSnakeCase } from '../../contract/casing';
-import { findAccessibleIds } from '../operations';
+import { queryReferenceableIds } from '../operations';
 import type { Endpoint } from '../endpoints';
 import { notFoundError, inaccessibleParentError, validationErrorFromMessages, throwIfInvalid } from '../errors';
 import type { RestRequest } from '../request';
@@ -46,20 +46,20 @@ export class WriteValidation {
 
   private async requireExistingRow(): Promise<void> {
     const { endpoint, request, id } = this;
-    if (id !== undefined && (await findAccessibleIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFoundError();
+    if (id !== undefined && (await queryReferenceableIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFoundError();
   }
 
   /** Throws an error if the request is invalid. `mutationErrors` are the validation errors of the mutation, if it has run. */
   async requireValid(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;
-    const knownIds = await findAccessibleIds(endpoint, request, {
+    const referenceableIds = await queryReferenceableIds(endpoint, request, {
       ...referencedIdsOf(relations, body),
       ...(id !== undefined && { self: [id] }),
     });
-    if (refersToInaccessibleParent(relations, body, knownIds)) throw inaccessibleParentError();
-    if (id !== undefined && knownIds.self!.length === 0) throw notFoundError();
-    const { input, errors } = coerceInput(fields, body, this.inputOptions, knownIds);
+    if (refersToInaccessibleParent(relations, body, referenceableIds)) throw inaccessibleParentError();
+    if (id !== undefined && referenceableIds.self!.length === 0) throw notFoundError();
+    const { input, errors } = coerceInput(fields, body, this.inputOptions, referenceableIds);
     await addSlowCheckErrors(fields, input, errors, mutationErrors);
     throwIfInvalid(errors);
     const restNameOf = (name: string) => fields.find((field) => field.name === name)?.rest ?? toSnakeCase(name);

@@ -132,7 +132,7 @@ export class FormBuilder {
     const { row, version } = currentRow;
     const forms = writeMethods.length ? [this.buildWriteForm(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
     // After a version conflict, the form gets the current version. After any other error, it keeps the version on which its values are based.
-    const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);
+    const formVersion = result.answer.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.version ?? version);
     return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
 
@@ -152,7 +152,7 @@ export class FormBuilder {
     const form = { action, methods, controls, values, jsonText: JSON.stringify(Object.fromEntries(rowValues), null, 2) };
     const { form: postedForm } = request;
     if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
-    const conflict = answer.status === CONFLICT_STATUS ? ('changed' as const) : undefined;
+    const conflict = answer.status === PRECONDITION_FAILED_STATUS ? ('changed' as const) : undefined;
     if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
     const stored = conflict && conflictingStoredValues(controls, postedForm.values, values);
     return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
@@ -160,7 +160,7 @@ export class FormBuilder {
 }
 
 /** Status code of a version mismatch (RFC 9110, section 15.5.13). */
-const CONFLICT_STATUS = 412;
+const PRECONDITION_FAILED_STATUS = 412;
 
 /** Length of `YYYY-MM-DDThh:mm:ss`. */
 const LOCAL_DATETIME_LENGTH = 19;

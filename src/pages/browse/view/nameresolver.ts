@@ -37,8 +37,8 @@ async function resolveName(
 const singleRowRelationsOf = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
 /** Returns a function that replaces the names in the form or the filters of a request. */
-export function createNameResolver({ schema, prepare }: Pick<ViewDependencies, 'schema' | 'prepare'>) {
-  const rowSearchOf = createRowNameSearchLookup(schema, prepare);
+export function createNameResolver({ schema, prepareOperation }: Pick<ViewDependencies, 'schema' | 'prepareOperation'>) {
+  const rowSearchOf = createRowNameSearchLookup(schema, prepareOperation);
 
   const resolveId = async (type: string, text: string | undefined, chosenId: string | undefined, context: object) => {
     const name = text?.trim();

@@ -121,7 +121,7 @@ function createRowSearch(
   schema: GraphQLSchema,
   type: GraphQLObjectType,
   resource: ResourceMetadata,
-  prepare: PrepareOperation,
+  prepareOperation: PrepareOperation,
 ): RowNameSearch | undefined {
   const { owned, many } = resource;
   const nameRule = nameRuleOf(type, resource);
@@ -132,7 +132,7 @@ function createRowSearch(
   );
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
   const firstRows: RowNameSearch['readFirstRows'] = async (context, where, first) => {
-    const { data } = await prepare(document)(context, { where, first });
+    const { data } = await prepareOperation(document)(context, { where, first });
     const matchingRows = data?.page.nodes as Row[] | undefined;
     const nameOf = createDistinctNameLookup(matchingRows ?? [], nameRule.nameOf, nameRule);
     // Several rows of a user may have the same name or no name, so their labels start with the id.
@@ -154,12 +154,15 @@ function createRowSearch(
   };
 }
 
-export function createRowNameSearchLookup(schema: GraphQLSchema, prepare: PrepareOperation): (type: string) => RowNameSearch | undefined {
+export function createRowNameSearchLookup(
+  schema: GraphQLSchema,
+  prepareOperation: PrepareOperation,
+): (type: string) => RowNameSearch | undefined {
   const searchByType = new Map<string, RowNameSearch | undefined>();
   return (name) => {
     const type = schema.getType(name);
     if (!isObjectType(type) || !type.extensions.resource) return undefined;
-    if (!searchByType.has(name)) searchByType.set(name, createRowSearch(schema, type, type.extensions.resource, prepare));
+    if (!searchByType.has(name)) searchByType.set(name, createRowSearch(schema, type, type.extensions.resource, prepareOperation));
     return searchByType.get(name);
   };
 }

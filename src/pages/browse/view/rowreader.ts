@@ -31,7 +31,7 @@ export class RowReader {
   private readonly buildersByEndpoint = new Map<string, EndpointBuilders>();
 
   constructor(
-    private readonly prepare: PrepareOperation,
+    private readonly prepareOperation: PrepareOperation,
     private readonly endpointOf: (type: string) => Endpoint | undefined,
   ) {
     this.endpointNameOf = (type) => endpointOf(type)?.view.rest;
@@ -43,7 +43,7 @@ export class RowReader {
     const { tableBuilder } = this.endpointBuildersOf(endpoint);
     const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${tableBuilder.selection} } } }`;
     const { data } = ids.length
-      ? await this.prepare(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length })
+      ? await this.prepareOperation(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length })
       : { data: { page: { nodes: [] } } };
     if (!data?.page) return undefined;
     const rowById = new Map((data.page.nodes as Row[]).map((row) => [String(row.id), row]));
@@ -64,9 +64,12 @@ export class RowReader {
       ...fields.map((field) => selectionOf(type, field)),
       ...childListBuilders.map(({ selection }) => selection),
     ];
-    const { data } = await this.prepare(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${selections.join(' ')} } }`)(context, {
-      id,
-    });
+    const { data } = await this.prepareOperation(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${selections.join(' ')} } }`)(
+      context,
+      {
+        id,
+      },
+    );
     const row = data?.row as Row | null | undefined;
     if (!row) return undefined;
     const trainingPlan = trainingPlanOf(row);

@@ -125,12 +125,12 @@ function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields
 /** Whether a line has at least two points and a value other than zero. */
 const isWorthDrawing = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
-export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
+export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: PrepareOperation) {
   /** Reads the time series of a list. `where` is the filter of the list. */
   return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
     const chartFields = chartFieldsOf(type, schema);
     if (!chartFields) return undefined;
-    const run = prepare(
+    const run = prepareOperation(
       `query ($where: ${type.name}Where, $first: Int) {
         page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${chartFields.day.name}: DESC }]) { nodes { ${selectionOfChartFields(type, chartFields)} } }
       }`,

@@ -23,7 +23,7 @@ export interface ViewDependencies extends ApiDescription {
   schema: GraphQLSchema;
   /** Public schema, which `/graphql` serves. Pages show an operation of this schema that is equivalent to their REST request. */
   clientSchema: GraphQLSchema;
-  prepare: PrepareOperation;
+  prepareOperation: PrepareOperation;
   /** Whether lists can be exported as files: not if `/graphql` accepts trusted documents only. */
   permitsExports: boolean;
 }
@@ -39,11 +39,11 @@ export class ViewBuilder {
   private readonly idLinksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly dependencies: ViewDependencies) {
-    const { schema, clientSchema, endpoints, prepare, timeZone } = dependencies;
+    const { schema, clientSchema, endpoints, prepareOperation, timeZone } = dependencies;
     this.pageRoutes = new PageRoutes(endpoints);
-    this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepare), timeZone);
-    this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
-    this.readTimeSeries = timeSeriesReader(schema, prepare);
+    this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepareOperation), timeZone);
+    this.rowReader = new RowReader(prepareOperation, (type) => this.pageRoutes.endpointOf(type));
+    this.readTimeSeries = timeSeriesReader(schema, prepareOperation);
     this.toClientOperation = clientOperationTranslator(clientSchema);
   }
 
@@ -93,10 +93,10 @@ export class ViewBuilder {
 
   /** Returns a function that adds the preferred unit of the viewer to the input for a mass; undefined if the type has no field for a mass. */
   private async unitAdderFor({ type }: Endpoint, context: object): Promise<((control: FormControl) => FormControl) | undefined> {
-    const { schema, prepare } = this.dependencies;
+    const { schema, prepareOperation } = this.dependencies;
     const field = fieldInPreferredUnit(type, schema);
     if (!field) return undefined;
-    const { data } = await prepare('{ viewer { profile { unitSystem } } }')(context);
+    const { data } = await prepareOperation('{ viewer { profile { unitSystem } } }')(context);
     const unit = prefersPounds((data?.viewer?.profile ?? {}) as Row) ? 'lb' : 'kg';
     return (control) => (control.key === field.rest ? { ...control, unit } : control);
   }
@@ -139,7 +139,7 @@ export class ViewBuilder {
     const { lastOperation } = request;
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
-    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.existingIds)
+    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.referenceableIds)
       return this.toClientOperation(lastOperation.operation, lastOperation.variables);
     if (isLogin) return this.toClientOperation(this.dependencies.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
