@@ -24,7 +24,7 @@ import {
   type DateRangeCondition,
 } from './queries';
 
-const PERCENT_OF_PLAN_DESCRIPTION = 'percent of what was planned, 100 at most; null where nothing was.';
+const PERCENT_OF_PLAN_DESCRIPTION = 'percent of those planned, at most 100; null if none were planned.';
 
 @ObjectType({ description: 'A week of the active schedule: planned and completed training.', simpleResolvers: true })
 export class AdherenceWeek {

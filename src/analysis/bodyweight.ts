@@ -43,7 +43,7 @@ export class BodyWeight {
 @Resolver()
 export class BodyWeightResolver {
   @Query(() => [BodyWeight], {
-    description: `Body weights of the days from \`from\` to \`until\`, oldest first, with their trend, for which earlier ones count too. The trend is an exponential moving average, factor 0.1 per entry, whatever the days between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the least-squares line through the entries of the last days.`,
+    description: `Body weights of the days from \`from\` to \`until\`, oldest first, with their trend, for which earlier ones count, too. The trend is an exponential moving average with a factor of 0.1 per entry, regardless of the days between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the least-squares line through the entries of the last days.`,
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context): Promise<Row[]> {

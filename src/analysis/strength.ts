@@ -71,7 +71,7 @@ function genderSql({ gender }: StrengthArgs, context: Context, bind: ParameterBi
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASS_CALCULATION_CROSS_REFERENCE}`,
+    description: `The sum of the viewer's best lifts in all exercises of these logs (translations count as one exercise), and the DOTS points of this sum: total × 500 / (a w⁴ + b w³ + c w² + d w + e) with the body weight w in kg, limited to ${MIN_BODY_WEIGHT_KG} to ${DOTS_COEFFICIENTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null if there are no logs. ${MASS_CALCULATION_CROSS_REFERENCE}`,
   })
   @Extensions(ANALYSIS_FIELD_EXTENSIONS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {

@@ -45,7 +45,7 @@ export class TrainingLoad {
 @Resolver()
 export class TrainingLoadResolver {
   @Query(() => [TrainingLoad], {
-    description: `The load of each day from the first log to the last one that lies from \`from\` to \`until\`, oldest first, and its exponentially weighted means, which begin with the first log: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_SERIES_DAYS} days before the last log are looked at. ${VOLUME_CROSS_REFERENCE}`,
+    description: `The load of each day from the first log to the last one between \`from\` and \`until\`, oldest first, and its exponentially weighted means, which start with the first log: in a mean of n days, each new day has the weight 2 / (n + 1). (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_SERIES_DAYS} days before the last log are covered. ${VOLUME_CROSS_REFERENCE}`,
   })
   @Extensions(SERIES_FIELD_EXTENSIONS)
   trainingLoad(@Args(() => TrainingLoadArgs) args: TrainingLoadArgs, @Ctx() context: Context): Promise<Row[]> {

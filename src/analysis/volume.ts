@@ -26,7 +26,7 @@ export const isHardSetSql = (alias: string): string =>
 const VOLUME_DESCRIPTION = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASS_CALCULATION_DESCRIPTION}`;
 export const VOLUME_CROSS_REFERENCE = 'Hard sets and tonnage are computed as in `trainingVolume`.';
 const FRACTIONAL_SETS_DESCRIPTION =
-  'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
+  'A set counts fully for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {

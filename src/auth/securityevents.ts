@@ -51,7 +51,7 @@ export async function logSecurityEvent(
     operator !== undefined ? INSERT_OPERATOR_EVENT_SQL : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE_SQL : INSERT_USER_EVENT_SQL;
   const insertedRows = await session.query(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
   if (!insertedRows.length && ALWAYS_LOGGED_KINDS.includes(kind))
-    throw new ClientError('TOO_MANY_REQUESTS', 'This was done too often within an hour. Try again later.', {
+    throw new ClientError('TOO_MANY_REQUESTS', 'Too many attempts within an hour. Try again later.', {
       retryAfter: SECONDS_PER_HOUR,
     });
 }

@@ -17,7 +17,7 @@ const AGE_UNITS: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', 
 
 function parseKind(text: string, previous: EventKind[] = []): EventKind[] {
   const name = text.toUpperCase().replaceAll('-', '_');
-  if (!isEventKind(name)) throw new InvalidArgumentError(`It is one of ${Object.keys(EVENT_KINDS).join(', ')}.`);
+  if (!isEventKind(name)) throw new InvalidArgumentError(`Must be one of ${Object.keys(EVENT_KINDS).join(', ')}.`);
   return [...previous, name];
 }
 
@@ -26,12 +26,12 @@ function parseTimestamp(text: string): string {
   const [, number, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   const timestamp = unit === undefined ? DateTime.fromISO(text) : DateTime.now().minus({ [AGE_UNITS[unit]!]: Number(number) });
   if (!timestamp.isValid || timestamp.year < 1970 || timestamp.year > 9999)
-    throw new InvalidArgumentError('It is a moment such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d.');
+    throw new InvalidArgumentError('Must be a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d.');
   return timestamp.toUTC().toISO();
 }
 
 function parseCount(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It is a whole number from 1 on.');
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('Must be a positive whole number.');
   return Number(text);
 }
 

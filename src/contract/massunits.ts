@@ -5,7 +5,7 @@ export const KILOGRAMS_NOTE = 'in kilograms';
  * Marks masses whose unit is the value of an argument of type MASS_UNIT_TYPE_NAME: an argument of the field itself, or of its nearest ancestor
  * that has one.
  */
-export const UNIT_ARGUMENT_NOTE = 'in the unit asked for';
+export const UNIT_ARGUMENT_NOTE = 'in the requested unit';
 export const MASS_UNIT_TYPE_NAME = 'MassUnit';
 
 /** Kilograms per pound, exact by the international yard and pound agreement of 1959. */

@@ -28,4 +28,4 @@ export const atMostCharacters = (max: number): string => `Ensure this field has 
 export const atMostElements = (max: number): string => `Ensure this list has no more than ${max} elements.`;
 
 export const responseTooLong = (limit: number): string =>
-  `The response would be longer than ${limit} bytes. Ask for fewer rows at a time, or for fewer fields.`;
+  `The response would be longer than ${limit} bytes. Request fewer rows at a time, or fewer fields.`;

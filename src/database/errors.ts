@@ -4,14 +4,14 @@ import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError as Sequel
 
 export class ClientDisconnected extends Error {
   constructor() {
-    super('the client has gone');
+    super('the client has disconnected');
   }
 }
 
 /** Thrown if more bytes of rows were read for one response than permitted. */
 export class ReadLimitExceeded extends Error {
   constructor(readonly limit: number) {
-    super(`the rows that were asked for are longer than ${limit} bytes`);
+    super(`the requested rows are longer than ${limit} bytes`);
   }
 }
 
@@ -42,7 +42,7 @@ const LOCK_TIMEOUT_CODE = '55P03';
 /** Thrown without trying to write, because the table is known to be locked. One write at a time probes whether the lock still exists. */
 export class TableLocked extends Error {
   constructor() {
-    super('what is written to is locked');
+    super('the table is locked');
   }
 }
 

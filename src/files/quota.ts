@@ -39,7 +39,7 @@ export async function checkQuota(
     const bytes = await storedFileBytes(file);
     const freeBytes = Math.max(0, quota - usedBytes);
     if (bytes > freeBytes) {
-      const message = `Your images may take ${formatBytes(quota)} together: ${formatBytes(freeBytes)} are left, and this one takes ${formatBytes(bytes)}. Delete some first.`;
+      const message = `Your images may take up ${formatBytes(quota)} in total: ${formatBytes(freeBytes)} are left, but this image needs ${formatBytes(bytes)}. Delete some images first.`;
       throw new InvalidInput([{ path: inputPath, ...invalidValueIssue(message) }]);
     }
     usedBytes += bytes;

@@ -5,7 +5,7 @@ import { croppedThumbnailName, mediaUrl, THUMBNAIL_SIZES, THUMBNAIL_SPECS, thumb
 const IMAGE_SIZES = Object.fromEntries(Object.keys(THUMBNAIL_SIZES).map((alias) => [alias.toUpperCase(), alias]));
 registerEnumType(IMAGE_SIZES, {
   name: 'ImageSize',
-  description: 'The square that a smaller version of an image fits into; none is larger than the image.',
+  description: 'The square into which a thumbnail fits. Thumbnails are never larger than the image.',
   valuesConfig: Object.fromEntries(
     Object.entries(THUMBNAIL_SIZES).map(([alias, size]) => [alias.toUpperCase(), { description: `${size} x ${size} pixels.` }]),
   ),
@@ -13,9 +13,12 @@ registerEnumType(IMAGE_SIZES, {
 
 @ArgsType()
 export class ThumbnailArgs {
-  @Field(() => IMAGE_SIZES, { defaultValue: 'medium', description: 'How large it is.' })
+  @Field(() => IMAGE_SIZES, { defaultValue: 'medium', description: 'The size of the square.' })
   declare size: keyof typeof THUMBNAIL_SIZES;
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether it fills the square, cropped to what draws attention.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Whether the thumbnail fills the square, cropped to the most prominent part of the image.',
+  })
   declare crop: boolean;
 }
 
@@ -23,25 +26,27 @@ export class ThumbnailArgs {
 export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, png: boolean): string =>
   mediaUrl(thumbnailPath(path, crop ? croppedThumbnailName(size) : size, png));
 
-@ObjectType({ description: 'How a thumbnail was made.' })
+@ObjectType({ description: 'The settings of a thumbnail.' })
 class ThumbnailSettings {
-  @Field(() => [Int], { description: 'Width and height of the square that it fits into or, cropped, fills; it is never enlarged.' })
+  @Field(() => [Int], {
+    description: 'Width and height of the square that the thumbnail fits into or, if cropped, fills. It is never enlarged.',
+  })
   size!: number[];
-  @Field(() => String, { nullable: true, description: '`smart`: cropped to what draws attention. Null: not cropped.' })
+  @Field(() => String, { nullable: true, description: '`smart`: cropped to the most prominent part of the image. Null: not cropped.' })
   crop!: string | null;
   @Field(() => Int, { description: 'Quality of a JPEG, up to 100.' })
   quality!: number;
 }
 
-@ObjectType({ description: 'A smaller version of an image.' })
+@ObjectType({ description: 'A thumbnail of an image.' })
 class Thumbnail {
   @Field(() => String, { description: 'URL without scheme and host.' })
   url!: string;
-  @Field(() => ThumbnailSettings, { description: 'How it was made.' })
+  @Field(() => ThumbnailSettings, { description: 'The settings of the thumbnail.' })
   settings!: ThumbnailSettings;
 }
 
-@ObjectType({ description: 'The smaller versions of an image. PNG where the image has transparency or is a GIF, JPEG elsewhere.' })
+@ObjectType({ description: 'The thumbnails of an image: PNG if the image has transparency or is a GIF, otherwise JPEG.' })
 export class Thumbnails {
   @Field(() => String, { description: 'URL of the image itself, without scheme and host.' })
   original!: string;

@@ -60,7 +60,7 @@ function checkFile(file: unknown, max: number): string[] {
 }
 
 const INVALID_IMAGE_MESSAGE = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
-const SLOW_IMAGE_MESSAGE = 'This image takes too long to read. Save it anew, smaller or in another format.';
+const SLOW_IMAGE_MESSAGE = 'This image takes too long to process. Save it again in a smaller size or in another format.';
 
 async function validateUncached({ filename, path, sender }: UploadedFile): Promise<string[]> {
   const extension = extensionOf(clientFileName(filename));

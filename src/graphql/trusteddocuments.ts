@@ -38,7 +38,9 @@ export class TrustedDocuments {
     for (const file of folder === undefined ? [] : filesOf(folder))
       for (const [id, text] of operationsOf(file)) {
         const problem =
-          this.textById.has(id) && this.textById.get(id) !== text ? 'it is another one elsewhere' : documentProblem(text, schema);
+          this.textById.has(id) && this.textById.get(id) !== text
+            ? 'another manifest has the same id with a different text'
+            : documentProblem(text, schema);
         if (problem) throw new ConfigError(`PERSISTED_OPERATIONS: ${file}: operation ${JSON.stringify(id)}: ${problem}`);
         this.textById.set(id, text);
       }

@@ -47,7 +47,7 @@ export function uploadMiddleware(config: Config, contextOf: (request: IncomingMe
 
 function multipartMessage({ reason, subject }: MultipartError, { maxUpload }: MultipartLimits): string {
   if (reason === 'boundary') return 'The multipart form has no boundary.';
-  if (reason === 'charset') return `The charset of part ${JSON.stringify(subject)} is not known.`;
+  if (reason === 'charset') return `The charset of part ${JSON.stringify(subject)} is unknown.`;
   if (reason === 'file too large') return `The file of part ${JSON.stringify(subject)} is larger than ${maxUpload} bytes.`;
   if (reason === 'too many parts') return TOO_MANY_PARTS_MESSAGE;
   return 'The multipart form is too large.';
@@ -67,7 +67,7 @@ export function assembleOperations(parts: MultipartParts): Record<string, unknow
 function parseObjectPart(parts: MultipartParts, name: string): Record<string, unknown> {
   const text = parts.get(name)?.at(-1);
   const excess = typeof text === 'string' ? findExceededLimit(text) : undefined;
-  if (excess !== undefined) throw new InvalidUploadError(`The part "${name}" is refused: ${excess}.`);
+  if (excess !== undefined) throw new InvalidUploadError(`The part "${name}" is rejected: ${excess}.`);
   let value: unknown;
   try {
     value = JSON.parse(typeof text === 'string' ? text : '');
@@ -81,7 +81,7 @@ function parseObjectPart(parts: MultipartParts, name: string): Record<string, un
 
 /** Replaces the null at a path with a file. Other values are rejected, so that a path cannot overwrite them. */
 function setFile(operations: Record<string, unknown>, path: string, file: UploadedFile): void {
-  const pathError = () => new InvalidUploadError(`There is no null at ${JSON.stringify(path)} of "operations".`);
+  const pathError = () => new InvalidUploadError(`The value at ${JSON.stringify(path)} in "operations" must be null.`);
   const keys = path.split('.');
   const last = keys.pop()!;
   let container: unknown = operations;

@@ -12,7 +12,7 @@ const NUTRIENT_DESCRIPTIONS: Record<(typeof NUTRIENTS)[number] | typeof ENERGY_K
   energy: 'Energy in kcal.',
   protein: 'Protein in grams.',
   carbohydrates: 'Carbohydrates in grams.',
-  carbohydratesSugar: 'Sugar content in carbohydrates in grams.',
+  carbohydratesSugar: 'Sugar content in grams.',
   fat: 'Fat in grams.',
   fatSaturated: 'Saturated fat content in fat in grams.',
   fibres: 'Fibres in grams.',
@@ -37,7 +37,10 @@ const NUMBERS_IN_REST_EXTENSIONS = { numbersInRest: true };
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class NutritionalValues {}
 
-@ObjectType({ description: 'Energy and nutrients as REST shows them for a form: texts with two places.', simpleResolvers: true })
+@ObjectType({
+  description: 'Energy and nutrients as strings with two decimal places, as REST returns them for a form.',
+  simpleResolvers: true,
+})
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class FormNutritionalValues {}
 
@@ -61,11 +64,11 @@ export class PlanValues {
   declare perKg: MacroNutrients;
 }
 
-@ObjectType({ description: 'Sums of the diary of a plan on one day of the zone of the server.', simpleResolvers: true })
+@ObjectType({ description: 'Sums of the diary of a plan on one day in the time zone of the server.', simpleResolvers: true })
 @Extensions(NUMBERS_IN_REST_EXTENSIONS)
 @DecimalFields(NUTRITIONAL_VALUE_NAMES, nutrientDescription)
 export class DiaryDay {
-  @Field(() => DateScalar, { description: 'The day in the zone of the server.' })
+  @Field(() => DateScalar, { description: 'The day in the time zone of the server.' })
   declare date: string;
 }
 

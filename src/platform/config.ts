@@ -17,13 +17,13 @@ const SECONDS_PER_DAY = 24 * 60 * 60;
 /** Whether unexpected errors are printed with their stack trace. Does not use `readConfig`, because the configuration may be invalid. */
 export const showsStackTraces = (variables: EnvironmentVariables = process.env): boolean => variables.LOG_LEVEL === 'debug';
 
-const missingSettingError = (name: string, dependent: string) => new ConfigError(`${name} is missing: ${dependent} demands it`);
+const missingSettingError = (name: string, dependent: string) => new ConfigError(`${name} is missing: ${dependent} requires it`);
 
 function readTlsPaths(cert: string | undefined, key: string | undefined) {
   if (cert !== undefined && key !== undefined) return { cert, key };
   if (cert === undefined && key === undefined) return undefined;
   const [missingName, presentName] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
-  throw new ConfigError(`${missingName} is missing: it is needed with ${presentName}`);
+  throw new ConfigError(`${missingName} is missing: it is required with ${presentName}`);
 }
 
 function readBucketLocation(mediaUrl: string | undefined, endpoint: string | undefined, variables: EnvironmentVariables) {

@@ -7,7 +7,7 @@
 /** Thrown before the work has begun, so that the work can be retried. */
 export class OverloadedError extends Error {
   constructor() {
-    super('too many requests wait for the same resource');
+    super('too many requests are waiting for the same resource');
   }
 }
 

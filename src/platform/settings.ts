@@ -145,9 +145,9 @@ export const SETTINGS = {
     'Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.',
   ),
   timeZone: setting('TIME_ZONE', timeZone, 'UTC').describe(
-    'Time zone of the server (IANA name): decides the current day and the offset of timestamps.',
+    'Time zone of the server (IANA name): determines the current day and the offset of timestamps.',
   ),
-  secretKey: optionalSetting('SECRET_KEY', secret(MIN_SECRET_KEY_LENGTH, 32), 'made and kept if embedded').describe(
+  secretKey: optionalSetting('SECRET_KEY', secret(MIN_SECRET_KEY_LENGTH, 32), 'generated and stored if embedded').describe(
     `At least ${MIN_SECRET_KEY_LENGTH} characters. Encrypts API keys and signs forms. Required with \`DATABASE_URL\` and in production.`,
   ),
   nodeEnv: setting('NODE_ENV', NODE_ENV_PARSER, 'development').describe(
@@ -193,7 +193,7 @@ export const SETTINGS = {
   ),
   maxAnonymousBody: setting('MAX_ANONYMOUS_BODY', size, '256KB').describe('Maximum size of a body from an anonymous client.'),
   imageTimeout: setting('IMAGE_TIMEOUT', duration, '10s').describe(
-    'CPU time after which the process that decodes an image is killed and the image rejected (or `off`). An image waits for its turn up to 1.5 times as ' +
+    'CPU time after which the process that decodes an image is killed and the image rejected (or `off`). An image waits in the queue for up to 1.5 times as ' +
       'long, at least 15 s.',
   ),
   uploadQuota: setting('UPLOAD_QUOTA', keywordOr('off', Infinity, size), '200MB').describe(

@@ -95,7 +95,7 @@ const responseLostError = () =>
 const tooManyKeysError = (maxKeys: number) =>
   new ClientError(
     'TOO_MANY_REQUESTS',
-    `You have used ${maxKeys} Idempotency-Keys in ${KEY_RETENTION_HOURS} hours, and more are not kept. Send this without one, or later.`,
+    `You have used ${maxKeys} Idempotency-Keys in ${KEY_RETENTION_HOURS} hours, and no more can be stored. Send the request without a key, or try again later.`,
     {
       retryAfter: TOO_MANY_KEYS_RETRY_SECONDS,
     },

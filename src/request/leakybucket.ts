@@ -78,7 +78,7 @@ export class LeakyBucket {
 
   private rateLimitError(excess: number): ClientError {
     const retryAfter = Math.max(1, Math.ceil(excess / this.rate));
-    return new ClientError('RATE_LIMITED', `More was asked for than may be at a time. Expected available in ${retryAfter} seconds.`, {
+    return new ClientError('RATE_LIMITED', `The budget is exhausted. Expected available in ${retryAfter} seconds.`, {
       retryAfter,
     });
   }

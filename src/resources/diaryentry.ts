@@ -56,13 +56,13 @@ export class DiaryEntry extends Model<DiaryEntry> {
   declare ingredientUnitId: number | null;
   @DateTimeField({ label: 'Datetime', storedAs: 'datetime', note: 'When it was eaten.', default: defaultValues.now })
   declare eatenAt: string;
-  @TextField({ label: 'Comment', note: 'A remark of the user.', storedAs: 'comment', null: true, blank: true, hidden: true })
+  @TextField({ label: 'Comment', note: 'A comment by the user.', storedAs: 'comment', null: true, blank: true, hidden: true })
   declare notes: string | null;
   @DecimalField({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;
   @Ref(() => Meal, {
     label: 'Meal',
-    note: 'Its meal of the plan, if it has one; null once that is deleted or moved.',
+    note: 'The meal of the plan to which it belongs, if any; null once that meal is deleted or moved.',
     null: true,
     hidden: true,
     restSortable: false,

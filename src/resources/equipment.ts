@@ -18,7 +18,7 @@ import { Exercise } from './exercise';
 })
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', note: 'What it is called in English.', max: 50 }) declare name: string;
+  @TextField({ label: 'Name', note: 'The name in English.', max: 50 }) declare name: string;
   @Children(() => Exercise, 'equipmentIds', { connection: true, help: 'Exercises that need this equipment.' })
   declare exercises: Exercise[];
 }

@@ -30,7 +30,7 @@ const variationIdsSql = (alias: string) =>
   rest: 'exercise',
   position: 16,
   dumpModel: 'exercises.exercise',
-  description: 'An exercise in one language. Its exercise base holds what all translations share.',
+  description: 'An exercise in one language. Its exercise base contains what all translations share.',
   ordering: ['name'],
   groupPaths: {},
   publishedValues: { status: ACCEPTED },
@@ -61,12 +61,12 @@ const variationIdsSql = (alias: string) =>
 })
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
-  @UuidField({ note: 'Stays the same wherever the exercise is copied to.', readOnly: true }) declare uuid: string;
+  @UuidField({ note: 'Identifies the exercise across servers: copies have the same UUID.', readOnly: true }) declare uuid: string;
   @TextField({ label: 'Name', note: 'The name in its own language.', max: 200, indexedForSearch: true, indexedForSorting: true })
   declare name: string;
   @ChoiceField({
     label: 'Status',
-    note: 'Only accepted ones are shown to everybody.',
+    note: 'Only accepted ones are visible to everyone.',
     choices: REVIEW_STATUS_CHOICES,
     default: PENDING,
     readOnly: true,
@@ -77,7 +77,7 @@ export class Exercise extends Model<Exercise> {
   declare description: string;
   @DateField({
     label: 'Date',
-    note: 'The day on which it was contributed, if that is known.',
+    note: 'The day on which it was contributed, if known.',
     storedAs: 'creation_date',
     readOnly: true,
     null: true,
@@ -101,7 +101,7 @@ export class Exercise extends Model<Exercise> {
   @TextField({
     label: 'Author',
     help: 'If you are not the author, enter the name or source here.',
-    note: 'Author to credit.',
+    note: 'The author to be credited under the licence.',
     max: 50,
     null: true,
     blank: true,

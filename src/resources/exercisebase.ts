@@ -27,10 +27,10 @@ export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColum
 })
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
-  @UuidField({ note: 'Stays the same wherever the exercise is copied to.' }) declare uuid: string;
+  @UuidField({ note: 'Identifies the exercise across servers: copies have the same UUID.' }) declare uuid: string;
   @ChoiceField({
     label: 'Status',
-    note: 'Only accepted ones are shown to everybody.',
+    note: 'Only accepted ones are visible to everyone.',
     choices: REVIEW_STATUS_CHOICES,
     default: PENDING,
     max: 2,
@@ -41,8 +41,8 @@ export class ExerciseBase extends Model<ExerciseBase> {
   @Links(() => Muscle, { object: 'musclesSecondary', size: 2, link: SECONDARY_MUSCLE_LINK_TABLE }) declare muscleSecondaryIds: number[];
   @Links(() => Equipment, { object: 'equipment', size: 2, link: EQUIPMENT_LINK_TABLE }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @TextField({ label: 'Author', note: 'Whom the license wants to be named.', max: 50, null: true, blank: true }) declare licenseAuthor:
-    string | null;
+  @TextField({ label: 'Author', note: 'The author to be credited under the licence.', max: 50, null: true, blank: true })
+  declare licenseAuthor: string | null;
   @Ref(() => Variation, {
     label: 'Variation',
     rest: 'variations',

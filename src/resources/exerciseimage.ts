@@ -39,19 +39,20 @@ const MAX_AUTHOR_LENGTH = 50;
 })
 export class ExerciseImage extends Model<ExerciseImage> {
   @Id() declare id: number;
-  @UuidField({ note: 'Stays the same wherever the image is copied to.', readOnly: true, default: () => randomUUID() }) declare uuid: string;
+  @UuidField({ note: 'Identifies the image across servers: copies have the same UUID.', readOnly: true, default: () => randomUUID() })
+  declare uuid: string;
   @Ref(() => ExerciseBase, { label: 'Exercise', rest: 'exercise' }) declare exerciseBaseId: number;
   @ImageField({
     label: 'Image',
     help: 'Only PNG and JPEG formats are supported.',
-    note: 'URL of the image; on input the file.',
+    note: 'URL of the image; as input, the file.',
     ...imageFieldOptions(MAX_PATH_LENGTH),
   })
   declare image: string;
   @BooleanField({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
   @ChoiceField({
     label: 'Status',
-    note: 'Only accepted images are shown to everybody.',
+    note: 'Only accepted images are visible to everyone.',
     choices: REVIEW_STATUS_CHOICES,
     default: PENDING,
     readOnly: true,
@@ -61,7 +62,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
   @TextField({
     label: 'Author',
-    note: 'Whom the license wants to be named.',
+    note: 'The author to be credited under the licence.',
     max: MAX_AUTHOR_LENGTH,
     null: true,
     blank: true,

@@ -121,7 +121,7 @@ export class Ingredient extends Model<Ingredient> {
   @TextField({
     label: 'Author',
     help: 'If you are not the author, enter the name or source here.',
-    note: 'Author to credit.',
+    note: 'The author to be credited under the licence.',
     max: 50,
     null: true,
     blank: true,
@@ -131,7 +131,7 @@ export class Ingredient extends Model<Ingredient> {
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
   @ChoiceField({
     label: 'Status',
-    note: 'Only accepted ones are shown to everybody.',
+    note: 'Only accepted ones are visible to everyone.',
     choices: REVIEW_STATUS_CHOICES,
     default: PENDING,
     readOnly: true,
@@ -155,7 +155,7 @@ export class Ingredient extends Model<Ingredient> {
   @DateTimeField({
     label: 'Last imported',
     storedAs: 'last_imported',
-    note: 'When the values were last taken over.',
+    note: 'When the values were last imported from the source.',
     null: true,
     readOnly: true,
     hidden: true,
@@ -163,7 +163,7 @@ export class Ingredient extends Model<Ingredient> {
   declare lastImportedAt: string | null;
   @TextField({
     label: 'Common name',
-    note: 'What people call it, where the name is a trade name.',
+    note: 'The common name, if the name is a trade name.',
     max: 200,
     null: true,
     blank: true,
@@ -172,7 +172,7 @@ export class Ingredient extends Model<Ingredient> {
   declare commonName: string | null;
   @TextField({
     label: 'Category',
-    note: 'What kind of food it is.',
+    note: 'The kind of food.',
     storedAs: 'category',
     max: 100,
     null: true,
@@ -180,7 +180,7 @@ export class Ingredient extends Model<Ingredient> {
     hidden: true,
   })
   declare foodCategory: string | null;
-  @TextField({ label: 'Brand', note: 'Who makes or sells it.', max: 200, null: true, blank: true, hidden: true }) declare brand:
+  @TextField({ label: 'Brand', note: 'The manufacturer or seller.', max: 200, null: true, blank: true, hidden: true }) declare brand:
     string | null;
   @Children(() => IngredientUnit, 'ingredientId', { size: 3, help: 'The household units of the ingredient.' })
   declare units: IngredientUnit[];

@@ -26,7 +26,7 @@ export class IngredientUnit extends Model<IngredientUnit> {
   @Id() declare id: number;
   @DecimalField({ label: 'Amount', help: 'Unit amount, e.g. "1 cup" or "1/2 spoon".', digits: 5, places: 2, default: '1' })
   declare amount: string;
-  @IntegerField({ label: 'Amount in grams', note: 'What so many of the unit weigh.', min: MIN_INTEGER, max: MAX_INTEGER })
+  @IntegerField({ label: 'Amount in grams', note: 'The weight of this amount of the unit.', min: MIN_INTEGER, max: MAX_INTEGER })
   declare gram: number;
   @Ref(() => Ingredient, { label: 'Ingredient', readOnly: true }) declare ingredientId: number;
   @Ref(() => HouseholdUnit, { label: 'Weight unit', rest: 'unit', column: 'unit_id' }) declare householdUnitId: number;

@@ -19,7 +19,7 @@ import { Ingredient } from './ingredient';
 export class Language extends Model<Language> {
   @Id() declare id: number;
   @TextField({ label: 'Language short name', help: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
-  @TextField({ label: 'Language full name', note: 'What it is called by those who speak it.', max: 30 }) declare fullName: string;
+  @TextField({ label: 'Language full name', note: 'The name of the language in the language itself.', max: 30 }) declare fullName: string;
   @Children(() => Exercise, 'languageId', { connection: true, help: 'Translations of exercises into this language.' })
   declare exercises: Exercise[];
   @Children(() => Ingredient, 'languageId', { connection: true, help: 'Ingredients with a name in this language.' })

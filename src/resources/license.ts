@@ -21,7 +21,7 @@ export class License extends Model<License> {
     max: 60,
   })
   declare fullName: string;
-  @TextField({ label: 'Short name, e.g. CC-BY-SA 3', note: 'What people write below a work, e.g. `CC-BY-SA 3`.', max: 15 })
+  @TextField({ label: 'Short name, e.g. CC-BY-SA 3', note: 'The short name with which works are marked, e.g. `CC-BY-SA 3`.', max: 15 })
   declare shortName: string;
   @UrlField({ label: 'Link', help: 'Link to the text of the licence or to other information.', max: 200, null: true, blank: true })
   declare url: string | null;

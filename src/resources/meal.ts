@@ -27,9 +27,9 @@ import { User } from './user';
 export class Meal extends Model<Meal> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
-  @IntegerField({ label: 'Order', storedAs: 'order', note: 'Place among the meals of the plan.', default: 1, readOnly: 'rest' })
+  @IntegerField({ label: 'Order', storedAs: 'order', note: 'Position among the meals of the plan.', default: 1, readOnly: 'rest' })
   declare position: number;
-  @TimeField({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
+  @TimeField({ label: 'Time (approx)', note: 'The approximate time at which it is eaten.', null: true }) declare time: string | null;
   @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
   @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'Its ingredients and their amounts.' }) declare items: MealItem[];
 }

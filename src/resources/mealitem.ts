@@ -33,7 +33,7 @@ export class MealItem extends Model<MealItem> {
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
   @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
   declare ingredientUnitId: number | null;
-  @IntegerField({ label: 'Order', storedAs: 'order', note: 'Place in the meal.', default: 1, readOnly: 'rest' })
+  @IntegerField({ label: 'Order', storedAs: 'order', note: 'Position among the items of the meal.', default: 1, readOnly: 'rest' })
   declare position: number;
   @DecimalField({ label: 'Amount', note: 'In `ingredientUnit`, or grams if that is null.', digits: 6, places: 2, min: 1, max: 1000 })
   declare amount: string;

@@ -64,7 +64,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @DateField({
     label: 'Creation date',
     storedAs: 'creation_date',
-    note: 'The day on which it was made.',
+    note: 'The day on which it was created.',
     readOnly: true,
     default: defaultValues.today,
   })
@@ -79,7 +79,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   declare name: string;
   @BooleanField({
     label: 'Active',
-    note: 'Whether it is the plan that is followed; the others stop being it.',
+    note: 'Whether this is the active plan. Activating it deactivates the others.',
     default: true,
     hidden: true,
     restSortable: false,
@@ -87,7 +87,8 @@ export class NutritionPlan extends Model<NutritionPlan> {
   declare isActive: boolean;
   @BooleanField({ label: 'Use daily calories', help: 'Compare the plan with the calories of the profile.', default: false })
   declare hasGoalCalories: boolean;
-  @Ref(() => Language, { label: 'Language', note: 'Of the client that made the plan.', readOnly: true }) declare languageId: number;
+  @Ref(() => Language, { label: 'Language', note: 'The language of the client that created the plan.', readOnly: true })
+  declare languageId: number;
   @Owner(() => User, { hidden: true }) declare userId: number;
   @ComputedField<string>(() => UNIT_SYSTEM_CHOICES.type, {
     label: 'Weight unit',
@@ -189,9 +190,9 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
   @RequiresFields(() => NutritionPlan, 'unitSystem')
   async logSummary(
     @Root() plan: DiaryPlanRow,
-    @Arg('year', () => String, { nullable: true, description: 'An integer; that of today if absent or empty.' }) year: string | null,
-    @Arg('month', () => String, { nullable: true, description: 'An integer; that of today if absent or empty.' }) month: string | null,
-    @Arg('day', () => String, { nullable: true, description: 'An integer; that of today if absent or empty.' }) day: string | null,
+    @Arg('year', () => String, { nullable: true, description: 'An integer; today’s if absent or empty.' }) year: string | null,
+    @Arg('month', () => String, { nullable: true, description: 'An integer; today’s if absent or empty.' }) month: string | null,
+    @Arg('day', () => String, { nullable: true, description: 'An integer; today’s if absent or empty.' }) day: string | null,
     @Ctx() context: Context,
   ) {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));

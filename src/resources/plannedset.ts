@@ -32,10 +32,10 @@ export class PlannedSet extends Model<PlannedSet> {
   @Ref(() => SetGroup, { label: 'Sets', rest: 'set', column: 'set_id' }) declare setGroupId: number;
   @Ref(() => Exercise, { label: 'Exercises' }) declare exerciseId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' }) declare repetitionUnitId: number;
-  @IntegerField({ label: 'Reps', note: 'How many repetitions are planned, in their unit.', min: 0, max: 600 }) declare reps: number;
+  @IntegerField({ label: 'Reps', note: 'The planned number, in the repetition unit.', min: 0, max: 600 }) declare reps: number;
   @DecimalField({
     label: 'Weight',
-    note: 'How much is to be lifted, in its unit; null where it is left open.',
+    note: 'The planned weight, in the weight unit; null if it is left open.',
     storedAs: 'weight',
     digits: 6,
     places: 2,
@@ -52,19 +52,26 @@ export class PlannedSet extends Model<PlannedSet> {
     defaultsToProfileUnit: true,
   })
   declare weightUnitId: number;
-  @ChoiceField({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR_CHOICES, null: true, blank: true, max: 3 })
+  @ChoiceField({
+    label: 'RiR',
+    note: 'The planned number of repetitions in reserve.',
+    choices: RIR_CHOICES,
+    null: true,
+    blank: true,
+    max: 3,
+  })
   declare rir: string | null;
   @IntegerField({
     label: 'Order',
     storedAs: 'order',
-    note: 'Place among the planned sets of the group.',
+    note: 'Position among the planned sets of the group.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
     default: 1,
     restIgnoredOnCreate: true,
   })
   declare position: number;
-  @TextField({ label: 'Comment', storedAs: 'comment', note: 'A remark of the user.', max: 100, blank: true })
+  @TextField({ label: 'Comment', storedAs: 'comment', note: 'A comment by the user.', max: 100, blank: true })
   declare notes: string;
   @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
 }

@@ -15,7 +15,7 @@ import { Resource } from '../core/model/resource';
 })
 export class RepetitionUnit extends Model<RepetitionUnit> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', note: 'What is counted, in English.', max: 100 }) declare name: string;
+  @TextField({ label: 'Name', note: 'The name in English.', max: 100 }) declare name: string;
 }
 
 export default createCrudResolver(RepetitionUnit);

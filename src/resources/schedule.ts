@@ -25,7 +25,7 @@ export class Schedule extends Model<Schedule> {
   @DateField({
     label: 'Start date',
     storedAs: 'start_date',
-    note: 'The day on which its first workout begins.',
+    note: 'The day on which the first workout begins.',
     default: defaultValues.today,
   })
   declare startsOn: string;

@@ -40,7 +40,7 @@ export class SetGroup extends Model<SetGroup> {
   @IntegerField({
     label: 'Order',
     storedAs: 'order',
-    note: 'Place among the sets of the day; rows without one come last.',
+    note: 'Position among the set groups of the day; groups without one come last.',
     min: MIN_INTEGER,
     max: MAX_INTEGER,
     null: true,

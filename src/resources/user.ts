@@ -16,7 +16,7 @@ const checkEmail = (value: unknown) =>
 
 @Resource({
   table: 'user_account',
-  description: 'A user account. Users see only their own; their logs and plans are in the lists of Query.',
+  description: 'A user account. Users see only their own account. Their logs and plans are in the lists of Query.',
   dumpModel: 'auth.user',
   owned: true,
   scopeGroup: 'account',
@@ -29,19 +29,20 @@ const checkEmail = (value: unknown) =>
 })
 export class User extends Model<User> {
   @Id() declare id: number;
-  @TextField({ label: 'User name', note: 'With which they sign in.', max: 150, readOnly: true }) declare username: string;
+  @TextField({ label: 'User name', note: 'The name with which the user signs in.', max: 150, readOnly: true }) declare username: string;
   @TextField({ label: 'First name', note: 'Given name.', max: 150, blank: true }) declare firstName: string;
   @TextField({ label: 'Last name', note: 'Family name.', max: 150, blank: true }) declare lastName: string;
-  @TextField({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true, check: checkEmail })
+  @TextField({ label: 'E-mail address', note: 'The address to which e-mails are sent.', max: 254, blank: true, check: checkEmail })
   declare email: string;
   @BooleanField({ label: 'Active', help: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
-  @BooleanField({ label: 'Staff', note: 'Whether they help to run the service.', default: false, readOnly: true }) declare isStaff: boolean;
+  @BooleanField({ label: 'Staff', note: 'Whether the user is on the staff of the service.', default: false, readOnly: true })
+  declare isStaff: boolean;
   @BooleanField({ label: 'Superuser', help: 'Contributions of this user are accepted without review.', default: false, readOnly: true })
   declare isSuperuser: boolean;
   @DateTimeField({
     label: 'Joined',
     storedAs: 'date_joined',
-    note: 'When the account was made.',
+    note: 'When the account was created.',
     default: defaultValues.now,
     readOnly: true,
   })
@@ -49,7 +50,7 @@ export class User extends Model<User> {
   @DateTimeField({
     label: 'Last login',
     storedAs: 'last_login',
-    note: 'When they last signed in; null if never.',
+    note: 'When the user last signed in; null if never.',
     null: true,
     readOnly: true,
   })

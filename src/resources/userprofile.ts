@@ -14,12 +14,12 @@ import { Language } from './language';
 import { UNIT_SYSTEM_CHOICES } from './unitsystem';
 import { User } from './user';
 
-const INTENSITY_CHOICES = registerChoices('Intensity', 'How hard something is for the body.', [
+const INTENSITY_CHOICES = registerChoices('Intensity', 'How physically demanding an activity is.', [
   ['LOW', '1', 'Low', 'Mostly sitting.'],
   ['MEDIUM', '2', 'Medium', 'Mostly standing or walking.'],
   ['HIGH', '3', 'High', 'Physically hard.'],
 ]);
-export const GENDER_CHOICES = registerChoices('Gender', 'Of a person, as formulas for energy use it.', [
+export const GENDER_CHOICES = registerChoices('Gender', 'The gender of a person, as used by formulas for energy and strength.', [
   ['MALE', '1', 'Male', 'A man.'],
   ['FEMALE', '2', 'Female', 'A woman.'],
 ]);
@@ -100,7 +100,7 @@ export class UserProfile extends Model<UserProfile> {
   declare isTimerActive: boolean;
   @IntegerField({ label: 'Default duration of workout pauses', help: 'In seconds.', min: 10, max: 400, default: 90, hidden: true })
   declare timerPause: number;
-  @IntegerField({ label: 'Age', note: 'In years; worked out from the day of birth where that alone is given.', ...AGE_RANGE, null: true })
+  @IntegerField({ label: 'Age', note: 'In years; computed from the date of birth if only that is given.', ...AGE_RANGE, null: true })
   declare age: number | null;
   @DateField({
     label: 'Date of Birth',
@@ -112,7 +112,7 @@ export class UserProfile extends Model<UserProfile> {
   @IntegerField({ label: 'Height (cm)', note: 'In centimetres.', min: 140, max: 230, null: true }) declare height: number | null;
   @ChoiceField({
     label: 'Gender',
-    note: 'As the user states it, or null.',
+    note: 'As stated by the user, or null.',
     choices: GENDER_CHOICES,
     null: true,
     default: '1',
@@ -125,7 +125,7 @@ export class UserProfile extends Model<UserProfile> {
     number | null;
   @ChoiceField({
     label: 'Physical intensity',
-    note: 'How hard the work is for the body.',
+    note: 'How physically demanding the work is.',
     help: 'Intensity of the work.',
     choices: INTENSITY_CHOICES,
     null: true,
@@ -137,7 +137,7 @@ export class UserProfile extends Model<UserProfile> {
     number | null;
   @ChoiceField({
     label: 'Physical intensity',
-    note: 'How hard the sport is for the body.',
+    note: 'How physically demanding the sport is.',
     help: 'Intensity of the sport.',
     choices: INTENSITY_CHOICES,
     null: true,
@@ -149,7 +149,7 @@ export class UserProfile extends Model<UserProfile> {
     number | null;
   @ChoiceField({
     label: 'Physical intensity',
-    note: 'How hard the rest of the day is for the body.',
+    note: 'How physically demanding the rest of the day is.',
     help: 'Intensity of the free time.',
     choices: INTENSITY_CHOICES,
     null: true,
@@ -200,7 +200,7 @@ export class UserProfile extends Model<UserProfile> {
   declare addedBy: number | null;
   @BooleanField({
     label: 'May add users',
-    note: 'Whether programs may make accounts in the name of this one.',
+    note: 'Whether programs may create accounts on behalf of this one.',
     default: false,
     readOnly: true,
     hidden: true,

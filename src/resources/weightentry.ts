@@ -23,11 +23,11 @@ import { User } from './user';
 })
 export class WeightEntry extends Model<WeightEntry> {
   @Id() declare id: number;
-  @DateField({ label: 'Date', note: 'The day of the weighing; one for each day.' }) declare date: string;
-  @DecimalField({ label: 'Weight', note: 'As it was logged, in `unit`.', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
+  @DateField({ label: 'Date', note: 'The day of the measurement; at most one entry per day.' }) declare date: string;
+  @DecimalField({ label: 'Weight', note: 'The logged weight, in `unit`.', digits: 5, places: 2, min: 30, max: 600 }) declare weight: string;
   @ChoiceField({
     label: 'Unit',
-    note: 'The unit of `weight`. Where a `weight` comes without one, that of the profile; it stays when the profile changes.',
+    note: 'The unit of `weight`. If absent from the input, that of the profile; existing entries keep their unit when the profile changes.',
     choices: MASS_UNIT_CHOICES,
     default: defaultValues.byTrigger,
     hidden: true,

@@ -15,7 +15,7 @@ import { Resource } from '../core/model/resource';
 })
 export class WeightUnit extends Model<WeightUnit> {
   @Id() declare id: number;
-  @TextField({ label: 'Name', note: 'What it is called in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
+  @TextField({ label: 'Name', note: 'The name in English, e.g. `kg` or `Body Weight`.', max: 100 }) declare name: string;
 }
 
 export default createCrudResolver(WeightUnit);

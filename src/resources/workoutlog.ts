@@ -39,18 +39,18 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
   @IntegerField({
     label: 'Repetitions',
-    note: 'How many there were, in their unit.',
+    note: 'The number performed, in the repetition unit.',
     min: 0,
     max: MAX_INTEGER,
     plausibleMax: MAX_PLAUSIBLE_REPETITIONS,
   })
   declare reps: number;
-  @DecimalField({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
+  @DecimalField({ label: 'Weight', note: 'The weight lifted, in the weight unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
   @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare weightKg: string | null;
   @DateField({ label: 'Date', note: 'The day of the training.' }) declare date: string;
   @ChoiceField({
     label: 'RiR',
-    note: 'How many more repetitions could have been done.',
+    note: 'Repetitions in reserve: how many more could have been done.',
     choices: RIR_CHOICES,
     null: true,
     blank: true,

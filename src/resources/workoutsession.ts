@@ -8,10 +8,10 @@ import { User } from './user';
 import { Workout } from './workout';
 import { WorkoutLog } from './workoutlog';
 
-const IMPRESSION_CHOICES = registerChoices('WorkoutImpression', 'How well one exercised.', [
-  ['BAD', '1', 'Bad', 'Worse than one could.'],
+const IMPRESSION_CHOICES = registerChoices('WorkoutImpression', 'How well a session went, in the opinion of the user.', [
+  ['BAD', '1', 'Bad', 'Worse than usual.'],
   ['NEUTRAL', '2', 'Neutral', 'Neither well nor badly.'],
-  ['GOOD', '3', 'Good', 'As well as one could.'],
+  ['GOOD', '3', 'Good', 'As well as possible.'],
 ]);
 
 /** Pads a time of day to microseconds, so that comparing strings compares times. */
@@ -55,8 +55,7 @@ export class WorkoutSession extends Model<WorkoutSession> {
   declare impression: string;
   @TimeField({ label: 'Start time', storedAs: 'time_start', note: 'When the training began.', null: true })
   declare startTime: string | null;
-  @TimeField({ label: 'Finish time', storedAs: 'time_end', note: 'When the training was over.', null: true }) declare endTime:
-    string | null;
+  @TimeField({ label: 'Finish time', storedAs: 'time_end', note: 'When the training ended.', null: true }) declare endTime: string | null;
   @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'The logs of the workout on that day.' })
   declare logs: WorkoutLog[];
 }

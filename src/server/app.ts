@@ -236,7 +236,7 @@ const serverListeners = (
     errorContainment.catchErrors(request, response, () => {
       const repeatedHeader = findRepeatedHeader(request);
       if (repeatedHeader)
-        return errorResponses.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may stand once.`);
+        return errorResponses.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may occur only once.`);
       request.url = normalizeTarget(request.url!);
       response.setHeader('X-Request-Id', clientOrigin.assignRequestId(request));
       cors.addHeaders(request, response);

@@ -28,7 +28,7 @@ export function graphqlJsonParser(
 /** Rejects bodies that exceed the structural JSON limits before they are parsed (`verify` hook of express.json). Decodes them as the parser does. */
 function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Buffer, encoding: string): void {
   const excess = findExceededLimit(iconv.decode(body, encoding));
-  if (excess !== undefined) throw Object.assign(new Error(`The body is refused: ${excess}.`), { status: 400 });
+  if (excess !== undefined) throw Object.assign(new Error(`The body is rejected: ${excess}.`), { status: 400 });
 }
 
 // Makes iconv-lite load its tables now instead of in the first request with a body, which would fail if no file descriptor were free.

@@ -20,13 +20,13 @@ interface ErrorResponse {
 }
 
 const RESPONSE_BY_CODE: Readonly<Record<string, ErrorResponse>> = {
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', detail: 'The address and the headers are too long.' },
+  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', detail: 'The URL and the headers are too long.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', detail: 'The request did not arrive in time.' },
   HPE_INVALID_URL: {
     status: '400 Bad Request',
-    detail: 'The address holds characters that must be percent-encoded, such as %C3%A4 for \u00e4 or %20 for a blank.',
+    detail: 'The URL contains characters that must be percent-encoded, such as %C3%A4 for \u00e4 or %20 for a space.',
   },
-  HPE_INVALID_METHOD: { status: '400 Bad Request', detail: 'The method is none that is known.' },
+  HPE_INVALID_METHOD: { status: '400 Bad Request', detail: 'The method is unknown.' },
 };
 
 const errorResponseTo = ({ code = '', reason }: ParserError): ErrorResponse =>

@@ -24,7 +24,7 @@ export const DEGRADATIONS = {
   read_only: 'the database is read-only',
   access_denied: 'the database denies access',
   slow: 'the database responds slowly',
-  failing: 'the check of the database fails',
+  failing: 'the database check fails',
 } as const;
 
 export type Degradation = keyof typeof DEGRADATIONS;

@@ -40,7 +40,7 @@ test('returns TIMEOUT with advice at the path of each analysis that takes too lo
       errorsOfQuestions.push([question, code, errors![0]!.path, errors![0]!.message]);
     }
     blocker.release(true);
-    const message = expect.stringContaining('This takes too long. Ask for less at a time, or by simpler conditions.');
+    const message = expect.stringContaining('The request took too long. Request less at a time, or use simpler conditions.');
     expect(errorsOfQuestions).toEqual(QUESTIONS.map((question) => [question, 'TIMEOUT', ['asked'], message]));
   } finally {
     await impatient.stop();

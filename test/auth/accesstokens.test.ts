@@ -30,7 +30,7 @@ async function token(owner: Person, scopes: string[], name = scopes.join()): Pro
   return clientWithToken(owner, made.token);
 }
 
-const missingScopeError = (scope: string) => ({ detail: `This token is not for that: it lacks the scope ${scope}.` });
+const missingScopeError = (scope: string) => ({ detail: `This token does not permit this: it lacks the scope ${scope}.` });
 
 describe('createAccessToken', () => {
   test('returns the token once and stores only its hash', async () => {

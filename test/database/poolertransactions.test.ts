@@ -179,7 +179,7 @@ test('cancels the running statement of a client that has disconnected', async ()
     const query = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
     await until('the statement runs', async () => (await countRunning()) === 1);
     session.cancelReads();
-    expect(await query).toBe('the client has gone');
+    expect(await query).toBe('the client has disconnected');
     await until('the statement is cancelled', async () => (await countRunning()) === 0);
   } finally {
     await close();

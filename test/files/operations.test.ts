@@ -28,19 +28,19 @@ it.each([
     'a path whose value is not null',
     OPERATIONS,
     '{"0":["variables.input.more.1"]}',
-    'There is no null at "variables.input.more.1" of "operations".',
+    'The value at "variables.input.more.1" in "operations" must be null.',
   ],
-  ['a path to the query', OPERATIONS, '{"0":["query"]}', 'There is no null at "query" of "operations".'],
+  ['a path to the query', OPERATIONS, '{"0":["query"]}', 'The value at "query" in "operations" must be null.'],
   [
     'a path through __proto__',
     OPERATIONS,
     '{"0":["variables.__proto__.x"]}',
-    'There is no null at "variables.__proto__.x" of "operations".',
+    'The value at "variables.__proto__.x" in "operations" must be null.',
   ],
   [
     'two files for one path',
     OPERATIONS,
     '{"0":["variables.input.image","variables.input.image"]}',
-    'There is no null at "variables.input.image" of "operations".',
+    'The value at "variables.input.image" in "operations" must be null.',
   ],
 ])('rejects %s', (_, operations, map, message) => expect(() => assembleOperations(parts(operations, map))).toThrow(message));

@@ -7,7 +7,8 @@ import { randomFor, seeded } from '../setup/random';
 const fitgraph = fitgraphForThisFile({ environment: { UPLOAD_QUOTA: '1MB' } });
 const CREATE =
   'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { exerciseImage { id } errors { path code message } } }';
-const REFUSED = /^Your images may take 1\.0 MB together: [01]\.\d MB are left, and this one takes 0\.2 MB\. Delete some first\.$/;
+const REFUSED =
+  /^Your images may take up 1\.0 MB in total: [01]\.\d MB are left, but this image needs 0\.2 MB\. Delete some images first\.$/;
 
 let content: Buffer;
 beforeAll(async () => {

@@ -67,7 +67,9 @@ describe('image validation', () => {
     jest.useFakeTimers({ doNotFake: REAL_TIMERS });
     imageWorkerPool.cpuTimeLimitMs = 100;
     try {
-      expect(await problems('slow.jpg', large)).toEqual(['This image takes too long to read. Save it anew, smaller or in another format.']);
+      expect(await problems('slow.jpg', large)).toEqual([
+        'This image takes too long to process. Save it again in a smaller size or in another format.',
+      ]);
     } finally {
       imageWorkerPool.cpuTimeLimitMs = usual;
       jest.useRealTimers();

@@ -243,13 +243,13 @@ describe('the cost limit', () => {
       const streamed = await anonymous
         .withHeaders({ Accept: 'text/event-stream' })
         .send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }', extensions: { dryRun: true } });
-      expect(String(streamed.text)).toContain('A dry run goes to POST /graphql.');
+      expect(String(streamed.text)).toContain('Dry runs must be sent to POST /graphql.');
       const withHeader = anonymous.withHeaders({ Accept: 'text/event-stream', 'X-Dry-Run': '1' });
       const streamedWithHeader = await withHeader.send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }' });
-      expect(String(streamedWithHeader.text)).toContain('A dry run goes to POST /graphql.');
+      expect(String(streamedWithHeader.text)).toContain('Dry runs must be sent to POST /graphql.');
       const file = '/graphql/export.csv?query={muscles{name}}';
       const exported = await anonymous.withHeaders({ 'X-Dry-Run': '1' }).send('GET', file);
-      expect([exported.status, exported.text]).toEqual([400, expect.stringContaining('A dry run goes to POST /graphql.')]);
+      expect([exported.status, exported.text]).toEqual([400, expect.stringContaining('Dry runs must be sent to POST /graphql.')]);
       expect((await anonymous.send('GET', `${file}&http=1`)).status).toBe(200);
     });
 
@@ -274,7 +274,7 @@ describe('the cost limit', () => {
     test('is rejected for an export, which would be sent otherwise', async () => {
       const search = new URLSearchParams({ query: '{ exercises { nodes { id } } }', extensions: '{ "dryRun": true }' });
       const { status, text } = await fitgraph.anonymous.send('GET', `/graphql/export.csv?${search}`);
-      expect([status, text]).toEqual([400, expect.stringContaining('A dry run goes to POST /graphql.')]);
+      expect([status, text]).toEqual([400, expect.stringContaining('Dry runs must be sent to POST /graphql.')]);
     });
 
     test('leaves an Idempotency-Key for the operation itself', async () => {

@@ -161,7 +161,7 @@ test.each<[string, () => Buffer, object | undefined, string]>([
     'a map to an unknown variable',
     () => svg,
     { 0: ['variables.input.picture'] },
-    'There is no null at "variables.input.picture" of "operations".',
+    'The value at "variables.input.picture" in "operations" must be null.',
   ],
   ['a map of a missing part', () => svg, { 1: ['variables.input.image'] }, 'There is no file in part "1".'],
 ])('rejects %s with 400 and leaves no file', async (_name, content, map, message) => {

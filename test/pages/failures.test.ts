@@ -46,10 +46,10 @@ it('says when to retry on a page for browsers and in JSON for other clients, if 
     const { headers, text } = shed[name];
     expect([headers.get('content-type'), headers.get('retry-after')]).toEqual(['text/html; charset=utf-8', '2']);
     expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(alertOf(text)).toBe('The server has too much to do. Try again in a moment.');
+    expect(alertOf(text)).toBe('The server is overloaded. Try again in a moment.');
     expect(text).toContain(`Wait 2 seconds, then <a href="${CASES[name][0]}">try again</a>.`);
   }
-  const json = ['application/json', '2', '{"detail":"The server has too much to do. Try again in a moment."}'];
+  const json = ['application/json', '2', '{"detail":"The server is overloaded. Try again in a moment."}'];
   for (const name of ['any', 'json', 'jsonFirst', 'jsonUrl'] as const) {
     const { headers, text } = shed[name];
     expect([name, headers.get('content-type'), headers.get('retry-after'), text]).toEqual([name, ...json]);
@@ -67,9 +67,11 @@ it('gets a page if the database cannot store its form, and the form is stored wh
   try {
     const { status, headers, text } = await visitor.post(path, fields);
     expect([status, headers.get('content-type'), headers.get('retry-after')]).toEqual([503, 'text/html; charset=utf-8', '2']);
-    expect(alertOf(text)).toMatch(/^The database cannot do this at the moment\. Nothing was done; try again later\. \(id /);
+    expect(alertOf(text)).toMatch(/^The database cannot process this at the moment\. Nothing was changed; try again later\. \(id /);
     expect(text).toContain('Wait 2 seconds, then reload this page to send your input again. It is stored only once');
-    expect((await ann.post('/weightentry/', { date: '2021-03-10', weight: '80' })).body.detail).toMatch(/^The database cannot do this/);
+    expect((await ann.post('/weightentry/', { date: '2021-03-10', weight: '80' })).body.detail).toMatch(
+      /^The database cannot process this/,
+    );
   } finally {
     await fitgraph.sql('DROP FUNCTION "full"() CASCADE');
   }

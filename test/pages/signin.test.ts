@@ -291,8 +291,8 @@ it.each([
 });
 
 it.each([
-  [{ TLS_CERT: 'a.pem' }, 'TLS_KEY is missing: it is needed with TLS_CERT'],
-  [{ TLS_KEY: 'a.pem' }, 'TLS_CERT is missing: it is needed with TLS_KEY'],
+  [{ TLS_CERT: 'a.pem' }, 'TLS_KEY is missing: it is required with TLS_CERT'],
+  [{ TLS_KEY: 'a.pem' }, 'TLS_CERT is missing: it is required with TLS_KEY'],
   [
     { PUBLIC_URL: 'https://fit.example/path' },
     'PUBLIC_URL must be a scheme and a host, such as https://fit.example.com, not "https://fit.example/path"',

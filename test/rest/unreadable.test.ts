@@ -46,7 +46,7 @@ test.each<[what: string, text: string, status: number, detail: RegExp]>([
     'raw UTF-8 in a query',
     'GET /api/v2/workout/?comment=ä HTTP/1.1\r\nHost: a\r\n\r\n',
     400,
-    /^The address holds characters that must be percent-encoded/,
+    /^The URL contains characters that must be percent-encoded/,
   ],
   ['raw UTF-8 in a path', 'GET /api/v2/wörkout/ HTTP/1.1\r\nHost: a\r\n\r\n', 400, /percent-encoded/],
   ['a space in a query', 'GET /api/v2/workout/?comment=a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, /Expected HTTP/],
@@ -84,7 +84,7 @@ test('returns a page to browsers whose cookies are too long', async () => {
   const [, length, body] = /Content-Length: (\d+)[^]*?\r\n\r\n([^]*)$/.exec(answer)!;
   expect(Buffer.byteLength(body!)).toBe(Number(length));
   const json = parsed(await send(tooLong('application/json, text/html')));
-  expect([json.type, json.body]).toEqual(['application/json', { detail: 'The address and the headers are too long.' }]);
+  expect([json.type, json.body]).toEqual(['application/json', { detail: 'The URL and the headers are too long.' }]);
 });
 
 test('returns a page when the previous request of the connection came from a browser', async () => {

@@ -98,7 +98,7 @@ test('reports a shed GraphQL request with the same code and delay as an overload
     }
     return shed.length > 10;
   });
-  const message = 'The server has too much to do. Try again in a moment.';
+  const message = 'The server is overloaded. Try again in a moment.';
   for (const { body, retryAfter } of shed) {
     expect(body).toEqual({ errors: [{ message, extensions: { code: 'OVERLOADED', retryAfter: Number(retryAfter) } }] });
     expect(Number(retryAfter)).toBeGreaterThan(0);

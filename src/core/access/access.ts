@@ -21,7 +21,7 @@ export function missingScopeError(
   const scopes = viewer?.scopes;
   if (!scopes || (group ? scopesInclude(scopes, access, group) : scopes.has('write'))) return undefined;
   const scope = scopeName(group ? (`${access}:${group}` satisfies Scope) : access);
-  return new ClientError('FORBIDDEN', `This token is not for that: it lacks the scope ${scope}.`, { scope });
+  return new ClientError('FORBIDDEN', `This token does not permit this: it lacks the scope ${scope}.`, { scope });
 }
 
 function requireScope(entity: Entity, access: AccessKind, context: Pick<Context, 'viewer'>): void {
@@ -36,7 +36,7 @@ export const hasReadScope = (entity: Entity, context: Pick<Context, 'viewer'>): 
 /** Returns the viewer. Throws for anonymous clients and for access tokens: only users themselves may manage passwords, tokens and sessions. */
 export function requireViewerWithoutAccessToken({ viewer }: Pick<Context, 'viewer'>): Viewer {
   if (!viewer) throw unauthenticatedError();
-  if (viewer.scopes) throw forbiddenError('An access token is not for passwords, tokens and sessions. Sign in, or use the API key.');
+  if (viewer.scopes) throw forbiddenError('Access tokens cannot manage passwords, tokens and sessions. Sign in, or use the API key.');
   return viewer;
 }
 

@@ -10,7 +10,7 @@ export const SCOPE_GROUP_DESCRIPTIONS: Readonly<Record<ScopeGroup, string>> = {
   training: 'workouts, schedules, sessions and logs',
   nutrition: 'nutrition plans and the diary',
   body: 'body weight',
-  catalogue: 'what one adds to the catalogue of exercises, which everybody reads',
+  catalogue: 'contributions to the catalogue of exercises, which everyone can read',
 };
 
 export type AccessKind = 'read' | 'write';

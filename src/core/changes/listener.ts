@@ -126,7 +126,7 @@ export class NotificationListener {
     const attempt = async () => call();
     attempt().catch((error: unknown) => {
       if (this.isStopped || this.retriedHandlers.has(handler)) return;
-      this.log.error({ err: error }, 'what is in memory could not be read again');
+      this.log.error({ err: error }, 'the caches could not be reloaded');
       this.retriedHandlers.add(handler);
       setTimeout(() => {
         this.retriedHandlers.delete(handler);
@@ -140,12 +140,12 @@ export class NotificationListener {
     this.client = undefined;
     clearInterval(this.heartbeatTimer);
     this.lostConnectionCount += 1;
-    this.log.warn('the connection on which the database tells of changes was lost');
+    this.log.warn('the connection for change notifications was lost');
     const tryConnect = () => {
       if (this.isStopped) return;
       this.start()
         .then(() => {
-          this.log.info('the database tells of changes again');
+          this.log.info('change notifications are received again');
           this.reportMissedNotifications();
         })
         .catch(() => setTimeout(tryConnect, RETRY_INTERVAL_MS).unref());

@@ -76,7 +76,7 @@ export const unauthenticatedError = (message = 'Authentication credentials were 
 export const forbiddenError = (message = 'You do not have permission to perform this action.') => new ClientError('FORBIDDEN', message);
 export const notFoundError = () => new ClientError('NOT_FOUND', 'Not found.');
 export const writeConflictError = () =>
-  new ClientError('CONFLICT', 'Other writes of the same rows were faster. Nothing was written; try again.');
+  new ClientError('CONFLICT', 'The rows were changed by other requests at the same time. Nothing was written; try again.');
 export const invalidFieldsError = (fields: FieldErrors) =>
   new ClientError(
     'BAD_USER_INPUT',
@@ -97,28 +97,28 @@ export const RETRY_AFTER_SECONDS = 2;
  * are only logged.
  */
 function describeErrorForClient(error: unknown): [code: ErrorCode, message: string] | undefined {
-  if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
+  if (isTimeout(error)) return ['TIMEOUT', 'The request took too long. Request less at a time, or use simpler conditions.'];
   if (error instanceof CommitOutcomeUnknown)
     return [
       'SERVICE_UNAVAILABLE',
-      'The database was lost while the change was being confirmed: look whether it was made before sending it again.',
+      'The connection to the database was lost while the change was being committed. Check whether it was saved before you send it again.',
     ];
   if (isUnavailable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.'];
   if (isLockFailure(error))
-    return ['SERVICE_UNAVAILABLE', 'Something else holds what this needs. Nothing was done; try again in a moment.'];
+    return ['SERVICE_UNAVAILABLE', 'The data is locked by another operation. Nothing was changed; try again in a moment.'];
   if (isResourceError(error))
-    return ['SERVICE_UNAVAILABLE', 'The database cannot do this at the moment. Nothing was done; try again later.'];
+    return ['SERVICE_UNAVAILABLE', 'The database cannot process this at the moment. Nothing was changed; try again later.'];
   if (isProcessResourceError(error))
     return ['SERVICE_UNAVAILABLE', 'The server lacks system resources at the moment. Try again in a moment.'];
   if (error instanceof FileStorageError)
-    return ['SERVICE_UNAVAILABLE', 'Uploaded files can be neither kept nor read at the moment. Try again in a moment.'];
+    return ['SERVICE_UNAVAILABLE', 'Uploaded files can be neither stored nor read at the moment. Try again in a moment.'];
   return undefined;
 }
 
 /** Returns the log message for a database or storage error. */
 function describeErrorForLog(error: unknown): string {
   if (isProcessResourceError(error)) return 'the server lacks system resources';
-  return error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used';
+  return error instanceof FileStorageError ? 'files cannot be stored or read' : 'the database cannot be used';
 }
 
 /**
@@ -126,7 +126,7 @@ function describeErrorForLog(error: unknown): string {
  * undefined for an unexpected error.
  */
 export function toClientError(error: unknown, log: Logger, id: string): ClientError | undefined {
-  if (error instanceof ClientDisconnected) return new ClientError('CLIENT_GONE', 'The client has gone.');
+  if (error instanceof ClientDisconnected) return new ClientError('CLIENT_GONE', 'The client has disconnected.');
   if (error instanceof OverloadedError) return overloadedError();
   if (error instanceof ReadLimitExceeded) return resultTooLargeError(error.limit);
   const reason = describeErrorForClient(error);
@@ -137,7 +137,7 @@ export function toClientError(error: unknown, log: Logger, id: string): ClientEr
 }
 
 export const overloadedError = () =>
-  new ClientError('OVERLOADED', 'The server has too much to do. Try again in a moment.', { retryAfter: RETRY_AFTER_SECONDS });
+  new ClientError('OVERLOADED', 'The server is overloaded. Try again in a moment.', { retryAfter: RETRY_AFTER_SECONDS });
 
 export const isTransientError = (error: unknown): boolean =>
   error instanceof ClientError && TEMPORARY_ERROR_CODES.includes(String(error.extensions.code));

@@ -57,7 +57,7 @@ const DATE_TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]
 
 export const DateTimeScalar = createStringScalar(
   'DateTime',
-  'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; shown in the zone of the server.',
+  'A moment, ISO 8601 with an offset, e.g. `2021-03-10T08:00:00+01:00`; returned in the time zone of the server.',
   RFC_3339_URL,
   (value, node) => {
     if (!DATE_TIME_PATTERN.test(value) || !DateTime.fromISO(value).isValid) return undefined;

@@ -72,7 +72,8 @@ export class NodeResolver {
   }
 
   @Query(() => [ID], {
-    description: 'Of these ids of one type, those that the viewer may refer to: any row of a public type, their own of an owned one.',
+    description:
+      'Those of the given ids to which the viewer may refer: all rows of a public type, or the viewer’s own rows of an owned type.',
   })
   @Extensions({ only: 'rest' })
   referenceableIds(

@@ -78,7 +78,7 @@ function childSemiJoin(
         `SELECT x."${middleColumn}" FROM "${middleTable}" x JOIN ${table} ${inner} ON ${inner}."${referenceColumn}" = x."id"`,
     };
   }
-  if (!link) throw new Error(`rows cannot be found by ${name}`);
+  if (!link) throw new Error(`rows cannot be filtered by ${name}`);
   const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
   return {
     outerKeySql: key,

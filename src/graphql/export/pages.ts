@@ -94,7 +94,7 @@ export class PageReader {
 
   private async waitForBudget(seconds: number): Promise<void> {
     await sleep(seconds * MS_PER_SECOND, undefined, { signal: this.clientGone }).catch(() => {
-      throw exportError('The client has gone.', undefined, 'CLIENT_GONE');
+      throw exportError('The client has disconnected.', undefined, 'CLIENT_GONE');
     });
   }
 }

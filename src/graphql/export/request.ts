@@ -25,7 +25,7 @@ type ExportParameters = Record<string, unknown>;
 const MAX_FILENAME_CHARACTERS = 100;
 
 function parseObject(name: string, value: unknown): ExportParameters {
-  const notAnObject = () => exportError(`\`${name}\` must be an object of JSON.`, name);
+  const notAnObject = () => exportError(`\`${name}\` must be a JSON object.`, name);
   let parsedValue: unknown = value;
   if (typeof value === 'string' && value !== '')
     try {
@@ -42,7 +42,7 @@ function readParameters(request: Request, search: URLSearchParams): ExportParame
   if (request.method !== 'POST') return Object.fromEntries(search);
   const body = request.body as unknown;
   if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body))
-    throw exportError('The body must be an object of JSON, with the Content-Type application/json.', undefined, 'BAD_REQUEST');
+    throw exportError('The body must be a JSON object with the Content-Type application/json.', undefined, 'BAD_REQUEST');
   return body as ExportParameters;
 }
 
@@ -65,7 +65,7 @@ export function parseExportRequest(
   const extensions = parseObject('extensions', parameters.extensions);
   const { query, operationName, ...otherParameters } = trustedDocuments.resolveParameters({ ...parameters, extensions });
   if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER)))
-    throw exportError('A dry run goes to POST /graphql.', 'extensions', 'BAD_REQUEST');
+    throw exportError('Dry runs must be sent to POST /graphql.', 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
   const document = parseAndValidateDocument(schema, query, context.budget);

@@ -17,7 +17,7 @@ const EVENT_STREAM_MEDIA_TYPE = 'text/event-stream';
 const RECONNECT_EVENT = 'retry: 1000\n\n';
 /** Start of an event with a result; other messages are pings and the end of the subscription. */
 const NEXT_EVENT_PREFIX = 'event: next';
-const JSON_REQUIRED_MESSAGE = 'The body must be JSON, with the Content-Type application/json.';
+const JSON_REQUIRED_MESSAGE = 'The body must be JSON with the Content-Type application/json.';
 
 /** Yields one result with errors: the graphql-sse protocol requires that errors are sent as an event. */
 async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionResult> {

@@ -63,7 +63,7 @@ export class Subscriptions {
     } catch (error) {
       return [error as GraphQLError];
     }
-    if (isDryRun(resolvedParams.extensions, dryRunHeader)) return [badRequestError(`A dry run goes to POST ${GRAPHQL_PATH}.`)];
+    if (isDryRun(resolvedParams.extensions, dryRunHeader)) return [badRequestError(`Dry runs must be sent to POST ${GRAPHQL_PATH}.`)];
     const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequestError('The operation must have a `query`.')];

@@ -28,7 +28,7 @@ function checkTerm(term: string): string {
 export default class SearchResolver {
   @Query(() => [ExerciseHit], {
     nullable: true,
-    description: `Accepted exercises by a part of their name, ${MAX_PAGE_SIZE} at most, sorted by category and name; null without one.`,
+    description: `Accepted exercises whose names contain the term, at most ${MAX_PAGE_SIZE}, sorted by category and name; null without a term.`,
   })
   @Extensions(
     searchEndpoint(['exercise/search', 'exerciseinfo/search'], 'id: exerciseId name category image image_thumbnail: imageThumbnail'),
@@ -48,7 +48,7 @@ export default class SearchResolver {
 
   @Query(() => [IngredientHit], {
     nullable: true,
-    description: `Accepted ingredients by a part of their name, ${MAX_PAGE_SIZE} at most, sorted by name; null without one.`,
+    description: `Accepted ingredients whose names contain the term, at most ${MAX_PAGE_SIZE}, sorted by name; null without a term.`,
   })
   @Extensions(searchEndpoint(['ingredient/search'], 'id: ingredientId name'))
   async ingredientSuggestions(

@@ -28,7 +28,7 @@ import { isWeighted } from '../../training/summary';
 
 @ObjectType({
   description:
-    'The muscles that exercises train, in the order in which they first appear, each once: one that is trained as a primary muscle is no secondary one.',
+    'The muscles that exercises train, each once, in the order of their first appearance. A muscle that is trained as a primary one is not listed as a secondary one.',
   simpleResolvers: true,
 })
 export class TrainedMuscles {
@@ -52,7 +52,7 @@ export class CanonicalImage {
 @ObjectType({ description: 'An exercise of a set group, with its planned sets.', simpleResolvers: true })
 export class CanonicalExercise extends LazyDerivedValue {
   @ListSize(2)
-  @Field(() => [PlannedSet], { description: 'In their order.' })
+  @Field(() => [PlannedSet], { description: 'The planned sets, in order.' })
   readonly plannedSets: RowOf<PlannedSet>[];
   private readonly exerciseId: number;
 
@@ -78,7 +78,7 @@ export class CanonicalExercise extends LazyDerivedValue {
   }
 
   @ListSize(3)
-  @Field(() => [String], { description: 'The short hints on the exercise.' })
+  @Field(() => [String], { description: 'Short hints on performing the exercise.' })
   comments(@Ctx() context: Context): Promise<string[]> {
     return this.computeOnce(`comments for ${context.api}`, async () => {
       const comments = await loadChildFields(ExerciseComment, 'exerciseId', ['comment'], this.exerciseId, context);

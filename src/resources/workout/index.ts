@@ -33,7 +33,7 @@ export class Workout extends Model<Workout> {
   @DateField({
     label: 'Creation date',
     storedAs: 'creation_date',
-    note: 'The day on which it was made.',
+    note: 'The day on which it was created.',
     readOnly: true,
     default: defaultValues.today,
   })

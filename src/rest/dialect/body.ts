@@ -95,7 +95,7 @@ function decodeText(bytes: Buffer, charset: string): string {
   const text = iconv.decode(bytes, charset, { stripBOM: false });
   // Invalid bytes are decoded as U+FFFD. If encoding restores the original bytes, the client has sent that character itself, which is valid.
   if (text.includes('\uFFFD') && !iconv.encode(text, charset, { addBOM: false }).equals(bytes))
-    throw new Error(`The body holds bytes that are no characters of ${charset}.`);
+    throw new Error(`The body contains bytes that are invalid in ${charset}.`);
   return text;
 }
 

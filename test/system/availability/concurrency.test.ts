@@ -101,7 +101,7 @@ test('serves signed-in users while anonymous requests are blocked', async () => 
     () => ann.query('{ viewer { username } weightEntries { totalCount } }'),
     checkLiveness,
   ]);
-  for (const { body } of rejected) expect(body).toEqual({ detail: 'The server has too much to do. Try again in a moment.' });
+  for (const { body } of rejected) expect(body).toEqual({ detail: 'The server is overloaded. Try again in a moment.' });
 });
 let day = 0;
 

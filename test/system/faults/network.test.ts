@@ -96,7 +96,7 @@ test.each(COMMITTED_BUT_UNCONFIRMED)('keeps the file of an image whose COMMIT wa
   const unconfirmed = await upload();
   expect([unconfirmed.status, unconfirmed.text]).toEqual([
     503,
-    expect.stringContaining('look whether it was made before sending it again'),
+    expect.stringContaining('Check whether it was saved before you send it again'),
   ]);
 
   const selectImages = `SELECT "image" FROM "exercise_image" WHERE "image" LIKE '%/' || $1 || '%'`;

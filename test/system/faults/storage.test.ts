@@ -53,7 +53,7 @@ test('fails writes to a locked table with Retry-After and serves all other reque
     const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => entry(index + 1)));
     for (const { status, headers, body } of answers) {
       expect([status, headers.get('retry-after')]).toEqual([503, '2']);
-      expect(body.detail).toMatch(/Nothing was done; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server has too much to do/);
+      expect(body.detail).toMatch(/Nothing was changed; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server is overloaded/);
     }
     // The server knows the lock by now and fails quickly.
     const writeAll = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));

@@ -21,7 +21,7 @@ test('returns 400 for repeated Host or Authorization headers', async () => {
   expect((await sendLines(GET)).status).toBe(200);
   for (const header of ['Host: other', 'HOST: localhost']) {
     const { status, text } = await sendLines([...GET, header]);
-    expect([status, text]).toEqual([400, expect.stringContaining('"The header host may stand once."')]);
+    expect([status, text]).toEqual([400, expect.stringContaining('"The header host may occur only once."')]);
   }
   const token = `Authorization: Token ${(await fitgraph.user('ann')).token}`;
   const own = ['GET /api/v2/workout/ HTTP/1.1', ...GET.slice(1), token];

@@ -66,7 +66,7 @@ test('returns RESULT_TOO_LARGE for the largest allowed number of aliases and row
   const aliases = joinRepeated(50, (index) => `${'a'.repeat(60)}${index}: id`);
   const reply = await expectBoundedResponse(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
-  expect(reply.text).toContain('Ask for fewer rows');
+  expect(reply.text).toContain('Request fewer rows');
 });
 
 test('serves other clients while it sends a response of several megabytes', async () => {
@@ -92,7 +92,7 @@ test('rejects repeated introspection at validation', async () => {
 
 test('bounds responses with stored texts that exceed the current length limit', async () => {
   const list = await expectBoundedResponse(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: userHeaders() }));
-  expect([list.status, JSON.parse(list.text)]).toEqual([400, { detail: expect.stringContaining('Ask for fewer rows') }]);
+  expect([list.status, JSON.parse(list.text)]).toEqual([400, { detail: expect.stringContaining('Request fewer rows') }]);
   const one = await expectBoundedResponse(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: userHeaders() }));
   expect([one.status, JSON.parse(one.text).results[0].notes.length]).toEqual([200, 4_800_000]);
   const aliases = joinRepeated(50, (index) => `n${index}: notes`);
