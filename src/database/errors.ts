@@ -17,13 +17,20 @@ export class ReadLimitExceeded extends Error {
 
 /** Thrown if no connection to the database could be established, or if the connection was lost. */
 export class DatabaseUnavailable extends Error {
-  constructor(override readonly cause: unknown) {
-    super(`the database cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`);
+  constructor(
+    override readonly cause: unknown,
+    problem = 'the database cannot be used',
+  ) {
+    super(`${problem}: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 
 /** Thrown if the connection was lost during COMMIT: the transaction may or may not have been committed. */
-export class CommitOutcomeUnknown extends DatabaseUnavailable {}
+export class CommitOutcomeUnknown extends DatabaseUnavailable {
+  constructor(cause: unknown) {
+    super(cause, 'the connection was lost during COMMIT, so the changes may or may not have been saved');
+  }
+}
 
 /**
  * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, transactions

@@ -3,6 +3,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { extname, join } from 'node:path';
 import { ConcurrencyLimiter, OverloadedError } from '../platform/limiter';
+import { TERMINATION_SIGNALS } from '../platform/terminationsignals';
 import type { StoredFormat } from './formats';
 import type { ThumbnailSpec } from './paths';
 import type { ReencodeResult } from './imageprocessing';
@@ -55,11 +56,14 @@ class ImageWorker {
     try {
       const reply = await new Promise<WorkerReply>((resolve, reject) => {
         const rejectBroken = () => reject(new ImageFailure('broken'));
+        const rejectExited = (_status: number | null, signal: NodeJS.Signals | null) =>
+          // A terminal or a service manager sends these signals to all processes of the server. They say nothing about the file.
+          reject(TERMINATION_SIGNALS.some((name) => name === signal) ? new OverloadedError() : new ImageFailure('broken'));
         const timer = setTimeout(() => reject(new OverloadedError()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
-        child.on('message', resolve).on('exit', rejectBroken).on('error', rejectBroken);
+        child.on('message', resolve).on('exit', rejectExited).on('error', rejectBroken);
         removeListeners = () => {
           clearTimeout(timer);
-          child.off('message', resolve).off('exit', rejectBroken).off('error', rejectBroken);
+          child.off('message', resolve).off('exit', rejectExited).off('error', rejectBroken);
         };
         child.send({ ...task, cpuMs } satisfies LimitedImageTask, (error) => error && rejectBroken());
       });

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import sharp from 'sharp';
 import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { validateImage, imageFieldOptions } from '../../src/files/upload';
-import { WAIT_LIMIT_MS } from '../setup/waits';
+import { OverloadedError } from '../../src/platform/limiter';
+import { childrenOf } from '../database/processes';
+import { until, WAIT_LIMIT_MS } from '../setup/waits';
 import { uploaded } from './uploaded';
 import { animation, bomb, chunk, difference, html, photoWithLocation, photo, plain, svg, transparent } from './pictures';
 
@@ -75,6 +78,23 @@ describe('image validation', () => {
       jest.useRealTimers();
     }
     expect(await problems('next.png', await plain().png().toBuffer())).toEqual([]);
+  });
+
+  it('reports overload if a termination signal ends the worker process while it starts', async () => {
+    const content = await plain().png().toBuffer();
+    /** Ends the worker process as soon as it exists. Returns the messages, which are empty if the process was already able to ignore the signal. */
+    const attempt = async (): Promise<string[] | Error> => {
+      imageWorkerPool.end();
+      await until('the earlier worker processes have ended', () => childrenOf(process.pid, 'imageworker.ts').length === 0);
+      const result = problems('a.png', content).catch((error: Error) => error);
+      while (childrenOf(process.pid, 'imageworker.ts').length === 0) await nextTurn();
+      for (const pid of childrenOf(process.pid, 'imageworker.ts')) process.kill(pid, 'SIGTERM');
+      return result;
+    };
+    let result: string[] | Error = [];
+    for (let attempts = 0; attempts < 20 && Array.isArray(result) && result.length === 0; attempts += 1) result = await attempt();
+    expect(result).toBeInstanceOf(OverloadedError);
+    expect(await problems('next.png', content)).toEqual([]);
   });
 
   // Files of formats that are not accepted: images of one white pixel, or just the beginning of a file.

@@ -90,6 +90,14 @@ describe('a database with API keys', () => {
     expect((await command(SECRET_KEY, 'rotate-key', file)).status).toBe(1);
     await client.query('ALTER TABLE "secret_key_fingerprint" DROP CONSTRAINT "fixed"');
     expect(await decryptedTokens(SECRET_KEY)).toEqual(tokens);
+    await client.query(`CREATE FUNCTION "lose"() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER "lose" AFTER UPDATE ON "token" DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION "lose"()`);
+    expect(await command(SECRET_KEY, 'rotate-key', file)).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^fitgraph: the connection was lost during COMMIT, so the changes may or may not have been saved: /),
+    });
+    await client.query('DROP FUNCTION "lose"() CASCADE');
 
     const rotated = await command(SECRET_KEY, 'rotate-key', file);
     expect(rotated).toMatchObject({
