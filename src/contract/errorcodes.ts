@@ -10,7 +10,7 @@ interface ErrorCodeInfo {
 export const ERROR_CODES = {
   UNAUTHENTICATED: { status: 401, meaning: 'Not signed in. 403 in REST.' },
   FORBIDDEN: { status: 403, meaning: 'Not allowed.' },
-  NOT_FOUND: { status: 404, meaning: 'The row does not exist or belongs to somebody else.' },
+  NOT_FOUND: { status: 404, meaning: 'The row does not exist or belongs to another user.' },
   BAD_USER_INPUT: { status: 400, meaning: 'Invalid arguments: `fields: { name: [messages] }`.' },
   BAD_REQUEST: { status: 400, meaning: 'Invalid body, headers or transport of a request.' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'An export was requested with another method than GET, HEAD or POST.' },

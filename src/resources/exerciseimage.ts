@@ -176,7 +176,7 @@ export default class ExerciseImageResolver extends ImageCrud {
   @Extensions({ cost: { weight: 2 } })
   @FieldResolver(() => String, {
     description:
-      'URL of a smaller version, which is made when it is first asked for: PNG if the image has transparency or is a GIF, else JPEG.',
+      'URL of a thumbnail, which is generated when it is first requested: PNG if the image has transparency or is a GIF, otherwise JPEG.',
   })
   @RequiresFields(() => ExerciseImage, 'image')
   async thumbnailUrl(

@@ -1,4 +1,4 @@
-/** Comments and guides use the terms of the glossary in CONTRIBUTING.md. A replaced term must not return. */
+/** Comments, names, messages and guides use the terms of the glossary in CONTRIBUTING.md. A replaced term must not return. */
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -35,14 +35,36 @@ const commentsOf = (text: string) => [...text.matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\
 
 const proseOf = (text: string) => [text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '')];
 
-const replacedIn = (file: string, texts: readonly string[]) =>
+const replacedIn = (file: string, texts: readonly string[], terms = REPLACED) =>
   texts.flatMap((text) =>
-    REPLACED.flatMap(([replaced, use]) => (replaced.test(text) ? [`${file}: "${replaced.exec(text)![0]}" (${use})`] : [])),
+    terms.flatMap(([replaced, use]) => (replaced.test(text) ? [`${file}: "${replaced.exec(text)![0]}" (${use})`] : [])),
   );
 
 test('comments in src use the terms of the glossary', () => {
   expect(sources.length).toBeGreaterThan(300);
   expect(sources.flatMap((file) => replacedIn(file, commentsOf(read(file))))).toEqual([]);
+});
+
+/** Further terms that messages and descriptions must not use. Comments may say that the operating system refuses a connection. */
+const REPLACED_IN_MESSAGES: typeof REPLACED = [
+  ...REPLACED,
+  [/\brefused?\b/i, 'rejected'],
+  [/\basked for\b/i, 'requested'],
+  [/\bhas gone\b/i, 'has disconnected'],
+  [/\btoo much to do\b/i, 'overloaded'],
+  [/\bone's\b|\bone (?:adds|could|exercised)\b/i, 'the user'],
+];
+
+/** Texts of at least three words: messages and descriptions, in quotes or as templates. */
+const messagesOf = (text: string) =>
+  [...text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '').matchAll(/'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g)]
+    .map(([message]) => message)
+    .filter((message) => /\w+ \w+ \w+/.test(message));
+
+test('messages and descriptions use the terms of the glossary', () => {
+  const messages = sources.map((file) => [file, messagesOf(read(file))] as const);
+  expect(messages.flatMap(([, texts]) => texts).length).toBeGreaterThan(1_500);
+  expect(messages.flatMap(([file, texts]) => replacedIn(file, texts, REPLACED_IN_MESSAGES))).toEqual([]);
 });
 
 test('guides use the terms of the glossary', () => {
