@@ -2,10 +2,12 @@
 import { useGraphiQL } from '@graphiql/react';
 import { GraphChart } from 'echarts/charts';
 import { use } from 'echarts/core';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import type { EChartsOption } from 'echarts';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { mapAroundType, schemaMapOf, type Relation, type SchemaMap } from '../answer/schemamap';
-import { themeColoursOf, onThemeChange } from './colours';
-import { init } from './echarts';
+import type { ThemeColours } from './colours';
+import { useChart } from './echarts';
+import { LabelledSelect } from './labelledselect';
 
 use([GraphChart]);
 
@@ -14,15 +16,11 @@ const NODE_COLOURS = { light: '#0072b2', dark: '#56b4e9' };
 const INITIAL_TYPE = 'WorkoutLog';
 
 function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: string; onChoose: (name: string) => void }) {
-  const containerRef = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const element = containerRef.current;
-    if (!element) return;
-    const chart = init(element, null, { renderer: 'svg' });
-    const draw = () => {
-      const { text, line, background, isDark } = themeColoursOf(element);
+  const [container, setContainer] = useState<HTMLDivElement | null>(null);
+  const optionOf = useCallback(
+    ({ text, line, background, isDark }: ThemeColours): EChartsOption => {
       const scheme = isDark ? 'dark' : 'light';
-      chart.setOption({
+      return {
         backgroundColor: background,
         animation: false,
         series: {
@@ -46,23 +44,18 @@ function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: 
           })),
           label: { show: true, position: 'right', color: text, fontFamily: 'system-ui, sans-serif' },
         },
-      });
-    };
-    draw();
-    chart.on('click', ({ dataType, name }) => {
+      };
+    },
+    [map, selectedType],
+  );
+  const chart = useChart(container, optionOf);
+  useEffect(() => {
+    chart?.on('click', ({ dataType, name }) => {
       if (dataType === 'node') onChoose(name);
     });
-    const resizeObserver = new ResizeObserver(() => chart.resize());
-    resizeObserver.observe(element);
-    const unsubscribe = onThemeChange(draw);
-    return () => {
-      unsubscribe();
-      resizeObserver.disconnect();
-      chart.dispose();
-    };
-  }, [map, selectedType, onChoose]);
+  }, [chart]);
   return (
-    <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={containerRef} />
+    <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={setContainer} />
   );
 }
 
@@ -113,14 +106,7 @@ export default function SchemaMapPanel() {
     <section className="map" aria-labelledby="map">
       <h2 id="map">Schema map</h2>
       <div className="tools">
-        <label>
-          Type{' '}
-          <select aria-label="Type" value={selectedType} onChange={({ target }) => selectType(target.value)}>
-            {map.types.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <LabelledSelect label="Type" value={selectedType} options={map.types.map(({ name }) => [name, name])} onChoose={selectType} />
         <button onClick={() => setDialogOpen(true)}>All types</button>
       </div>
       <p>{map.types.find(({ name }) => name === selectedType)?.description}</p>
