@@ -33,6 +33,10 @@ const ZERO_SECONDS_SUFFIX = ':00';
 
 const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
 
+/** Returns the type of the rows to which a relation refers. */
+export const relatedTypeOf = (type: GraphQLObjectType, { relation }: FieldMetadata) =>
+  fieldType(type, relation!.object) as GraphQLObjectType;
+
 /** Returns the singular label of a resource, such as `Weight entry`. */
 export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounOfTypeName(name));
 /** Returns the plural label of a resource, such as `Weight entries`. */
@@ -53,11 +57,11 @@ export function hasColumn(field: FieldMetadata, { paths }: RowNameRule): boolean
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMetadata): string {
   const target = relation && fieldType(type, relation.object);
   if (!isObjectType(target) || !target.extensions.resource) return name;
-  return `${name} ${relation!.object} { id ${nameRuleOf(target, target.extensions.resource).selection} }`;
+  return `${name} ${relation!.object} { id ${nameRuleOf(target).selection} }`;
 }
 
 /** Returns the name of a row, or its type and id if it has no name. */
-export function rowNameOf(type: GraphQLObjectType, row: Row, nameRule = nameRuleOf(type, type.extensions.resource!)): string {
+export function rowNameOf(type: GraphQLObjectType, row: Row, nameRule = nameRuleOf(type)): string {
   const name = nameRule.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
   return name || `${singularLabelOf(type)} ${String(row.id)}`;
 }
@@ -126,7 +130,7 @@ export function cellFormatterOf(
     const textOfRow = (row: Row) => textOf(field, row[name]);
     return (row) => (IMAGE_FIELDS.has(name) ? { picture: textOfRow(row) } : { text: textOfRow(row) });
   }
-  const target = fieldType(type, relation.object) as GraphQLObjectType;
+  const target = relatedTypeOf(type, field);
   const endpointName = endpointNameOf(relation.type);
   const idsOf = (row: Row) => toList<string | number>(row[name]);
   const relatedRowOf = (row: Row, id: string | number) =>
@@ -138,11 +142,7 @@ export function cellFormatterOf(
         .map((id) => relatedRowOf(row, id)),
     )
     .filter((one) => one !== undefined);
-  const distinctName = createDistinctNameLookup(
-    linkedRows,
-    (row) => rowNameOf(target, row),
-    nameRuleOf(target, target.extensions.resource!),
-  );
+  const distinctName = createDistinctNameLookup(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);
     // If the viewer may not see the related row, only its id is known.

@@ -60,7 +60,7 @@ export class RowReader {
       detailSelection(type),
       unitSystem ? 'unitSystem' : '',
       hasGoalCalories ? 'hasGoalCalories user { profile { calories } }' : '',
-      nameRuleOf(type, resource).selection,
+      nameRuleOf(type).selection,
       ...fields.map((field) => selectionOf(type, field)),
       ...childListBuilders.map(({ selection }) => selection),
     ];

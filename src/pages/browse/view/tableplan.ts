@@ -47,7 +47,7 @@ export class TableBuilder {
     private readonly endpointNameOf: FindEndpointName,
     parentField?: FieldMetadata,
   ) {
-    this.nameRule = nameRuleOf(type, type.extensions.resource!, parentField);
+    this.nameRule = nameRuleOf(type, parentField);
     const { paths, selection } = this.nameRule;
     const visibleFields = visibleFieldsOf(type);
     this.columnFields = visibleFields.filter((field) => field !== parentField && hasColumn(field, this.nameRule));
@@ -73,7 +73,7 @@ export class TableBuilder {
       selection,
       ...this.columnFields.map((field) => selectionOf(type, field)),
       this.hasImages ? `${IMAGES_FIELD} { image }` : '',
-      ...this.childFields.map(({ name, childType }) => `${name} { id ${nameRuleOf(childType, childType.extensions.resource!).selection} }`),
+      ...this.childFields.map(({ name, childType }) => `${name} { id ${nameRuleOf(childType).selection} }`),
     ].join(' ');
   }
 
