@@ -5,6 +5,7 @@ import { validationMessage, rangeText } from './validationmessages';
 import type { FormControl, StoredValue } from './view/viewmodel';
 import { formatControlValue } from './view/storedvalues';
 import { CHOSEN_ID_PREFIX } from './view/nameresolver';
+import { listPath } from './view/pageroutes';
 import { TextWithCode } from './richtext';
 
 export interface FormFieldProps {
@@ -21,7 +22,6 @@ export interface FormFieldProps {
   focused?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
   browserValidates?: boolean;
-  basePath: string;
 }
 
 type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
@@ -209,7 +209,7 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, idPrefix, errors = [], isFilter, focused, browserValidates, basePath, stored } = props;
+  const { control, idPrefix, errors = [], isFilter, focused, browserValidates, stored } = props;
   const id = inputId(idPrefix, control.key);
   const limits = isFilter ? undefined : helpTextOfLimits(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
@@ -242,7 +242,7 @@ export function FormField(props: FormFieldProps) {
         <p class="help" id={`${id}-help`}>
           <TextWithCode text={[control.help, limits].filter(Boolean).join(' ')} />
           {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
-          {needsId && control.endpointName && <a href={`${basePath}/${control.endpointName}/`}>See all</a>}
+          {needsId && control.endpointName && <a href={listPath(control.endpointName)}>See all</a>}
         </p>
       )}
       {errors.length > 0 && (

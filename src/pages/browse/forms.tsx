@@ -59,7 +59,6 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
           errors={isRejected ? view.errors[control.key] : undefined}
           focused={control.key === firstInvalidKey}
           browserValidates={hasFiles}
-          basePath={view.basePath}
         />
       ))}
       <div class="row">

@@ -1,4 +1,6 @@
 /** Filter form, sort order and pagination of list pages. They consist of links and a GET form, so that every state has a URL. */
+import type { FieldMetadata } from '../../contract/metadata';
+import { fieldLabelOf } from './view/labels';
 import type { FormControl, HtmlView } from './view/viewmodel';
 import { FormField } from './formfield';
 import { validationMessage } from './validationmessages';
@@ -15,17 +17,20 @@ export function urlWithChangedQuery({ path, query }: HtmlView, changes: Record<s
   return text ? `${path}?${text}` : path;
 }
 
+export const orderingOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
+
 /** Returns the values of a filter as readable text. */
 const filterValueText = ({ choices, chosenName }: FormControl, values: readonly string[]): string =>
   chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
-  const { filters, query, errors, path, basePath, kind, pageWindow } = view;
+  const { filters, query, errors, path, kind, pageWindow } = view;
   const isList = kind === 'list';
-  if (filters.length === 0 && (!isList || view.sortableKeys.length === 0)) return null;
+  const sortableFields = (isList && view.endpoint?.fields.filter(({ hidden, sortable }) => !hidden && sortable)) || [];
+  if (filters.length === 0 && sortableFields.length === 0) return null;
   const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
   const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
-  const isSortable = isList && view.sortableKeys.length > 0;
+  const isSortable = sortableFields.length > 0;
   const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_PARAMETER].filter((key) => query.get(key));
   return (
     <details class="filters" open={hasErrors || !isList}>
@@ -57,17 +62,15 @@ export function FilterForm({ view }: { view: HtmlView }) {
               values={query.getAll(control.key)}
               errors={hasErrors ? errors[control.key] : undefined}
               isFilter
-              basePath={basePath}
             />
           ))}
-          {isSortable && <SortSelect view={view} />}
+          {isSortable && <SortSelect view={view} fields={sortableFields} />}
           {isList && (
             <FormField
               control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
               idPrefix="f"
               values={[String(pageWindow!.limit)]}
               isFilter
-              basePath={basePath}
             />
           )}
         </div>
@@ -85,12 +88,11 @@ export function FilterForm({ view }: { view: HtmlView }) {
 }
 
 /** Select element for the sort order. Clickable column headers are not enough: narrow screens hide them, and some fields have no column. */
-function SortSelect({ view }: { view: HtmlView }) {
-  const { sortableKeys, query, fieldLabels } = view;
-  const current = query.getAll('ordering').at(-1) ?? '';
-  const options = sortableKeys.flatMap((key) => [
-    { value: key, text: `${fieldLabels[key]} ↑` },
-    { value: `-${key}`, text: `${fieldLabels[key]} ↓` },
+function SortSelect({ view, fields }: { view: HtmlView; fields: readonly FieldMetadata[] }) {
+  const current = orderingOf(view);
+  const options = fields.flatMap((field) => [
+    { value: field.rest, text: `${fieldLabelOf(field)} ↑` },
+    { value: `-${field.rest}`, text: `${fieldLabelOf(field)} ↓` },
   ]);
   if (current !== '' && !options.some(({ value }) => value === current)) options.push({ value: current, text: current });
   return (

@@ -1,6 +1,6 @@
 /** Tables of rows with links, thumbnails and sortable headers. On narrow screens each row is a card. */
 import { Fragment } from 'preact';
-import { urlWithChangedQuery } from './listcontrols';
+import { orderingOf, urlWithChangedQuery } from './listcontrols';
 import { localThumbnailPath } from './images';
 import type { Cell, Column, HtmlView, TableView, TableRow } from './view/viewmodel';
 
@@ -24,8 +24,6 @@ export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string;
     </>
   );
 }
-
-const orderingOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
 
 function Header({ column: { key, label, sortable, cellClass }, view }: { column: Column; view?: HtmlView }) {
   const current = view && orderingOf(view);

@@ -1,12 +1,11 @@
 /** Table cells: readable values, with names instead of ids, labels instead of stored values and images instead of URLs. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
-import { nounOfTypeName, upperFirst } from '../../../core/model/inflection';
 import { fieldMetadataOf } from '../../../rest/endpoints';
-import { API_BASE_PATH } from '../../../rest/routes';
 import { createDistinctNameLookup, nameRuleOf, type RowNameRule } from './rownames';
 import type { Cell, RowLink } from './viewmodel';
-import { fieldNameToWords } from './labels';
+import { singularLabelOf } from './labels';
+import { detailPath } from './pageroutes';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type FindEndpointName = (type: string) => string | undefined;
@@ -36,11 +35,6 @@ const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.
 /** Returns the type of the rows to which a relation refers. */
 export const relatedTypeOf = (type: GraphQLObjectType, { relation }: FieldMetadata) =>
   fieldType(type, relation!.object) as GraphQLObjectType;
-
-/** Returns the singular label of a resource, such as `Weight entry`. */
-export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounOfTypeName(name));
-/** Returns the plural label of a resource, such as `Weight entries`. */
-export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.many);
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
@@ -150,7 +144,7 @@ export function cellFormatterOf(
     // If the name of a related row begins with the name of the row itself, the link omits that part.
     const namePrefix = `${rowNameOf(type, row)}, `;
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
-    return { label, id: String(id), ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${id}/` }) };
+    return { label, id: String(id), ...(endpointName !== undefined && { href: detailPath(endpointName, id) }) };
   };
   return (row) => linksCell(idsOf(row), maxLinks, (id) => linkOf(row, id));
 }

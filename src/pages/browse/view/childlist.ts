@@ -2,12 +2,12 @@
 import type { GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
-import { API_BASE_PATH } from '../../../rest/routes';
 import type { FindEndpointName, Row } from './cells';
 import type { ChildField } from './childfields';
 import { TableBuilder } from './tableplan';
 import type { ChildRows } from './viewmodel';
 import { fieldNameToWords } from './labels';
+import { listPath } from './pageroutes';
 
 const MAX_PAGINATED_ROWS = 10;
 const MAX_UNPAGINATED_ROWS = 50;
@@ -41,7 +41,7 @@ export class ChildListBuilder {
     this.tableBuilder = new TableBuilder(childType, view.rest, endpointNameOf, parentField);
     this.isPaginated = isConnection;
     this.showsNewest = showsNewest;
-    if (parentFilter) this.listUrlPrefix = `${API_BASE_PATH}/${view.rest}/?${parentFilter.key ?? parentField.rest}=`;
+    if (parentFilter) this.listUrlPrefix = `${listPath(view.rest)}?${parentFilter.key ?? parentField.rest}=`;
     this.canAddRows = create !== undefined && resource.owned;
     const rows = `{ ${this.tableBuilder.selection} }`;
     this.selection = isConnection

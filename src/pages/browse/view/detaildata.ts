@@ -1,7 +1,7 @@
 /** Additional data of detail pages: the training plan of a workout and the translations of an exercise. */
 import type { GraphQLObjectType } from 'graphql';
-import { API_BASE_PATH } from '../../../rest/routes';
 import type { Row } from './cells';
+import { detailPath } from './pageroutes';
 import type { DetailField, RowLink, TrainingPlan } from './viewmodel';
 
 const ID_SELECTION = '{ id }';
@@ -38,7 +38,7 @@ export const detailSelection = (type: GraphQLObjectType): string =>
 const linkTo = (endpoint: string, id: string | number, label: string): RowLink => ({
   label,
   id: String(id),
-  href: `${API_BASE_PATH}/${endpoint}/${id}/`,
+  href: detailPath(endpoint, id),
 });
 
 export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {

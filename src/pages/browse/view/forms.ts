@@ -6,7 +6,7 @@ import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { RenderInput } from '../../../rest/htmlrenderer';
 import { versionInETag } from '../../../rest/preconditions';
 import type { RestRequest } from '../../../rest/request';
-import { API_BASE_PATH, type Route } from '../../../rest/routes';
+import type { Route } from '../../../rest/routes';
 import { writeControlsOf, type RelationChoices, type FindRelationChoices } from './controls';
 import type { createRowNameSearchLookup } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
@@ -104,7 +104,7 @@ export class FormBuilder {
     const { request } = result;
     const noForms = { forms: [], canDelete: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
-      return { ...noForms, forms: [this.buildWriteForm(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
+      return { ...noForms, forms: [this.buildWriteForm(listPath('login'), ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
     const { endpoint } = pageRoute;
     const { create, update, remove } = endpoint;
@@ -118,7 +118,7 @@ export class FormBuilder {
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
-        forms: methods.includes('POST') ? [this.buildWriteForm(listPath(endpoint), ['POST'], controls, undefined, result)] : [],
+        forms: methods.includes('POST') ? [this.buildWriteForm(listPath(endpoint.view.rest), ['POST'], controls, undefined, result)] : [],
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
@@ -127,10 +127,12 @@ export class FormBuilder {
       // If the row was deleted in the meantime, the form is shown again as one for a new row, so that typed values are not lost. The update failed
       // with 404, or with 403 if the parent row was deleted too.
       const rowWasDeleted = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
-      return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
+      return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint.view.rest), controls, result)] } : noForms;
     }
     const { row, version } = currentRow;
-    const forms = writeMethods.length ? [this.buildWriteForm(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
+    const forms = writeMethods.length
+      ? [this.buildWriteForm(detailPath(endpoint.view.rest, pageRoute.id), writeMethods, controls, row, result)]
+      : [];
     // After a version conflict, the form gets the current version. After any other error, it keeps the version on which its values are based.
     const formVersion = result.answer.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.version ?? version);
     return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };

@@ -1,24 +1,22 @@
 /** Builder of tables for the rows of one type: the GraphQL selection to read, and the conversion of rows to cells. */
 import { getNullableType, isListType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
-import { API_BASE_PATH } from '../../../rest/routes';
 import {
   cellFormatterOf,
   hasColumn,
   linksCell,
   rowNameOf,
-  pluralLabelOf,
   selectionOf,
   cellClassOf,
   visibleFieldsOf,
-  singularLabelOf,
   type FindEndpointName,
   type Row,
 } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
 import { nameRuleOf, type RowNameRule } from './rownames';
 import type { Cell, RowLink, TableView, TableRow } from './viewmodel';
-import { fieldLabelOf, fieldNameToWords } from './labels';
+import { fieldLabelOf, fieldNameToWords, pluralLabelOf, singularLabelOf } from './labels';
+import { detailPath } from './pageroutes';
 
 const MAX_NAMES_PER_CELL = 4;
 const IMAGES_FIELD = 'images';
@@ -28,7 +26,7 @@ const childLinkOf =
   (row: Row): RowLink => ({
     label: rowNameOf(type, row),
     id: String(row.id),
-    ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${String(row.id)}/` }),
+    ...(endpointName !== undefined && { href: detailPath(endpointName, String(row.id)) }),
   });
 
 /** The first column is the name of the row; the other fields and the child rows follow. */
@@ -90,7 +88,7 @@ export class TableBuilder {
     return {
       id: String(row.id),
       name: rowNameOf(type, row, this.nameRule),
-      ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${String(row.id)}/` }),
+      ...(endpointName !== undefined && { href: detailPath(endpointName, String(row.id)) }),
       ...(typeof image === 'string' && { picture: image }),
       cells: [
         ...cellFormatters.map((formatCell) => formatCell(row)),

@@ -7,12 +7,12 @@ import { clientOperationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
 import { idLinksOf, NO_ID_LINKS, type IdLinks } from './idlinks';
 import type { OptionsMetadata } from '../../../rest/dialect/metadata';
-import { pluralLabelOf, singularLabelOf, type Row } from './cells';
+import type { Row } from './cells';
 import { createRowNameSearchLookup } from './rownames';
 import { pagePathOf, PageRoutes, pageResourceOf } from './pageroutes';
 import { PERIOD_PARAMETER, PERIOD_CHOICES_DAYS, fieldInPreferredUnit, timeSeriesReader } from './timeseries';
 import { prefersPounds, RowReader } from './rowreader';
-import { fieldLabelOf, endpointTitle } from './labels';
+import { endpointTitle, pluralLabelOf, singularLabelOf } from './labels';
 import { parsePageWindow } from '../../../rest/dialect/pagination';
 import type { RestResponse } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
@@ -119,7 +119,8 @@ export class ViewBuilder {
       name: data?.name || name,
       forms: await Promise.all(filledForms),
       ...('id' in pageRoute && { id: pageRoute.id }),
-      ...viewOfEndpoint(endpoint),
+      endpoint,
+      resource: pageResourceOf(endpoint),
     };
     if (pageRoute.kind !== 'list') return rowView;
     const filterValue = (key: string) => request.query.getAll(key).at(-1);
@@ -130,7 +131,6 @@ export class ViewBuilder {
         filterValue,
         request,
       ),
-      sortableKeys: fields.filter(({ hidden, sortable }) => !hidden && sortable).map(({ rest: key }) => key),
       pageWindow: parsePageWindow(request.query, request.maxLimit),
     };
   }
@@ -210,7 +210,6 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
     url: request.message.url!,
     path,
     query,
-    basePath: API_BASE_PATH,
     baseUrl: context.info.baseUrl,
     status: answer.status,
     body: answer.body,
@@ -218,31 +217,14 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
     allowedMethods: route?.allowedMethods ?? [],
     links: NO_ID_LINKS,
     errors: errorsOf(answer),
-    fieldKinds: {},
-    fieldLabels: {},
-    alternativeEndpoints: [],
-    actions: [],
     resources: [],
     filters: [],
-    sortableKeys: [],
     forms: [],
     canDelete: false,
     notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
     lockedMethods: [],
     signedIn,
     visitor: context.authentication.pageVisitor(),
-  };
-}
-
-function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
-  const { fields, view, resource, actions } = endpoint;
-  const visibleFields = fields.filter(({ hidden }) => !hidden);
-  return {
-    resource: pageResourceOf(endpoint),
-    fieldKinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
-    fieldLabels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, fieldLabelOf(metadata)])),
-    alternativeEndpoints: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
-    actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };
 }
 

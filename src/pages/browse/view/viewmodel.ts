@@ -4,6 +4,7 @@ import type { Choice, FieldKind } from '../../../contract/metadata';
 import type { IdLinks } from './idlinks';
 import type { TimeSeries } from './timeseries';
 import type { OptionsMetadata } from '../../../rest/dialect/metadata';
+import type { Endpoint } from '../../../rest/endpoints';
 import type { Route } from '../../../rest/routes';
 
 export interface FormControl {
@@ -165,8 +166,6 @@ export interface HtmlView {
   /** Path of the page, without a format suffix. */
   path: string;
   query: URLSearchParams;
-  /** Path prefix of the REST API. */
-  basePath: string;
   /** Scheme and host of the server, as the client sees them. */
   baseUrl: string;
   status: number;
@@ -177,28 +176,21 @@ export interface HtmlView {
   links: IdLinks;
   /** Validation messages by REST key; empty if the response has none. */
   errors: FieldErrors;
+  /** Endpoint of the rows on the page; absent on other pages. */
+  endpoint?: Endpoint;
   resource?: PageResource;
   id?: string;
   /** Name of the action of a row that the page shows, such as `nutritional_values`; absent on other pages. */
   extraAction?: string;
-  /** Kinds of the visible fields by REST key. */
-  fieldKinds: Readonly<Record<string, FieldKind>>;
-  /** Labels of the visible fields by REST key. */
-  fieldLabels: Readonly<Record<string, string>>;
-  /** Names of other endpoints with the same rows. */
-  alternativeEndpoints: readonly string[];
   /** Rows of a list page. */
   table?: TableView;
   /** Time series of a list page. */
   timeSeries?: TimeSeries;
   /** The row of a detail page or of an action. */
   detailRow?: DetailRow;
-  actions: readonly { name: string; description: string }[];
   /** Resources that the API root lists. */
   resources: readonly PageResource[];
   filters: readonly FormControl[];
-  /** REST keys of the fields by which a list can be sorted. */
-  sortableKeys: readonly string[];
   /** Maximum number of rows of a list page, and number of rows before it. */
   pageWindow?: { limit: number; offset: number };
   /** The GraphQL operation that is equivalent to the request; absent if there is none. */
