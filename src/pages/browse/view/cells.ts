@@ -5,7 +5,7 @@ import { fieldMetadataOf } from '../../../rest/endpoints';
 import { createDistinctNameLookup, nameRuleOf, type RowNameRule } from './rownames';
 import type { Cell, RowLink } from './viewmodel';
 import { singularLabelOf } from './labels';
-import { detailPath } from './pageroutes';
+import { rowPathOf } from './pageroutes';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type FindEndpointName = (type: string) => string | undefined;
@@ -144,7 +144,7 @@ export function cellFormatterOf(
     // If the name of a related row begins with the name of the row itself, the link omits that part.
     const namePrefix = `${rowNameOf(type, row)}, `;
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
-    return { label, id: String(id), ...(endpointName !== undefined && { href: detailPath(endpointName, id) }) };
+    return { label, id: String(id), href: rowPathOf(endpointName, id) };
   };
   return (row) => linksCell(idsOf(row), maxLinks, (id) => linkOf(row, id));
 }

@@ -52,6 +52,10 @@ export const listPath = (endpointName: string) => `${API_ROOT_PATH}${endpointNam
 
 export const detailPath = (endpointName: string, id: string | number) => `${listPath(endpointName)}${encodeURIComponent(id)}/`;
 
+/** Returns the path of a row; undefined if there is no endpoint for rows of its type. */
+export const rowPathOf = (endpointName: string | undefined, id: string | number) =>
+  endpointName === undefined ? undefined : detailPath(endpointName, id);
+
 export function pagePathOf(pageRoute: Route, path: string): string {
   if (pageRoute.kind === 'root') return API_ROOT_PATH;
   if (!pageRoute.endpoint) return path;
