@@ -1,29 +1,22 @@
 /** View model of a browsable page: all data of a request and its response that the page shows. */
 import type { FormTextValues } from '../../../rest/dialect/methodoverride';
-import type { Choice, FieldKind } from '../../../contract/metadata';
+import type { Choice, FieldKind, FieldMetadata } from '../../../contract/metadata';
 import type { IdLinks } from './idlinks';
+import type { TrainingPlan } from './detaildata';
 import type { TimeSeries } from './timeseries';
 import type { OptionsMetadata } from '../../../rest/dialect/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { Route } from '../../../rest/routes';
 
-export interface FormControl {
+export interface FormControl extends Pick<FieldMetadata, 'help' | 'minLength' | 'maxLength' | 'min' | 'max' | 'places' | 'choices'> {
   key: string;
   label: string;
   kind: FieldKind | 'password';
   required: boolean;
   /** Whether the input has a single line, regardless of its maximum length. */
   singleLine?: boolean;
-  help?: string;
-  minLength?: number;
-  maxLength?: number;
-  min?: number;
-  max?: number;
   /** Unit of the number, such as `kg`. */
   unit?: string;
-  /** Number of digits after the decimal point. */
-  places?: number;
-  choices?: readonly Choice[];
   /** Whether the input sends several values under its key. */
   multiple?: boolean;
   /** Whether the value is a string of several ids, separated by commas. */
@@ -115,17 +108,6 @@ export interface ChildRows {
   listUrl?: string;
   /** URL of the form for a new child row; absent if the visitor cannot add rows. */
   addUrl?: string;
-}
-
-export interface TrainingPlan {
-  days: readonly {
-    link: RowLink;
-    weekdays: string;
-    sets: readonly { link: RowLink; exercises: readonly { link: RowLink; text: string }[] }[];
-  }[];
-  /** Ids of the muscles that the plan mainly trains; `secondaryMuscleIds` are the other trained muscles. */
-  mainMuscleIds: readonly string[];
-  secondaryMuscleIds: readonly string[];
 }
 
 export interface DetailField {
