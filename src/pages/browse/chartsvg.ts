@@ -25,16 +25,10 @@ export interface RenderedChart {
 }
 
 const CHART_SIZE = { width: 880, height: 300 };
-/** Placeholder colours. Only the browser knows the colours of the page, so CSS variables replace the placeholders in the finished SVG. */
-const TEXT_COLOUR_PLACEHOLDER = '#010101';
-const GRID_COLOUR_PLACEHOLDER = '#020202';
+/** CSS variables, because only the browser knows the colours of the page. */
+const TEXT_COLOUR = 'var(--muted)';
+const GRID_COLOUR = 'var(--line)';
 const SERIES_COLOUR_VARIABLES = ['accent', 'link', 'num', 'key', 'bad'];
-const SERIES_COLOUR_PLACEHOLDERS = ['#030303', '#040404', '#050505', '#060606', '#070707'];
-const CSS_COLOUR_BY_PLACEHOLDER: Readonly<Record<string, string>> = {
-  [TEXT_COLOUR_PLACEHOLDER]: 'var(--muted)',
-  [GRID_COLOUR_PLACEHOLDER]: 'var(--line)',
-  ...Object.fromEntries(SERIES_COLOUR_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOUR_VARIABLES[index]!})`])),
-};
 const MAX_POINTS_WITH_SYMBOLS = 60;
 /** A chart with more points is not drawn, because they would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
@@ -98,8 +92,8 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;
   const axis = {
-    axisLabel: { color: TEXT_COLOUR_PLACEHOLDER, fontSize: 12, fontFamily: FONT, hideOverlap: true },
-    axisLine: { lineStyle: { color: GRID_COLOUR_PLACEHOLDER } },
+    axisLabel: { color: TEXT_COLOUR, fontSize: 12, fontFamily: FONT, hideOverlap: true },
+    axisLine: { lineStyle: { color: GRID_COLOUR } },
   };
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...CHART_SIZE });
   const names = lines.flatMap(({ name }) => name ?? []);
@@ -124,11 +118,11 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
       // The vertical axis is on the right, next to the newest days, because narrow screens show that end of the chart first.
       position: 'right',
       ...axis,
-      splitLine: { lineStyle: { color: GRID_COLOUR_PLACEHOLDER } },
-      ...(unit && { name: unit, nameTextStyle: { color: TEXT_COLOUR_PLACEHOLDER, fontFamily: FONT, align: 'left' } }),
+      splitLine: { lineStyle: { color: GRID_COLOUR } },
+      ...(unit && { name: unit, nameTextStyle: { color: TEXT_COLOUR, fontFamily: FONT, align: 'left' } }),
     },
     series: lines.map((line, index) => {
-      const color = SERIES_COLOUR_PLACEHOLDERS[index % SERIES_COLOUR_PLACEHOLDERS.length];
+      const color = `var(--${SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]})`;
       return {
         name: line.name,
         type: 'line',
@@ -137,13 +131,13 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
         symbolSize: 5,
         showSymbol: points.length <= MAX_POINTS_WITH_SYMBOLS || line.points.length === 1,
         itemStyle: { color },
-        lineStyle: { color, width: 2, type: index < SERIES_COLOUR_PLACEHOLDERS.length ? 'solid' : 'dashed' },
+        lineStyle: { color, width: 2, type: index < SERIES_COLOUR_VARIABLES.length ? 'solid' : 'dashed' },
       };
     }),
   });
   const values = valuesByDay(lines);
   const lineNames = lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label));
-  const svg = applyPageColours(chart.renderToSVGString());
+  const svg = chart.renderToSVGString().replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"');
   chart.dispose();
   const numbers = points.map(([, number]) => number);
   const namesPhrase = names.length ? ` of ${names.join(', ')}` : '';
@@ -156,8 +150,8 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
     omittedCount,
     legend: names.map((name, index) => ({
       name,
-      colour: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_PLACEHOLDERS.length]!,
-      dashed: index >= SERIES_COLOUR_PLACEHOLDERS.length,
+      colour: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]!,
+      dashed: index >= SERIES_COLOUR_VARIABLES.length,
     })),
     names: lineNames,
     values,
@@ -175,11 +169,4 @@ function valuesByDay(lines: readonly ChartLine[]): RenderedChart['values'] {
       days.set(day, numbers);
     }
   return [...days].sort(([a], [b]) => (a < b ? 1 : -1));
-}
-
-/** Replaces the placeholder colours and the fixed size of the SVG. */
-function applyPageColours(svg: string): string {
-  let colouredSvg = svg;
-  for (const [placeholder, colour] of Object.entries(CSS_COLOUR_BY_PLACEHOLDER)) colouredSvg = colouredSvg.replaceAll(placeholder, colour);
-  return colouredSvg.replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"');
 }
