@@ -5,7 +5,7 @@
 import { init } from 'echarts/dist/echarts.min.js';
 import type { ChartLine, Point, TimeChart } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
-import { parseLocalMoment, ticksOf } from './ticks';
+import { parseMoment, ticksOf } from './ticks';
 
 export interface RenderedChart {
   svg: string;
@@ -103,6 +103,7 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
   const customValues = [...labels.keys()];
   chart.setOption({
     animation: false,
+    useUTC: true,
     textStyle: { fontFamily: FONT },
     grid: { left: 24, right: 8, top: unit ? 34 : 16, bottom: 8, containLabel: true },
     xAxis: {
@@ -126,7 +127,7 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
       return {
         name: line.name,
         type: 'line',
-        data: line.points.map(([moment, number]) => [parseLocalMoment(moment).getTime(), number]),
+        data: line.points.map(([moment, number]) => [parseMoment(moment).toMillis(), number]),
         symbol: 'circle',
         symbolSize: 5,
         showSymbol: points.length <= MAX_POINTS_WITH_SYMBOLS || line.points.length === 1,
