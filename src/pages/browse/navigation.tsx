@@ -8,12 +8,11 @@ import { API_ROOT_PATH, detailPath, listPath } from './view/pageroutes';
 import { TextWithCode } from './richtext';
 
 export function crumbsOf({ kind, resource, id, extraAction, name, detailRow }: HtmlView): Crumb[] {
-  const home = { label: 'Fitgraph', href: '/' };
-  if (kind === 'root') return [home, { label: 'API' }];
-  const root = [home, { label: 'API', href: API_ROOT_PATH }];
-  if (!resource) return [...root, { label: name }];
-  if (id === undefined) return [...root, { label: resource.plural }];
-  const listCrumbs = [...root, { label: resource.plural, href: listPath(resource.name) }];
+  if (kind === 'root') return [{ label: 'API' }];
+  const root = { label: 'API', href: API_ROOT_PATH };
+  if (!resource) return [root, { label: name }];
+  if (id === undefined) return [root, { label: resource.plural }];
+  const listCrumbs = [root, { label: resource.plural, href: listPath(resource.name) }];
   const rowLabel = detailRow?.name ?? `${resource.singular} ${id}`;
   if (extraAction === undefined) return [...listCrumbs, { label: rowLabel }];
   return [...listCrumbs, { label: rowLabel, href: detailPath(resource.name, id) }, { label: name }];
