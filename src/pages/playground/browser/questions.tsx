@@ -1,8 +1,8 @@
 /** Panel of example questions: a search field, the questions by group, and inputs for their variables. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
-import { EXAMPLE_QUESTIONS } from '../questions/all';
-import { QUESTION_GROUPS, type ExampleQuestion } from '../questions/question';
+import { EXAMPLE_QUESTIONS, QUESTIONS_BY_GROUP } from '../questions/all';
+import type { ExampleQuestion } from '../questions/question';
 import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './runquery';
 import { isEmptyOrWelcomeQuery } from './welcome';
 
@@ -57,9 +57,8 @@ function ExampleQuestionsPanel() {
   const [searchText, setSearchText] = useState('');
   const runQuery = useRunQuery(isReplaceableQuery);
   const currentQuery = tabs[activeTabIndex]?.query;
-  const matchingQuestions = EXAMPLE_QUESTIONS.filter(({ title, explanation }) =>
-    `${title} ${explanation}`.toLowerCase().includes(searchText.trim().toLowerCase()),
-  );
+  const isMatch = ({ title, explanation }: ExampleQuestion) =>
+    `${title} ${explanation}`.toLowerCase().includes(searchText.trim().toLowerCase());
   return (
     <section className="questions" aria-labelledby="questions">
       <h2 id="questions">Example questions</h2>
@@ -70,8 +69,8 @@ function ExampleQuestionsPanel() {
         value={searchText}
         onChange={({ target }) => setSearchText(target.value)}
       />
-      {QUESTION_GROUPS.map((group) => {
-        const questions = matchingQuestions.filter((question) => question.group === group);
+      {Object.entries(QUESTIONS_BY_GROUP).map(([group, groupQuestions]) => {
+        const questions = groupQuestions.filter(isMatch);
         if (questions.length === 0) return null;
         return (
           <details key={group} open>
