@@ -189,14 +189,12 @@ describe('a page', () => {
     expect(text).toContain(`<a href="${src}"><img src="${src}.200x200_q85.jpg" alt="Image 1"`);
   });
 
-  it('shows drawings of rows, but not those of nested rows or other hosts', async () => {
+  it('shows the drawing of a row, but not those of nested rows or other hosts', async () => {
     const muscleWithDrawing = (name: string) => ({ name, image_url_main: `/static/${name}.svg` });
-    const results = [
-      { ...muscleWithDrawing('Soleus'), others: [muscleWithDrawing('Brachialis')] },
-      { name: 'X', image_url_main: 'https://evil.example/x.svg' },
-    ];
-    const text = await textOf({ body: { count: 2, next: null, previous: null, results } });
+    const text = await textOf({ kind: 'detail', body: { ...muscleWithDrawing('Soleus'), others: [muscleWithDrawing('Brachialis')] } });
     expect(text.match(/<img [^>]*>/g)).toEqual([expect.stringContaining('src="/static/Soleus.svg" alt="Drawing of Soleus"')]);
+    const foreignMuscle = { name: 'X', image_url_main: 'https://evil.example/x.svg' };
+    expect(await textOf({ kind: 'detail', body: foreignMuscle })).not.toContain('<img');
   });
 });
 

@@ -1,6 +1,5 @@
 /** Nutrition values of a response as tables with bars. */
 import type { HtmlView } from './view/viewmodel';
-import { listResponseOf } from './listcontrols';
 
 type NutrientAmounts = Record<string, unknown>;
 
@@ -167,13 +166,12 @@ export const isNutrient = (key: string): boolean => NUTRIENTS.some((row) => row.
 export function NutritionSection({ view }: { view: HtmlView }) {
   const { body, status, kind, detailRow } = view;
   if (status >= 300 || kind === 'root') return null;
-  const listRows = listResponseOf(view)?.results ?? (Array.isArray(body) ? body : undefined);
-  const rows = listRows?.filter(isNutrientAmounts);
+  const rows = Array.isArray(body) ? body.filter(isNutrientAmounts) : [];
   const unit = detailRow?.massUnit ?? 'g';
   // Only days and whole nutrition plans are compared with the energy goal.
   const tableProps = { unit, goal: detailRow?.goal };
   const note = kind === 'action' ? undefined : <p class="help">Per 100 g.</p>;
-  if (rows?.length)
+  if (rows.length)
     return (
       <section aria-label="Nutrition values">
         <ComparisonTable rows={rows} caption={captionWithGoal(detailRow?.goal)} {...tableProps} rowLabelOf={rowLabelOf} />
