@@ -5,6 +5,7 @@
 import { init } from 'echarts/dist/echarts.min.js';
 import type { ChartLine, Point, TimeChart } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
+import { upperFirst } from '../../core/model/inflection';
 import { parseMoment, ticksOf } from './ticks';
 
 export interface RenderedChart {
@@ -52,7 +53,6 @@ const pointsOf = (rows: readonly ChartRow[], dayKey: string, valueKey: string): 
     })
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 
-const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 const isRowList = (value: unknown): value is ChartRow[] =>
   Array.isArray(value) && value.every((row) => row !== null && typeof row === 'object');
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;

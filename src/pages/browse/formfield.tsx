@@ -1,4 +1,5 @@
 /** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
+import { DateTime } from 'luxon';
 import type { JSX } from 'preact';
 import { IMAGE_FORMATS } from '../../files/formats';
 import { validationMessage, rangeText } from './validationmessages';
@@ -28,7 +29,7 @@ type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-loca
 
 /** A text field whose maximum length is above this number of characters is edited in a textarea instead of a single-line input. */
 const MAX_SINGLE_LINE_CHARACTERS = 120;
-const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 const TIME_PATTERN = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
 const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
 
@@ -39,11 +40,7 @@ const ACCEPTED_IMAGE_TYPES = Object.values(IMAGE_FORMATS)
 type ValueCheck = (value: string) => boolean;
 const isNumber: ValueCheck = (value) => NUMBER_PATTERN.test(value);
 const isTime: ValueCheck = (value) => TIME_PATTERN.test(value);
-const isDate: ValueCheck = (value) => {
-  const moment = DATE_PATTERN.test(value) ? Date.parse(`${value}T00:00:00Z`) : NaN;
-  // Date.parse reads 30 February as 2 March, so the result is compared with the input.
-  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(value);
-};
+const isDate: ValueCheck = (value) => DATE_PATTERN.test(value) && DateTime.fromISO(value).isValid;
 const isDateTime: ValueCheck = (value) => {
   const [day = '', time = ''] = value.split('T');
   return isDate(day) && isTime(time);

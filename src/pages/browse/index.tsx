@@ -135,7 +135,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
       <FilterForm view={view} />
       <Charts view={view} charts={charts} />
       {table && table.rows.length > 0 && <RowTable table={table} baseUrl={view.baseUrl} tableClass={LIST_TABLE_CLASS} view={view} />}
-      <Pagination view={view} label="Pages" />
+      <Pagination view={view} />
       {csvUrl !== undefined && (
         <p class="help further">
           Download all rows: <a href={csvUrl}>CSV</a>

@@ -17,8 +17,6 @@ export function urlWithChangedQuery({ path, query }: HtmlView, changes: Record<s
   return text ? `${path}?${text}` : path;
 }
 
-export const orderingOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
-
 /** Returns the values of a filter as readable text. */
 const filterValueText = ({ choices, chosenName }: FormControl, values: readonly string[]): string =>
   chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
@@ -64,15 +62,8 @@ export function FilterForm({ view }: { view: HtmlView }) {
               isFilter
             />
           ))}
-          {isSortable && <SortSelect view={view} fields={sortableFields} />}
-          {isList && (
-            <FormField
-              control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
-              idPrefix="f"
-              values={[String(pageWindow!.limit)]}
-              isFilter
-            />
-          )}
+          {isSortable && <FormField control={sortControlOf(sortableFields)} idPrefix="f" values={query.getAll('ordering')} isFilter />}
+          {isList && <FormField control={LIMIT_CONTROL} idPrefix="f" values={[String(pageWindow!.limit)]} isFilter />}
         </div>
         <div class="row">
           <button>{isList ? 'Apply' : 'Run'}</button>
@@ -87,30 +78,22 @@ export function FilterForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Select element for the sort order. Clickable column headers are not enough: narrow screens hide them, and some fields have no column. */
-function SortSelect({ view, fields }: { view: HtmlView; fields: readonly FieldMetadata[] }) {
-  const current = orderingOf(view);
-  const options = fields.flatMap((field) => [
-    { value: field.rest, text: `${fieldLabelOf(field)} ↑` },
-    { value: `-${field.rest}`, text: `${fieldLabelOf(field)} ↓` },
-  ]);
-  if (current !== '' && !options.some(({ value }) => value === current)) options.push({ value: current, text: current });
-  return (
-    <div class="field">
-      <label class="label" for="f-ordering">
-        Sort by
-      </label>
-      <select id="f-ordering" name="ordering">
-        <option value="">Default order</option>
-        {options.map(({ value, text }) => (
-          <option key={value} value={value} selected={value === current}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
+/** Input for the sort order. Clickable column headers are not enough: narrow screens hide them, and some fields have no column. */
+const sortControlOf = (fields: readonly FieldMetadata[]): FormControl => ({
+  key: 'ordering',
+  label: 'Sort by',
+  kind: 'choice',
+  required: false,
+  choices: [
+    { value: '', label: 'Default order' },
+    ...fields.flatMap((field) => [
+      { value: field.rest, label: `${fieldLabelOf(field)} ↑` },
+      { value: `-${field.rest}`, label: `${fieldLabelOf(field)} ↓` },
+    ]),
+  ],
+});
+
+const LIMIT_CONTROL: FormControl = { key: 'limit', label: 'Rows per page', kind: 'integer', required: false };
 
 /** Body of a list response. */
 interface ListResponse {
@@ -133,7 +116,7 @@ function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
   );
 }
 
-export function Pagination({ view, label }: { view: HtmlView; label: string }) {
+export function Pagination({ view }: { view: HtmlView }) {
   const envelope = listResponseOf(view);
   if (!envelope) return null;
   const { count, results } = envelope;
@@ -149,7 +132,7 @@ export function Pagination({ view, label }: { view: HtmlView; label: string }) {
       </a>
     );
   return (
-    <nav class="neighbours row" aria-label={label}>
+    <nav class="neighbours row" aria-label="Pages">
       {pageLink('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
       <span>
         {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON response has more. `}

@@ -1,6 +1,6 @@
 /** Tables of rows with links, thumbnails and sortable headers. On narrow screens each row is a card. */
 import { Fragment } from 'preact';
-import { orderingOf, urlWithChangedQuery } from './listcontrols';
+import { urlWithChangedQuery } from './listcontrols';
 import { localThumbnailPath } from './images';
 import type { Cell, Column, HtmlView, TableView, TableRow } from './view/viewmodel';
 
@@ -26,7 +26,7 @@ export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string;
 }
 
 function Header({ column: { key, label, sortable, cellClass }, view }: { column: Column; view?: HtmlView }) {
-  const current = view && orderingOf(view);
+  const current = view?.query.getAll('ordering').at(-1);
   const direction = sortable && (current === key ? 'ascending' : current === `-${key}` ? 'descending' : undefined);
   return (
     <th scope="col" class={cellClass} aria-sort={direction || undefined}>
