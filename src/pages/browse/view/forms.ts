@@ -10,7 +10,7 @@ import type { Route } from '../../../rest/routes';
 import { writeControlsOf, type RelationChoices, type FindRelationChoices } from './controls';
 import type { createRowNameSearchLookup } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
-import { conflictingStoredValues, formatControlValue } from './storedvalues';
+import { formatControlValue, hasConflict } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
@@ -29,7 +29,6 @@ interface CurrentRow {
   version?: string;
 }
 
-type StoredValues = NonNullable<WriteForm['stored']>;
 type FormProperties = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>;
 
 export class FormBuilder {
@@ -68,15 +67,20 @@ export class FormBuilder {
     );
   }
 
-  /** Adds a readable label to each stored value. If the input searches rows by name, the value is an id and the label is the name of its row. */
-  async labelStoredValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
-    const differingControls = controls.filter(({ key }) => stored[key]);
-    const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]!.texts.at(-1), request);
+  /** Returns the stored values that differ from the posted ones, with readable labels: the label of an id is the name of its row. */
+  private async conflictingStoredValues(
+    controls: readonly FormControl[],
+    posted: FormTextValues,
+    stored: FormTextValues,
+    request: RestRequest,
+  ): Promise<WriteForm['stored']> {
+    const differingControls = controls.filter((control) => hasConflict(control, posted[control.key], stored[control.key]));
+    const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]?.at(-1), request);
     return Object.fromEntries(
-      controlsWithResults.map((control) => [
-        control.key,
-        { ...stored[control.key]!, label: formatControlValue(control, stored[control.key]!.texts) },
-      ]),
+      controlsWithResults.map((control) => {
+        const texts = stored[control.key] ?? [];
+        return [control.key, { texts, label: formatControlValue(control, texts) }];
+      }),
     );
   }
 
@@ -104,7 +108,7 @@ export class FormBuilder {
     const { request } = result;
     const noForms = { forms: [], canDelete: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
-      return { ...noForms, forms: [this.buildWriteForm(listPath('login'), ['POST'], LOGIN_CONTROLS, undefined, result)] };
+      return { ...noForms, forms: [await this.buildWriteForm(listPath('login'), ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
     const { endpoint } = pageRoute;
     const { create, update, remove } = endpoint;
@@ -118,7 +122,9 @@ export class FormBuilder {
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
-        forms: methods.includes('POST') ? [this.buildWriteForm(listPath(endpoint.view.rest), ['POST'], controls, undefined, result)] : [],
+        forms: methods.includes('POST')
+          ? [await this.buildWriteForm(listPath(endpoint.view.rest), ['POST'], controls, undefined, result)]
+          : [],
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
@@ -131,7 +137,7 @@ export class FormBuilder {
     }
     const { row, version } = currentRow;
     const forms = writeMethods.length
-      ? [this.buildWriteForm(detailPath(endpoint.view.rest, pageRoute.id), writeMethods, controls, row, result)]
+      ? [await this.buildWriteForm(detailPath(endpoint.view.rest, pageRoute.id), writeMethods, controls, row, result)]
       : [];
     // After a version conflict, the form gets the current version. After any other error, it keeps the version on which its values are based.
     const formVersion = result.answer.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.version ?? version);
@@ -139,13 +145,13 @@ export class FormBuilder {
   }
 
   /** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
-  private buildWriteForm(
+  private async buildWriteForm(
     action: string,
     methods: readonly string[],
     controls: readonly FormControl[],
     row: Record<string, unknown> | undefined,
     { request, answer }: RenderInput,
-  ): WriteForm {
+  ): Promise<WriteForm> {
     const rowValues = controls.map((control) => [control.key, row ? row[control.key] : emptyValueOf(control)] as const);
     const rowTexts = controls.map((control) => [control.key, inputTextsOf(row?.[control.key], control, this.timeZone)] as const);
     // The filters of a list are the initial values of a new row.
@@ -156,7 +162,7 @@ export class FormBuilder {
     if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
     const conflict = answer.status === PRECONDITION_FAILED_STATUS ? ('changed' as const) : undefined;
     if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
-    const stored = conflict && conflictingStoredValues(controls, postedForm.values, values);
+    const stored = conflict && (await this.conflictingStoredValues(controls, postedForm.values, values, request));
     return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
   }
 }
