@@ -3,7 +3,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { GraphChart } from 'echarts/charts';
 import { use } from 'echarts/core';
 import type { EChartsOption } from 'echarts';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { Fragment, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { mapAroundType, schemaMapOf, type Relation, type SchemaMap } from '../answer/schemamap';
 import type { ThemeColours } from './colours';
 import { useChart } from './echarts';
@@ -59,35 +59,37 @@ function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: 
   );
 }
 
+/** Relations of the selected type, in both directions. A relation of the type to itself is listed once. */
 function Relations({
-  title,
   relations,
+  selectedType,
   onChoose,
-  relatedEnd,
 }: {
-  title: string;
   relations: readonly Relation[];
+  selectedType: string;
   onChoose: (name: string) => void;
-  relatedEnd: 'from' | 'to';
 }) {
-  if (relations.length === 0) return null;
-  return (
-    <>
-      <h3>{title}</h3>
-      <ul>
-        {relations.map((relation) => (
-          <li key={`${relation.from}.${relation.field}`}>
-            <code>{relatedEnd === 'to' ? relation.field : `${relation.from}.${relation.field}`}</code>{' '}
-            {relatedEnd === 'to' && (
-              <>
-                {relation.isMany ? 'many' : 'one'} <button onClick={() => onChoose(relation.to)}>{relation.to}</button>
-              </>
-            )}
-            {relatedEnd === 'from' && <button onClick={() => onChoose(relation.from)}>{relation.from}</button>}
-          </li>
-        ))}
-      </ul>
-    </>
+  const references = relations
+    .filter(({ from }) => from === selectedType)
+    .map(({ field, to, isMany }) => ({ code: field, multiplicity: isMany ? 'many ' : 'one ', type: to }));
+  const backReferences = relations
+    .filter(({ from }) => from !== selectedType)
+    .map(({ from, field }) => ({ code: `${from}.${field}`, multiplicity: '', type: from }));
+  return Object.entries({ References: references, 'Referenced by': backReferences }).map(
+    ([title, items]) =>
+      items.length > 0 && (
+        <Fragment key={title}>
+          <h3>{title}</h3>
+          <ul>
+            {items.map(({ code, multiplicity, type }) => (
+              <li key={code}>
+                <code>{code}</code> {multiplicity}
+                <button onClick={() => onChoose(type)}>{type}</button>
+              </li>
+            ))}
+          </ul>
+        </Fragment>
+      ),
   );
 }
 
@@ -111,18 +113,7 @@ export default function SchemaMapPanel() {
       </div>
       <p>{map.types.find(({ name }) => name === selectedType)?.description}</p>
       <Graph map={nearbyMap} selectedType={selectedType} onChoose={selectType} />
-      <Relations
-        title="References"
-        relatedEnd="to"
-        relations={nearbyMap.relations.filter(({ from }) => from === selectedType)}
-        onChoose={selectType}
-      />
-      <Relations
-        title="Referenced by"
-        relatedEnd="from"
-        relations={nearbyMap.relations.filter(({ to, from }) => to === selectedType && from !== selectedType)}
-        onChoose={selectType}
-      />
+      <Relations relations={nearbyMap.relations} selectedType={selectedType} onChoose={selectType} />
       {isDialogOpen && (
         <dialog ref={dialogRef} className="map" aria-label="All types" onClose={() => setDialogOpen(false)}>
           <button onClick={() => dialogRef.current?.close()}>Close</button>
