@@ -14,10 +14,6 @@ const BARS_MARGIN_PX = 90;
 /** Image pixels per CSS pixel, for images that are sharp on most screens and in print. */
 const PNG_SCALE = 2;
 
-function svgOf(chart: Chart): string {
-  return decodeURIComponent(chart.getDataURL({ type: 'svg' }).replace(/^data:[^,]*,/, ''));
-}
-
 async function pngOf(chart: Chart): Promise<Blob | null> {
   const image = new Image();
   image.src = chart.getDataURL({ type: 'svg' });
@@ -54,7 +50,7 @@ export default function ChartView({ table, settings: requestedSettings, onChange
     <>
       <div className="tools">
         <ChartControls table={table} settings={settings} onChange={onChange} />
-        <button onClick={() => chart && downloadFile(downloadFileName('svg'), 'image/svg+xml', svgOf(chart))}>SVG</button>
+        <button onClick={() => chart && downloadFile(downloadFileName('svg'), 'image/svg+xml', chart.renderToSVGString())}>SVG</button>
         <button
           onClick={() => chart && void pngOf(chart).then((image) => image && downloadFile(downloadFileName('png'), 'image/png', image))}
         >

@@ -71,12 +71,7 @@ function operationType(query: string, operationName?: string | null): OperationT
   }
 }
 
-const neverSettles = <T = ExecutionResult>() => new Promise<T>(() => undefined);
-
-async function fetchResponse(requestInit: RequestInit): Promise<{ response: Response; body: ArrayBuffer }> {
-  const response = await fetch('/graphql', requestInit);
-  return { response, body: await response.arrayBuffer() };
-}
+const neverSettles = () => new Promise<never>(() => undefined);
 
 /** The fetcher of GraphiQL. Every query and mutation is a run of the active tab, except for introspection. */
 export const fetcher: Fetcher = async (request, options) => {
@@ -85,28 +80,29 @@ export const fetcher: Fetcher = async (request, options) => {
   if (operationType(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
     return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
   const isIntrospection = request.operationName === INTROSPECTION_NAME;
-  const requestInit = { method: 'POST', body: JSON.stringify(request) };
   if (isIntrospection) {
     const schemaResponse = await fetch(SCHEMA_FILE_PATH);
     if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
   }
   const run = isIntrospection ? undefined : viewStateStore.beginRun();
   const startTime = performance.now();
-  const { response, body } = await fetchResponse({ ...requestInit, headers: { ...MEDIA_TYPE_HEADERS, ...headers } }).catch(
-    (error: unknown) => {
-      // GraphiQL would show the error in the tab that is active by then.
-      if (run?.isAbandoned()) return neverSettles<never>();
-      throw error;
-    },
-  );
-  if (run?.isAbandoned()) return neverSettles();
-  run?.storeReport({
-    request,
-    status: response.status,
-    milliseconds: performance.now() - startTime,
-    bytes: body.byteLength,
-    cost: matchHeaderNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
-    statementCount: matchHeaderNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
-  });
-  return parseResponse(new TextDecoder().decode(body), response.status);
+  try {
+    const init = { method: 'POST', body: JSON.stringify(request), headers: { ...MEDIA_TYPE_HEADERS, ...headers } };
+    const response = await fetch('/graphql', init);
+    const body = await response.arrayBuffer();
+    if (run?.isAbandoned()) return neverSettles();
+    run?.storeReport({
+      request,
+      status: response.status,
+      milliseconds: performance.now() - startTime,
+      bytes: body.byteLength,
+      cost: matchHeaderNumber(response.headers.get('RateLimit'), /;c=(\d+)/),
+      statementCount: matchHeaderNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
+    });
+    return parseResponse(new TextDecoder().decode(body), response.status);
+  } catch (error) {
+    // GraphiQL would show the error in the tab that is active by then.
+    if (run?.isAbandoned()) return neverSettles();
+    throw error;
+  }
 };
