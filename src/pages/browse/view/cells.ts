@@ -101,8 +101,7 @@ function textOf({ kind, choices, html }: FieldMetadata, value: unknown): string 
 }
 
 /** Converts the value of a relation to a list. The value is a single value, a list or absent. */
-const toList = <T>(value: unknown): readonly T[] =>
-  Array.isArray(value) ? value : value === null || value === undefined ? [] : [value as T];
+const toList = <T>(value: unknown): readonly T[] => [value ?? []].flat() as T[];
 
 /** Returns a cell with links to at most `maxLinks` of the items, and the number of further items. */
 export function linksCell<T>(items: readonly T[], maxLinks: number, linkOf: (item: T) => RowLink): Cell {

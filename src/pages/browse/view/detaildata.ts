@@ -31,11 +31,10 @@ interface ExerciseBase {
   translations: (NamedRow & { language: { fullName: string } })[];
 }
 
-const hasTrainingPlan = (type: GraphQLObjectType) => 'canonicalRepresentation' in type.getFields();
-const hasExerciseBase = (type: GraphQLObjectType) => 'exerciseBase' in type.getFields();
-
-export const detailSelection = (type: GraphQLObjectType): string =>
-  [hasTrainingPlan(type) ? TRAINING_PLAN_SELECTION : '', hasExerciseBase(type) ? TRANSLATIONS_SELECTION : ''].join(' ');
+export function detailSelection(type: GraphQLObjectType): string {
+  const { canonicalRepresentation, exerciseBase } = type.getFields();
+  return [canonicalRepresentation && TRAINING_PLAN_SELECTION, exerciseBase && TRANSLATIONS_SELECTION].join(' ');
+}
 
 export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {
   const trainingPlan = canonicalRepresentation as TrainingPlan | undefined;

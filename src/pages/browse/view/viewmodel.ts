@@ -40,9 +40,6 @@ export interface StoredValue {
   label: string;
 }
 
-/** Reason why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
-export type WriteConflict = 'changed' | 'deleted';
-
 export type WriteNotice = 'created' | 'saved' | 'deleted';
 
 export interface WriteForm {
@@ -55,7 +52,8 @@ export interface WriteForm {
   jsonText: string;
   /** Which of its two HTML forms was rejected: the one with the fields or the one with JSON. */
   rejectedPart?: 'fields' | 'json';
-  conflict?: WriteConflict;
+  /** Reason why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
+  conflict?: 'changed' | 'deleted';
   /** After a conflict: the stored values that differ from those of the form, by key. */
   stored?: Readonly<Record<string, StoredValue>>;
 }
