@@ -23,12 +23,7 @@ const LOGIN_CONTROLS: readonly FormControl[] = [
 
 const SAFE_HTTP_METHODS = ['GET', 'HEAD'];
 
-/** The row that an edit form changes, as JSON of the REST API. */
-interface CurrentRow {
-  row: Record<string, unknown>;
-  version?: string;
-}
-
+type JsonRow = Record<string, unknown>;
 type FormProperties = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>;
 
 export class FormBuilder {
@@ -94,14 +89,17 @@ export class FormBuilder {
     return (type) => choicesByType.get(type) ?? { endpointName: this.pageRoutes.endpointNameOf(type) };
   }
 
-  /** Returns the row that fills the form; undefined if it cannot be read. */
-  private async readCurrentRow(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
-    if (answer.status < 300 && request.method !== 'OPTIONS')
-      return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
+  /** Returns the row that fills the form, as JSON of the REST API, and its version; undefined if it cannot be read. */
+  private async readCurrentRow(
+    endpoint: Endpoint,
+    id: string,
+    { request, answer }: RenderInput,
+  ): Promise<{ row: JsonRow; version?: string } | undefined> {
+    if (answer.status < 300 && request.method !== 'OPTIONS') return { row: answer.body as JsonRow, version: versionInETag(answer) };
     if (SAFE_HTTP_METHODS.includes(request.method)) return undefined;
     const { data } = await endpoint.detail(request.context.resolverContext, { id });
     const { versionField } = endpoint.resource;
-    return data?.row ? { row: data.row, ...(versionField && { version: data.row[versionField] }) } : undefined;
+    return data?.row ? { row: data.row, version: versionField && data.row[versionField] } : undefined;
   }
 
   async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: FindRelationChoices): Promise<FormProperties> {
@@ -149,7 +147,7 @@ export class FormBuilder {
     action: string,
     methods: readonly string[],
     controls: readonly FormControl[],
-    row: Record<string, unknown> | undefined,
+    row: JsonRow | undefined,
     { request, answer }: RenderInput,
   ): Promise<WriteForm> {
     const rowValues = controls.map((control) => [control.key, row ? row[control.key] : emptyValueOf(control)] as const);

@@ -22,9 +22,7 @@ export class PageRoutes {
   }
 
   /** Returns the name of the endpoint of a type, which is a segment of its path. */
-  endpointNameOf(type: string): string | undefined {
-    return this.endpointOf(type)?.view.rest;
-  }
+  readonly endpointNameOf = (type: string): string | undefined => this.endpointOf(type)?.view.rest;
 
   listedResources(): PageResource[] {
     return this.endpoints.apiRootNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(pageResourceOf));

@@ -1,9 +1,10 @@
 /** Reads rows as a table, or one row with its child rows, in a single GraphQL operation that includes the names of all related rows. */
 import type { Endpoint, PrepareOperation } from '../../../rest/endpoints';
 import { childListPlanOf } from './childlist';
-import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type FindEndpointName, type Row } from './cells';
+import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type Row } from './cells';
 import { childFieldsOf } from './childfields';
 import { detailSelection, trainingPlanOf, translationLinksField } from './detaildata';
+import type { PageRoutes } from './pageroutes';
 import { nameRuleOf } from './rownames';
 import { tablePlanOf } from './tableplan';
 import type { TableView, DetailRow } from './viewmodel';
@@ -21,18 +22,14 @@ function goalOf({ hasGoalCalories, user }: Row): number | undefined {
 }
 
 export class RowReader {
-  private readonly endpointNameOf: FindEndpointName;
-
   constructor(
     private readonly prepareOperation: PrepareOperation,
-    private readonly endpointOf: (type: string) => Endpoint | undefined,
-  ) {
-    this.endpointNameOf = (type) => endpointOf(type)?.view.rest;
-  }
+    private readonly pageRoutes: PageRoutes,
+  ) {}
 
   /** Returns the rows with these ids as a table, in this order; undefined if they cannot be read. */
   async readTable({ type, resource, view }: Endpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
-    const { selection, tableOf } = tablePlanOf(type, view.rest, this.endpointNameOf);
+    const { selection, tableOf } = tablePlanOf(type, view.rest, this.pageRoutes.endpointNameOf);
     if (ids.length === 0) return tableOf([]);
     const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${selection} } } }`;
     const { data } = await this.prepareOperation(document)(context, { where: { id: { in: [...new Set(ids)] } }, first: ids.length });
@@ -43,9 +40,11 @@ export class RowReader {
 
   async readDetailRow({ type, resource }: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
     const childLists = childFieldsOf(type).flatMap((childField) => {
-      const endpoint = this.endpointOf(childField.childType.name);
+      const endpoint = this.pageRoutes.endpointOf(childField.childType.name);
       // Anonymous visitors do not get lists that require sign-in: such a list is not nullable, so its error would make the whole row null.
-      return endpoint && (signedIn || !endpoint.resource.owned) ? childListPlanOf(type, childField, endpoint, this.endpointNameOf) : [];
+      return endpoint && (signedIn || !endpoint.resource.owned)
+        ? childListPlanOf(type, childField, endpoint, this.pageRoutes.endpointNameOf)
+        : [];
     });
     const fields = visibleFieldsOf(type).filter(({ name }) => name !== 'id');
     const { unitSystem, hasGoalCalories } = type.getFields();
@@ -70,7 +69,7 @@ export class RowReader {
         ...fields.map((field) => ({
           label: fieldLabelOf(field),
           key: field.rest,
-          cell: cellFormatterOf(type, field, [row], this.endpointNameOf, MAX_LINKS_PER_FIELD)(row),
+          cell: cellFormatterOf(type, field, [row], this.pageRoutes.endpointNameOf, MAX_LINKS_PER_FIELD)(row),
         })),
         translationLinksField(type, row),
       ],

@@ -44,7 +44,7 @@ export class ViewBuilder {
     const { schema, clientSchema, endpoints, prepareOperation, timeZone } = dependencies;
     this.pageRoutes = new PageRoutes(endpoints);
     this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepareOperation), timeZone);
-    this.rowReader = new RowReader(prepareOperation, (type) => this.pageRoutes.endpointOf(type));
+    this.rowReader = new RowReader(prepareOperation, this.pageRoutes);
     this.readTimeSeries = timeSeriesReader(schema, prepareOperation);
     this.toClientOperation = clientOperationTranslator(clientSchema);
   }
@@ -155,7 +155,7 @@ export class ViewBuilder {
   }
 
   private idLinksOfOperation({ document }: RestOperation, ...bodyPath: string[]): IdLinks {
-    return idLinksOf(this.dependencies.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type));
+    return idLinksOf(this.dependencies.schema, document, bodyPath, this.pageRoutes.endpointNameOf);
   }
 
   /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. */
