@@ -1,26 +1,13 @@
 /** Sections of the API key page below the key: access tokens, sessions and recent security events. */
 import type { ComponentChildren } from 'preact';
-import { scopeName, SCOPES, type Scope } from '../core/access/scopes';
+import type { AccessToken } from '../auth/accesstokens';
+import { scopeName, SCOPES } from '../core/access/scopes';
+import type { AccountService } from '../request/account';
 import { CopyButton } from './copybutton';
 import { API_KEY_PAGE_PATH } from './apikeypath';
 import type { Visitor } from './layout';
 
-export interface AccessTokenRow {
-  id: number;
-  name: string;
-  scopes: readonly Scope[];
-  createdAt: string;
-  expiresAt: string | null;
-  isExpired: boolean;
-  lastUsedAt: string | null;
-}
-
-export interface SecurityEventRow {
-  occurredAt: string;
-  description: string;
-  address: string | null;
-  detail: string | null;
-}
+export type ListedSecurityEvents = Awaited<ReturnType<AccountService['securityEvents']>>;
 
 /** Values of a rejected form for a new access token. The form is shown again with these values and the validation errors. */
 export interface RejectedTokenForm {
@@ -57,7 +44,7 @@ export function ActionForm(props: { action: KeyAction; visitor: Visitor; class?:
   );
 }
 
-function TokenTable({ tokens, visitor }: { tokens: readonly AccessTokenRow[]; visitor: Visitor }) {
+function TokenTable({ tokens, visitor }: { tokens: readonly AccessToken[]; visitor: Visitor }) {
   return (
     <div class="scroll" tabindex={0} role="region" aria-label="Access tokens">
       <table>
@@ -165,7 +152,7 @@ export function AccessTokenSection({
   visitor,
   form,
 }: {
-  tokens: readonly AccessTokenRow[];
+  tokens: readonly AccessToken[];
   visitor: Visitor;
   form?: RejectedTokenForm;
 }) {
@@ -200,7 +187,7 @@ export function SessionSection({ visitor }: { visitor: Visitor }) {
   );
 }
 
-export function SecurityEventSection({ events }: { events: readonly SecurityEventRow[] }) {
+export function SecurityEventSection({ events }: { events: ListedSecurityEvents }) {
   return (
     <>
       <h2>Recent security events</h2>

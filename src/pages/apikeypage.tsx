@@ -1,24 +1,11 @@
 /** API key page: the key, usage examples, access tokens, sessions and security events. Replacing the key has a confirmation page. */
-import {
-  ActionForm,
-  SecurityEventSection,
-  NewTokenNotice,
-  SessionSection,
-  AccessTokenSection,
-  type SecurityEventRow,
-  type AccessTokenRow,
-  type RejectedTokenForm,
-} from './accountsections';
+import type { AccessToken } from '../auth/accesstokens';
+import type { ApiKey } from '../auth/accounts';
+import { ActionForm, SecurityEventSection, NewTokenNotice, SessionSection, AccessTokenSection } from './accountsections';
+import type { ListedSecurityEvents, RejectedTokenForm } from './accountsections';
 import { CopyButton, CopyScript } from './copybutton';
 import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
-import { renderPage, type Crumb, type Visitor } from './layout';
-
-export interface ApiKey {
-  id: string;
-  created: string;
-  /** The key itself; absent if it cannot be decrypted, because the secret key of the server was changed. */
-  token?: string;
-}
+import { renderPage, type Visitor } from './layout';
 
 export interface KeyPageProps {
   visitor: Visitor;
@@ -26,15 +13,14 @@ export interface KeyPageProps {
   key?: ApiKey;
   isRevealed: boolean;
   notice?: string;
-  tokens: readonly AccessTokenRow[];
-  events: readonly SecurityEventRow[];
+  tokens: readonly AccessToken[];
+  events: ListedSecurityEvents;
   /** The access token created by this request. It is shown only once. */
   newToken?: string;
   /** Values of a rejected form for a new access token. */
   form?: RejectedTokenForm;
 }
 
-const HOME_CRUMB: Crumb = { label: 'Fitgraph', href: '/' };
 const UNMASKED_KEY_CHARACTERS = 4;
 const EXAMPLE_QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weight } } }';
 
@@ -82,7 +68,7 @@ export function renderKeyPage({ visitor, baseUrl, key, isRevealed, notice, token
   return renderPage({
     title: 'API key',
     visitor,
-    crumbs: [HOME_CRUMB, { label: 'API key' }],
+    crumbs: [{ label: 'API key' }],
     children: (
       <>
         <h1>API key</h1>
@@ -133,7 +119,7 @@ export function renderReplaceKeyPage(visitor: Visitor, key: ApiKey): string {
   return renderPage({
     title: 'Replace the API key',
     visitor,
-    crumbs: [HOME_CRUMB, { label: 'API key', href: API_KEY_PAGE_PATH }, { label: 'Replace' }],
+    crumbs: [{ label: 'API key', href: API_KEY_PAGE_PATH }, { label: 'Replace' }],
     children: (
       <>
         <h1>Replace the API key?</h1>

@@ -9,11 +9,8 @@ import { renderKeyPage, renderReplaceKeyPage, type KeyPageProps } from './apikey
 import { API_KEY_PAGE_PATH, REPLACE_KEY_PATH } from './apikeypath';
 import { PAGE_HEADERS } from './securityheaders';
 
-interface KeyPageOptions {
-  parseForm: RequestHandler;
-  /** Returns the request context of the signed-in user. Redirects anonymous clients to the login page and returns undefined. */
-  requireSignIn(request: Request, response: Response): Promise<RequestContext | undefined>;
-}
+/** Returns the request context of the signed-in user. Redirects anonymous clients to the login page and returns undefined. */
+type RequireSignIn = (request: Request, response: Response) => Promise<RequestContext | undefined>;
 
 type ActionResult = Pick<KeyPageProps, 'notice' | 'newToken' | 'form'>;
 
@@ -48,24 +45,20 @@ async function revokeTokens(id: string | undefined, context: RequestContext): Pr
   return { notice: revokedCount ? 'Access revoked.' : 'Nothing to revoke.' };
 }
 
-export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPageOptions): void {
+export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireSignIn: RequireSignIn): void {
   async function sendKeyPage(
     context: RequestContext,
     response: Response,
     isRevealed: boolean,
     actionResult: ActionResult = {},
   ): Promise<void> {
-    const [key, tokens, events] = [
-      await context.account.apiKey(),
-      await context.account.accessTokens(),
-      await context.account.securityEvents(),
-    ];
+    const { account, authentication, info } = context;
     const page = renderKeyPage({
-      visitor: context.authentication.pageVisitor(),
-      baseUrl: context.info.baseUrl,
-      key,
-      tokens,
-      events,
+      visitor: authentication.pageVisitor(),
+      baseUrl: info.baseUrl,
+      key: await account.apiKey(),
+      tokens: await account.accessTokens(),
+      events: await account.securityEvents(),
       isRevealed,
       ...actionResult,
     });

@@ -33,16 +33,12 @@ interface CategoryPage {
 }
 
 export function exampleLoader(prepareOperation: PrepareOperation): (context: object, baseUrl: string) => Promise<RequestExamples> {
-  const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, TRAINED_MUSCLES_QUERY].map(prepareOperation);
+  const operations = [CATEGORIES_QUERY, EXERCISES_QUERY, TRAINED_MUSCLES_QUERY].map(prepareOperation);
 
   return async (context, baseUrl) => {
     // A failed operation only hides its part of the page, which must load even if the database is down.
-    const runOrUndefined = (run: typeof runCategories) => run!(context).catch(() => undefined);
-    const [categoriesResult, exercisesResult, figureResult] = await Promise.all([
-      runOrUndefined(runCategories),
-      runOrUndefined(runExercises),
-      runOrUndefined(runFigure),
-    ]);
+    const results = await Promise.all(operations.map((run) => run(context).catch(() => undefined)));
+    const [categoriesResult, exercisesResult, figureResult] = results;
     const { totalCount, nodes } = (categoriesResult?.data?.page ?? {}) as Partial<CategoryPage>;
     const query = new URLSearchParams({ limit: String(EXAMPLE_ROW_COUNT) });
     const body = nodes && buildListResponse(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROW_COUNT, offset: 0 }, totalCount!, nodes);

@@ -9,11 +9,7 @@ export const submittedTexts = (values: FormValues, name: string): string[] =>
   [values?.[name]].flat().filter((value): value is string => typeof value === 'string');
 
 /** Returns the last text value of a form field or query parameter; undefined if there is none. */
-export function submittedText(values: FormValues, name: string): string | undefined {
-  const value = values?.[name];
-  const lastValue: unknown = Array.isArray(value) ? value.at(-1) : value;
-  return typeof lastValue === 'string' ? lastValue : undefined;
-}
+export const submittedText = (values: FormValues, name: string): string | undefined => submittedTexts(values, name).at(-1);
 
 export function sendPage(response: Response, status: number, page: string): void {
   response.status(status).set(PAGE_HEADERS).type('html').send(page);

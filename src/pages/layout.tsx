@@ -19,6 +19,7 @@ export interface Visitor {
 interface PageProps {
   title: string;
   visitor: Visitor;
+  /** Breadcrumbs after the link to the home page. */
   crumbs?: readonly Crumb[];
   /** URL to return to after login. */
   returnUrl?: string;
@@ -53,11 +54,13 @@ function Navigation({ visitor, returnUrl }: Pick<PageProps, 'visitor' | 'returnU
   );
 }
 
+const HOME_CRUMB: Crumb = { label: 'Fitgraph', href: '/' };
+
 function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   return (
     <nav aria-label="Breadcrumbs" class="crumbs">
       <ol>
-        {crumbs.map(({ label, href }) => (
+        {[HOME_CRUMB, ...crumbs].map(({ label, href }) => (
           <li key={label}>{href ? <a href={href}>{label}</a> : <span aria-current="page">{label}</span>}</li>
         ))}
       </ol>

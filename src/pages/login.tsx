@@ -14,7 +14,7 @@ export function renderLoginPage({ username, next, csrfToken, error }: LoginPageP
   return renderPage({
     title: error === undefined ? 'Sign in' : 'Error: Sign in',
     visitor: {},
-    crumbs: [{ label: 'Fitgraph', href: '/' }, { label: 'Sign in' }],
+    crumbs: [{ label: 'Sign in' }],
     children: (
       <>
         <h1>Sign in</h1>

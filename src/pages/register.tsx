@@ -5,7 +5,7 @@ export function renderRegisterPage(visitor: Visitor): string {
   return renderPage({
     title: 'Getting an account',
     visitor,
-    crumbs: [{ label: 'Fitgraph', href: '/' }, { label: 'Getting an account' }],
+    crumbs: [{ label: 'Getting an account' }],
     children: (
       <>
         <h1>Getting an account</h1>

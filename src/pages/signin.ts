@@ -37,85 +37,53 @@ const parseUrlencodedForm = limitBody(MAX_FORM_BYTES, express.urlencoded({ exten
 const parseForm: RequestHandler = (request, response, next) =>
   request.is('urlencoded') ? parseUrlencodedForm(request, response, next) : next();
 
-type ContextOf = (request: IncomingMessage) => RequestContext;
-
 export function signInRoutes(
-  contextOf: ContextOf,
+  contextOf: (request: IncomingMessage) => RequestContext,
   prepareOperation: PrepareOperation,
   { createsDemoAccount }: Pick<Config, 'createsDemoAccount'>,
 ): Router {
   const router = express.Router({ caseSensitive: true });
-  new SignInPages(contextOf, exampleLoader(prepareOperation), createsDemoAccount).addRoutes(router);
-  return router;
-}
+  const loadExamples = exampleLoader(prepareOperation);
+  const authenticate = (request: Request): Promise<boolean> =>
+    contextOf(request).authentication.authenticate(async () => submittedText(request.body, 'csrfToken'));
 
-class SignInPages {
-  constructor(
-    private readonly contextOf: ContextOf,
-    private readonly loadExamples: ReturnType<typeof exampleLoader>,
-    private readonly hasDemoAccount: boolean,
-  ) {}
+  router.get('/', async (request, response) => {
+    await authenticate(request);
+    const { authentication, resolverContext, info } = contextOf(request);
+    const examples = await loadExamples(resolverContext, info.baseUrl);
+    sendPage(response, 200, renderLandingPage(authentication.pageVisitor(), examples, createsDemoAccount));
+  });
 
-  addRoutes(router: Router): void {
-    router.get('/', (request, response) => this.sendLandingPage(request, response));
-    router.get('/register', (request, response) => this.sendRegisterPage(request, response));
-    router.get(COPY_SCRIPT_PATH, (_request, response) => {
-      response.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).type('js').send(COPY_SCRIPT);
-    });
-    router.get('/login', (request, response) => this.sendLoginPage(request, response));
-    router.post('/login', parseForm, (request, response) => this.signIn(request, response));
-    router.post('/logout', parseForm, (request, response) => this.signOut(request, response));
-    addKeyRoutes(router, { parseForm, requireSignIn: (request, response) => this.requireSignIn(request, response) });
-    const handleError: ErrorRequestHandler = (error, request, response, next) => {
-      if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) return next(error);
-      this.sendRejection(error, request, response);
-    };
-    router.use(handleError);
-  }
+  router.get('/register', async (request, response) => {
+    await authenticate(request);
+    sendPage(response, 200, renderRegisterPage(contextOf(request).authentication.pageVisitor()));
+  });
 
-  private authenticate(request: Request): Promise<boolean> {
-    return this.contextOf(request).authentication.authenticate(async () => submittedText(request.body, 'csrfToken'));
-  }
+  router.get(COPY_SCRIPT_PATH, (_request, response) => {
+    response.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).type('js').send(COPY_SCRIPT);
+  });
 
-  private async requireSignIn(request: Request, response: Response): Promise<RequestContext | undefined> {
-    if (await this.authenticate(request)) return this.contextOf(request);
-    response.set(PAGE_HEADERS).redirect(303, `/login?next=${encodeURIComponent(request.path)}`);
-    return undefined;
-  }
-
-  private async sendLandingPage(request: Request, response: Response): Promise<void> {
-    await this.authenticate(request);
-    const { authentication, resolverContext, info } = this.contextOf(request);
-    const examples = await this.loadExamples(resolverContext, info.baseUrl);
-    sendPage(response, 200, renderLandingPage(authentication.pageVisitor(), examples, this.hasDemoAccount));
-  }
-
-  private async sendRegisterPage(request: Request, response: Response): Promise<void> {
-    await this.authenticate(request);
-    sendPage(response, 200, renderRegisterPage(this.contextOf(request).authentication.pageVisitor()));
-  }
-
-  private async sendLoginPage(request: Request, response: Response): Promise<void> {
+  router.get('/login', async (request, response) => {
     const next = localRedirectPath(submittedText(request.query, 'next'));
-    if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
+    if (await authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
     // An existing token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginCsrfTokenOf(request.headers.cookie) ?? newLoginCsrfToken();
-    response.append('Set-Cookie', loginCsrfCookie(csrfToken, this.contextOf(request).authentication.usesSecureCookies));
+    response.append('Set-Cookie', loginCsrfCookie(csrfToken, contextOf(request).authentication.usesSecureCookies));
     sendPage(response, 200, renderLoginPage({ next, csrfToken }));
-  }
+  });
 
-  private async signIn(request: Request, response: Response): Promise<void> {
+  router.post('/login', parseForm, async (request, response) => {
     const next = localRedirectPath(submittedText(request.body, 'next'));
     const csrfToken = loginCsrfTokenOf(request.headers.cookie);
     if (csrfToken === undefined || !isSameLoginCsrfToken(csrfToken, submittedText(request.body, 'csrfToken')))
       return sendFormExpiredPage(response, next);
-    const context = this.contextOf(request);
+    const { account, authentication } = contextOf(request);
     // Surrounding whitespace is ignored, as in REST and GraphQL.
     const username = (submittedText(request.body, 'username') ?? '').trim();
     const password = (submittedText(request.body, 'password') ?? '').trim();
     try {
-      const cookie = await context.account.startSession(username, password);
-      response.append('Set-Cookie', cookie).append('Set-Cookie', loginCsrfCookie(undefined, context.authentication.usesSecureCookies));
+      const cookie = await account.startSession(username, password);
+      response.append('Set-Cookie', cookie).append('Set-Cookie', loginCsrfCookie(undefined, authentication.usesSecureCookies));
     } catch (error) {
       if (!(error instanceof GraphQLError) || isTransientError(error)) throw error;
       const { retryAfter } = error.extensions;
@@ -127,17 +95,26 @@ class SignInPages {
       );
     }
     response.set(PAGE_HEADERS).redirect(303, next ?? API_KEY_PAGE_PATH);
-  }
+  });
 
-  private async signOut(request: Request, response: Response): Promise<void> {
-    await this.authenticate(request);
-    response.append('Set-Cookie', await this.contextOf(request).authentication.endSession());
+  router.post('/logout', parseForm, async (request, response) => {
+    await authenticate(request);
+    response.append('Set-Cookie', await contextOf(request).authentication.endSession());
     response.set(PAGE_HEADERS).redirect(303, '/');
-  }
+  });
 
-  private sendRejection(error: GraphQLError, request: Request, response: Response): void {
-    sendPage(response, statusOf(error), rejectionPage(request, error.message, this.contextOf(request).authentication.pageVisitor()));
-  }
+  addKeyRoutes(router, parseForm, async (request, response) => {
+    if (await authenticate(request)) return contextOf(request);
+    response.set(PAGE_HEADERS).redirect(303, `/login?next=${encodeURIComponent(request.path)}`);
+    return undefined;
+  });
+
+  const handleError: ErrorRequestHandler = (error, request, response, next) => {
+    if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) return next(error);
+    sendPage(response, statusOf(error), rejectionPage(request, error.message, contextOf(request).authentication.pageVisitor()));
+  };
+  router.use(handleError);
+  return router;
 }
 
 function sendFormExpiredPage(response: Response, next: string | undefined): void {

@@ -2,9 +2,12 @@ import { NOT_A_DATE } from '../../src/contract/messages';
 import { highlightJson } from '../../src/pages/browse/highlightjson';
 import { renderBrowsePage } from '../../src/pages/browse';
 import { parsePostedForm } from '../../src/rest/dialect/methodoverride';
+import type { Endpoint } from '../../src/rest/endpoints';
 import type { HtmlView } from '../../src/pages/browse/view/viewmodel';
 
 const EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(1)></textarea></style>';
+
+const FRUIT_VIEW = { rest: 'fruit' };
 
 const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   kind: 'list',
@@ -14,7 +17,6 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   url: '/api/v2/fruit/',
   path: '/api/v2/fruit/',
   query: new URLSearchParams(),
-  basePath: '/api/v2',
   baseUrl: 'http://localhost',
   status: 200,
   body: { count: 0, next: null, previous: null, results: [] },
@@ -23,13 +25,14 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   links: { keys: {} },
   errors: {},
   resource: { name: 'fruit', singular: 'Fruit', plural: 'Fruits', description: 'Fruit.', owned: true },
-  fieldKinds: { day: 'date', weight: 'decimal' },
-  fieldLabels: { day: 'Day', weight: 'Weight' },
-  alternativeEndpoints: [],
-  actions: [],
+  endpoint: {
+    view: FRUIT_VIEW,
+    resource: { views: [FRUIT_VIEW] },
+    fields: [{ rest: 'day', name: 'day', label: 'Day', kind: 'date', sortable: true }],
+    actions: new Map(),
+  } as unknown as Endpoint,
   resources: [],
   filters: [],
-  sortableKeys: ['day'],
   pageWindow: { limit: 20, offset: 0 },
   forms: [],
   canDelete: false,
@@ -45,23 +48,22 @@ describe('highlighted JSON', () => {
   const links = { keys: { id: { endpointName: 'fruit', keys: {} }, kinds: { endpointName: 'kind', keys: {} } } };
 
   it('links ids to their rows', () => {
-    const html = highlightJson({ id: 3, kinds: [1, 2], other: 4 }, links, '/api/v2');
+    const html = highlightJson({ id: 3, kinds: [1, 2], other: 4 }, links);
     expect(html.match(/href="[^"]*"/g)).toEqual(['href="/api/v2/fruit/3/"', 'href="/api/v2/kind/1/"', 'href="/api/v2/kind/2/"']);
   });
 
-  it('links ids of nested objects', () =>
-    expect(highlightJson({ rows: [{ id: 3 }] }, links, '/api/v2')).toContain('href="/api/v2/fruit/3/"'));
+  it('links ids of nested objects', () => expect(highlightJson({ rows: [{ id: 3 }] }, links)).toContain('href="/api/v2/fruit/3/"'));
 
   it.each([
     ['http://a.example/x?y=1&z=2', 'href="http://a.example/x?y=1&amp;z=2"'],
     ['/media/a.png', 'href="/media/a.png"'],
-  ])('links %s', (url, href) => expect(highlightJson(url, links, '')).toContain(href));
+  ])('links %s', (url, href) => expect(highlightJson(url, links)).toContain(href));
 
   it.each(['javascript:alert(1)', '//evil.example/', 'http://x" onclick="alert(1)', 'data:text/html,x'])('does not link %s', (text) =>
-    expect(highlightJson({ [text]: text }, links, '')).not.toContain('<a'),
+    expect(highlightJson({ [text]: text }, links)).not.toContain('<a'),
   );
 
-  it('escapes keys and values', () => expect(highlightJson({ [EVIL]: [EVIL] }, links, '')).not.toMatch(/<(script|img|\/textarea|\/style)/));
+  it('escapes keys and values', () => expect(highlightJson({ [EVIL]: [EVIL] }, links)).not.toMatch(/<(script|img|\/textarea|\/style)/));
 });
 
 describe('a page', () => {
@@ -187,14 +189,12 @@ describe('a page', () => {
     expect(text).toContain(`<a href="${src}"><img src="${src}.200x200_q85.jpg" alt="Image 1"`);
   });
 
-  it('shows drawings of rows, but not those of nested rows or other hosts', async () => {
+  it('shows the drawing of a row, but not those of nested rows or other hosts', async () => {
     const muscleWithDrawing = (name: string) => ({ name, image_url_main: `/static/${name}.svg` });
-    const results = [
-      { ...muscleWithDrawing('Soleus'), others: [muscleWithDrawing('Brachialis')] },
-      { name: 'X', image_url_main: 'https://evil.example/x.svg' },
-    ];
-    const text = await textOf({ body: { count: 2, next: null, previous: null, results } });
+    const text = await textOf({ kind: 'detail', body: { ...muscleWithDrawing('Soleus'), others: [muscleWithDrawing('Brachialis')] } });
     expect(text.match(/<img [^>]*>/g)).toEqual([expect.stringContaining('src="/static/Soleus.svg" alt="Drawing of Soleus"')]);
+    const foreignMuscle = { name: 'X', image_url_main: 'https://evil.example/x.svg' };
+    expect(await textOf({ kind: 'detail', body: foreignMuscle })).not.toContain('<img');
   });
 });
 

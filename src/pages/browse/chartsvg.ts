@@ -5,7 +5,8 @@
 import { init } from 'echarts/dist/echarts.min.js';
 import type { ChartLine, Point, TimeChart } from './view/timeseries';
 import type { HtmlView } from './view/viewmodel';
-import { parseLocalMoment, ticksOf } from './ticks';
+import { upperFirst } from '../../core/model/inflection';
+import { parseMoment, ticksOf } from './ticks';
 
 export interface RenderedChart {
   svg: string;
@@ -25,16 +26,10 @@ export interface RenderedChart {
 }
 
 const CHART_SIZE = { width: 880, height: 300 };
-/** Placeholder colours. Only the browser knows the colours of the page, so CSS variables replace the placeholders in the finished SVG. */
-const TEXT_COLOUR_PLACEHOLDER = '#010101';
-const GRID_COLOUR_PLACEHOLDER = '#020202';
+/** CSS variables, because only the browser knows the colours of the page. */
+const TEXT_COLOUR = 'var(--muted)';
+const GRID_COLOUR = 'var(--line)';
 const SERIES_COLOUR_VARIABLES = ['accent', 'link', 'num', 'key', 'bad'];
-const SERIES_COLOUR_PLACEHOLDERS = ['#030303', '#040404', '#050505', '#060606', '#070707'];
-const CSS_COLOUR_BY_PLACEHOLDER: Readonly<Record<string, string>> = {
-  [TEXT_COLOUR_PLACEHOLDER]: 'var(--muted)',
-  [GRID_COLOUR_PLACEHOLDER]: 'var(--line)',
-  ...Object.fromEntries(SERIES_COLOUR_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOUR_VARIABLES[index]!})`])),
-};
 const MAX_POINTS_WITH_SYMBOLS = 60;
 /** A chart with more points is not drawn, because they would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
@@ -58,7 +53,6 @@ const pointsOf = (rows: readonly ChartRow[], dayKey: string, valueKey: string): 
     })
     .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
 
-const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 const isRowList = (value: unknown): value is ChartRow[] =>
   Array.isArray(value) && value.every((row) => row !== null && typeof row === 'object');
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
@@ -98,8 +92,8 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;
   const axis = {
-    axisLabel: { color: TEXT_COLOUR_PLACEHOLDER, fontSize: 12, fontFamily: FONT, hideOverlap: true },
-    axisLine: { lineStyle: { color: GRID_COLOUR_PLACEHOLDER } },
+    axisLabel: { color: TEXT_COLOUR, fontSize: 12, fontFamily: FONT, hideOverlap: true },
+    axisLine: { lineStyle: { color: GRID_COLOUR } },
   };
   const chart = init(null, null, { renderer: 'svg', ssr: true, ...CHART_SIZE });
   const names = lines.flatMap(({ name }) => name ?? []);
@@ -109,6 +103,7 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
   const customValues = [...labels.keys()];
   chart.setOption({
     animation: false,
+    useUTC: true,
     textStyle: { fontFamily: FONT },
     grid: { left: 24, right: 8, top: unit ? 34 : 16, bottom: 8, containLabel: true },
     xAxis: {
@@ -124,26 +119,26 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
       // The vertical axis is on the right, next to the newest days, because narrow screens show that end of the chart first.
       position: 'right',
       ...axis,
-      splitLine: { lineStyle: { color: GRID_COLOUR_PLACEHOLDER } },
-      ...(unit && { name: unit, nameTextStyle: { color: TEXT_COLOUR_PLACEHOLDER, fontFamily: FONT, align: 'left' } }),
+      splitLine: { lineStyle: { color: GRID_COLOUR } },
+      ...(unit && { name: unit, nameTextStyle: { color: TEXT_COLOUR, fontFamily: FONT, align: 'left' } }),
     },
     series: lines.map((line, index) => {
-      const color = SERIES_COLOUR_PLACEHOLDERS[index % SERIES_COLOUR_PLACEHOLDERS.length];
+      const color = `var(--${SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]})`;
       return {
         name: line.name,
         type: 'line',
-        data: line.points.map(([moment, number]) => [parseLocalMoment(moment).getTime(), number]),
+        data: line.points.map(([moment, number]) => [parseMoment(moment).toMillis(), number]),
         symbol: 'circle',
         symbolSize: 5,
         showSymbol: points.length <= MAX_POINTS_WITH_SYMBOLS || line.points.length === 1,
         itemStyle: { color },
-        lineStyle: { color, width: 2, type: index < SERIES_COLOUR_PLACEHOLDERS.length ? 'solid' : 'dashed' },
+        lineStyle: { color, width: 2, type: index < SERIES_COLOUR_VARIABLES.length ? 'solid' : 'dashed' },
       };
     }),
   });
   const values = valuesByDay(lines);
   const lineNames = lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label));
-  const svg = applyPageColours(chart.renderToSVGString());
+  const svg = chart.renderToSVGString().replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"');
   chart.dispose();
   const numbers = points.map(([, number]) => number);
   const namesPhrase = names.length ? ` of ${names.join(', ')}` : '';
@@ -156,8 +151,8 @@ function renderChart(series: TimeChart): RenderedChart | undefined {
     omittedCount,
     legend: names.map((name, index) => ({
       name,
-      colour: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_PLACEHOLDERS.length]!,
-      dashed: index >= SERIES_COLOUR_PLACEHOLDERS.length,
+      colour: SERIES_COLOUR_VARIABLES[index % SERIES_COLOUR_VARIABLES.length]!,
+      dashed: index >= SERIES_COLOUR_VARIABLES.length,
     })),
     names: lineNames,
     values,
@@ -175,11 +170,4 @@ function valuesByDay(lines: readonly ChartLine[]): RenderedChart['values'] {
       days.set(day, numbers);
     }
   return [...days].sort(([a], [b]) => (a < b ? 1 : -1));
-}
-
-/** Replaces the placeholder colours and the fixed size of the SVG. */
-function applyPageColours(svg: string): string {
-  let colouredSvg = svg;
-  for (const [placeholder, colour] of Object.entries(CSS_COLOUR_BY_PLACEHOLDER)) colouredSvg = colouredSvg.replaceAll(placeholder, colour);
-  return colouredSvg.replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"');
 }

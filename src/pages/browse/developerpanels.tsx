@@ -1,5 +1,6 @@
 /** Developer panels of a page: the HTTP request and response, the OPTIONS response and the equivalent GraphQL operation. */
 import { STATUS_CODES } from 'node:http';
+import { detailPath, listPath } from './view/pageroutes';
 import type { HtmlView } from './view/viewmodel';
 import { API_KEY_PAGE_PATH } from '../apikeypath';
 import { EXPORT_PATH } from '../exportpath';
@@ -8,10 +9,12 @@ import { TAB_GROUP } from './tabs';
 
 /** HTTP headers that a client has to send to get the response on this page as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
-  const { baseUrl, method, signedIn, fieldKinds } = view;
+  const { baseUrl, method, signedIn, endpoint } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
-  if (!['GET', 'HEAD', 'DELETE'].includes(method))
-    lines.push(`Content-Type: ${Object.values(fieldKinds).includes('image') ? 'multipart/form-data' : 'application/json'}`);
+  if (!['GET', 'HEAD', 'DELETE'].includes(method)) {
+    const hasFiles = endpoint?.fields.some(({ hidden, kind }) => !hidden && kind === 'image');
+    lines.push(`Content-Type: ${hasFiles ? 'multipart/form-data' : 'application/json'}`);
+  }
   return (
     <>
       {lines.map((line) => `\n${line}`)}
@@ -36,15 +39,15 @@ export function csvUrlOf(view: HtmlView): string | undefined {
 const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
 /** Links to the other REST endpoints that return the same rows, in a different representation. */
-function AlternativeEndpoints({ view: { alternativeEndpoints, extraAction, basePath, id } }: { view: HtmlView }) {
-  if (alternativeEndpoints.length === 0 || extraAction !== undefined) return null;
-  const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
+function AlternativeEndpoints({ view: { endpoint, extraAction, id } }: { view: HtmlView }) {
+  const alternativeViews = endpoint?.resource.views.filter((view) => view !== endpoint.view) ?? [];
+  if (alternativeViews.length === 0 || extraAction !== undefined) return null;
   return (
     <p class="help">
       The same rows with other fields:{' '}
-      {alternativeEndpoints.map((name) => (
-        <a key={name} href={`${basePath}/${name}/${row}`}>
-          {name}
+      {alternativeViews.map(({ rest }) => (
+        <a key={rest} href={id === undefined ? listPath(rest) : detailPath(rest, id)}>
+          {rest}
         </a>
       ))}
     </p>

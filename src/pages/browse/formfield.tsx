@@ -1,10 +1,12 @@
 /** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
+import { DateTime } from 'luxon';
 import type { JSX } from 'preact';
 import { IMAGE_FORMATS } from '../../files/formats';
 import { validationMessage, rangeText } from './validationmessages';
 import type { FormControl, StoredValue } from './view/viewmodel';
 import { formatControlValue } from './view/storedvalues';
 import { CHOSEN_ID_PREFIX } from './view/nameresolver';
+import { listPath } from './view/pageroutes';
 import { TextWithCode } from './richtext';
 
 export interface FormFieldProps {
@@ -21,14 +23,13 @@ export interface FormFieldProps {
   focused?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
   browserValidates?: boolean;
-  basePath: string;
 }
 
 type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
 
 /** A text field whose maximum length is above this number of characters is edited in a textarea instead of a single-line input. */
 const MAX_SINGLE_LINE_CHARACTERS = 120;
-const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d$/;
 const TIME_PATTERN = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
 const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
 
@@ -39,11 +40,7 @@ const ACCEPTED_IMAGE_TYPES = Object.values(IMAGE_FORMATS)
 type ValueCheck = (value: string) => boolean;
 const isNumber: ValueCheck = (value) => NUMBER_PATTERN.test(value);
 const isTime: ValueCheck = (value) => TIME_PATTERN.test(value);
-const isDate: ValueCheck = (value) => {
-  const moment = DATE_PATTERN.test(value) ? Date.parse(`${value}T00:00:00Z`) : NaN;
-  // Date.parse reads 30 February as 2 March, so the result is compared with the input.
-  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(value);
-};
+const isDate: ValueCheck = (value) => DATE_PATTERN.test(value) && DateTime.fromISO(value).isValid;
 const isDateTime: ValueCheck = (value) => {
   const [day = '', time = ''] = value.split('T');
   return isDate(day) && isTime(time);
@@ -209,7 +206,7 @@ function Input(props: FormFieldProps & { id: string; commonAttributes: object; d
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, idPrefix, errors = [], isFilter, focused, browserValidates, basePath, stored } = props;
+  const { control, idPrefix, errors = [], isFilter, focused, browserValidates, stored } = props;
   const id = inputId(idPrefix, control.key);
   const limits = isFilter ? undefined : helpTextOfLimits(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
@@ -242,7 +239,7 @@ export function FormField(props: FormFieldProps) {
         <p class="help" id={`${id}-help`}>
           <TextWithCode text={[control.help, limits].filter(Boolean).join(' ')} />
           {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
-          {needsId && control.endpointName && <a href={`${basePath}/${control.endpointName}/`}>See all</a>}
+          {needsId && control.endpointName && <a href={listPath(control.endpointName)}>See all</a>}
         </p>
       )}
       {errors.length > 0 && (

@@ -8,8 +8,6 @@ import type { HtmlView, WriteForm } from './view/viewmodel';
 import { FormField, inputId } from './formfield';
 import { CHOOSE_FILE_AGAIN, validationMessage } from './validationmessages';
 
-const BUTTON_LABELS: Record<string, string> = { POST: 'Save', PUT: 'Save', PATCH: 'Save' };
-
 const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' : undefined);
 
 const idPrefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
@@ -25,15 +23,14 @@ const HiddenFields = ({ view, version }: { view: HtmlView; version?: string }) =
 
 const rowVersionForForm = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
 
-const SubmitButton = ({ method, label }: { method: string; label?: string }) => (
-  <button {...(method !== 'POST' && { name: '_method', value: method })}>{label ?? BUTTON_LABELS[method]}</button>
-);
+/** Attributes of a button that sends the form with this method. */
+const methodAttributes = (method: string) => method !== 'POST' && { name: '_method', value: method };
 
 /** Buttons of the JSON form, one per method. */
 const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
-      <button key={method} class={index ? 'plain' : ''} {...(method !== 'POST' && { name: '_method', value: method })}>
+      <button key={method} class={index ? 'plain' : ''} {...methodAttributes(method)}>
         {label ?? 'Send'} <span class="method">{method}</span>
       </button>
     ))}
@@ -59,11 +56,10 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
           errors={isRejected ? view.errors[control.key] : undefined}
           focused={control.key === firstInvalidKey}
           browserValidates={hasFiles}
-          basePath={view.basePath}
         />
       ))}
       <div class="row">
-        <SubmitButton method={form.methods[0]!} label={buttonLabelOf(view)} />
+        <button {...methodAttributes(form.methods[0]!)}>{buttonLabelOf(view) ?? 'Save'}</button>
         {form.conflict === 'changed' && <a href={view.path}>Keep everything as stored</a>}
       </div>
     </form>

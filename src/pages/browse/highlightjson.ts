@@ -1,5 +1,6 @@
 /** Renders JSON as highlighted HTML, with links for ids and URLs. Builds strings, not elements, because the JSON may have thousands of tokens. */
 import escape from 'escape-html';
+import { detailPath } from './view/pageroutes';
 import type { IdLinks } from './view/idlinks';
 
 const NO_LINKS: IdLinks = { keys: {} };
@@ -7,7 +8,7 @@ const URL_PATTERN = /^(?:https?:\/\/|\/(?=[a-z]))[^\s<>"']+$/i;
 
 const highlightToken = (kind: string, text: string) => `<span class="${kind}">${text}</span>`;
 
-function renderLeaf(value: unknown, { endpointName }: IdLinks, base: string): string {
+function renderLeaf(value: unknown, { endpointName }: IdLinks): string {
   const text = escape(JSON.stringify(value));
   if (typeof value === 'string') {
     if (!URL_PATTERN.test(value)) return highlightToken('str', text);
@@ -15,28 +16,28 @@ function renderLeaf(value: unknown, { endpointName }: IdLinks, base: string): st
   }
   if (typeof value === 'number') {
     const html = highlightToken('num', text);
-    return endpointName === undefined ? html : `<a href="${escape(`${base}/${endpointName}/${value}/`)}">${html}</a>`;
+    return endpointName === undefined ? html : `<a href="${escape(detailPath(endpointName, value))}">${html}</a>`;
   }
   return highlightToken('lit', text);
 }
 
 /**
  * Renders the JSON value `body` as HTML. `links` describes which values are ids; if it has no entry for a key, an object or list under that key is
- * rendered with `links` itself. `base` is the path of the REST API.
+ * rendered with `links` itself.
  */
-export function highlightJson(body: unknown, links: IdLinks, base: string, indent = ''): string {
-  if (body === null || typeof body !== 'object') return renderLeaf(body, links, base);
+export function highlightJson(body: unknown, links: IdLinks, indent = ''): string {
+  if (body === null || typeof body !== 'object') return renderLeaf(body, links);
   const innerIndent = `${indent}  `;
   if (Array.isArray(body)) {
     if (body.length === 0) return '[]';
-    const items = body.map((item) => innerIndent + highlightJson(item, links, base, innerIndent));
+    const items = body.map((item) => innerIndent + highlightJson(item, links, innerIndent));
     return `[\n${items.join(',\n')}\n${indent}]`;
   }
   const entries = Object.entries(body);
   if (entries.length === 0) return '{}';
   const lines = entries.map(([key, value]) => {
     const childLinks = Object.hasOwn(links.keys, key) ? links.keys[key]! : value !== null && typeof value === 'object' ? links : NO_LINKS;
-    return `${innerIndent}${highlightToken('key', escape(JSON.stringify(key)))}: ${highlightJson(value, childLinks, base, innerIndent)}`;
+    return `${innerIndent}${highlightToken('key', escape(JSON.stringify(key)))}: ${highlightJson(value, childLinks, innerIndent)}`;
   });
   return `{\n${lines.join(',\n')}\n${indent}}`;
 }

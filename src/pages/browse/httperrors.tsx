@@ -1,6 +1,7 @@
 /** Explanations of HTTP errors: what the status code means and what to do. */
 import type { HtmlView } from './view/viewmodel';
 import { formatWaitingTime } from '../failurepage';
+import { API_ROOT_PATH, listPath } from './view/pageroutes';
 import { loginUrlOf } from './forms';
 
 const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = {
@@ -28,7 +29,7 @@ export function headlineOf({ status, name, signedIn, visitor, forms, resource, k
 }
 
 export function ErrorExplanation({ view }: { view: HtmlView }) {
-  const { status, signedIn, visitor, resource, basePath, filters, errors, forms, headers } = view;
+  const { status, signedIn, visitor, resource, filters, errors, forms, headers } = view;
   const retryAfter = headers['Retry-After'];
   // A rejected form or filter shows its error messages itself.
   if (status < 400 || forms.some(({ rejectedPart }) => rejectedPart) || filters.some(({ key }) => errors[key])) return null;
@@ -50,8 +51,8 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
       </p>
       {(status === 404 || status === 405) && (
         <p class="row">
-          {resource && <a href={`${basePath}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
-          <a href={`${basePath}/`}>All data</a>
+          {resource && <a href={listPath(resource.name)}>All {resource.plural.toLowerCase()}</a>}
+          <a href={API_ROOT_PATH}>All data</a>
         </p>
       )}
     </div>

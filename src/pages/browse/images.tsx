@@ -47,36 +47,31 @@ function sizedThumbnailsOf(body: unknown, { id, baseUrl }: HtmlView): Picture[] 
 }
 
 /** Collects the `image` of every row at any depth. Its alternative text has the name of the row, or of the nearest row around it, or else the id. */
-function collectPictures(value: unknown, { baseUrl }: HtmlView, name = '', result: Picture[] = []): Picture[] {
+function collectPictures(value: unknown, baseUrl: string, name = '', result: Picture[] = []): Picture[] {
   if (result.length >= MAX_PICTURES || !isObject(value)) return result;
   if (Array.isArray(value)) {
-    for (const item of value) collectPictures(item, { baseUrl } as HtmlView, name, result);
+    for (const item of value) collectPictures(item, baseUrl, name, result);
     return result;
   }
   const nearestName = typeof value.name === 'string' ? value.name : name;
   const src = localImagePath(value.image, baseUrl);
   const alt = nearestName ? `Image of ${nearestName}` : `Image ${String(value.id ?? '')}`.trim();
   if (src) result.push({ src: thumbnailPathOf(src), href: src, alt, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE });
-  for (const inner of Object.values(value)) if (isObject(inner)) collectPictures(inner, { baseUrl } as HtmlView, nearestName, result);
+  for (const inner of Object.values(value)) if (isObject(inner)) collectPictures(inner, baseUrl, nearestName, result);
   return result;
 }
 
-/** Returns the drawings of muscles, but only if muscles are the rows of the response: muscles nested in other rows would be too many. */
-function muscleDrawings(body: unknown, { baseUrl }: HtmlView): Picture[] {
-  const rows = isObject(body) && Array.isArray(body.results) ? (body.results as unknown[]) : [body];
-  return rows.flatMap((row): Picture[] => {
-    const src = isObject(row) ? localImagePath(row.image_url_main, baseUrl) : undefined;
-    return src
-      ? [{ src, alt: `Drawing of ${String((row as { name: unknown }).name)}`, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE }]
-      : [];
-  });
+/** Returns the drawing of a muscle, but only if the response is that muscle: muscles nested in other rows would be too many. */
+function muscleDrawing(body: unknown, { baseUrl }: HtmlView): Picture[] {
+  const src = isObject(body) && localImagePath(body.image_url_main, baseUrl);
+  return src ? [{ src, alt: `Drawing of ${String(body.name)}`, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE }] : [];
 }
 
 export function ThumbnailList({ view }: { view: HtmlView }) {
   const { body, status } = view;
   if (status >= 300) return null;
   const sizedPictures = sizedThumbnailsOf(body, view);
-  const visiblePictures = sizedPictures.length ? sizedPictures : [...muscleDrawings(body, view), ...collectPictures(body, view)];
+  const visiblePictures = sizedPictures.length ? sizedPictures : [...muscleDrawing(body, view), ...collectPictures(body, view.baseUrl)];
   if (visiblePictures.length === 0) return null;
   return (
     <section aria-label="Images">

@@ -10,6 +10,7 @@ import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
 import type { HtmlPage, HtmlRenderer } from '../../rest/htmlrenderer';
 import { ViewBuilder, type ViewDependencies } from './view/viewbuilder';
 import { createNameResolver } from './view/nameresolver';
+import { listPath } from './view/pageroutes';
 import type { HtmlView, WriteNotice } from './view/viewmodel';
 import type { RenderedChart } from './chartsvg';
 import { Charts } from './charts';
@@ -34,7 +35,7 @@ const NOTICES: Readonly<Record<WriteNotice, string>> = { created: 'Created.', sa
 
 /** Notice that a row was created, saved or deleted: by the form on the previous page, or by the request to which this page is the response. */
 function Notice({ view }: { view: HtmlView }) {
-  const { method, status, kind, resource, basePath, path } = view;
+  const { method, status, kind, resource, path } = view;
   const notice = view.notice ?? (status < 300 ? NOTICE_BY_METHOD[method] : undefined);
   if (!notice || (kind !== 'list' && kind !== 'detail') || !resource) return null;
   return (
@@ -45,7 +46,7 @@ function Notice({ view }: { view: HtmlView }) {
           <a href={path}>Open</a>{' '}
         </>
       )}
-      {kind === 'detail' && <a href={`${basePath}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
+      {kind === 'detail' && <a href={listPath(resource.name)}>All {resource.plural.toLowerCase()}</a>}
     </p>
   );
 }
@@ -68,7 +69,6 @@ function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
 
 /** The panel with the JSON of the response. It is initially expanded if nothing else on the page shows the data. */
 function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
-  const { links, basePath } = view;
   if (view.body === undefined) return null;
   const { body, omittedCount } = clipRows(view);
   const isTooLong = JSON.stringify(body).length > MAX_JSON_CHARACTERS;
@@ -81,7 +81,7 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
           tabIndex={0}
           role="region"
           aria-label="Response as JSON"
-          dangerouslySetInnerHTML={{ __html: highlightJson(body, links, basePath) }}
+          dangerouslySetInnerHTML={{ __html: highlightJson(body, view.links) }}
         />
       )}
       {(isTooLong || omittedCount > 0) && (
@@ -135,7 +135,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
       <FilterForm view={view} />
       <Charts view={view} charts={charts} />
       {table && table.rows.length > 0 && <RowTable table={table} baseUrl={view.baseUrl} tableClass={LIST_TABLE_CLASS} view={view} />}
-      <Pagination view={view} label="Pages" />
+      <Pagination view={view} />
       {csvUrl !== undefined && (
         <p class="help further">
           Download all rows: <a href={csvUrl}>CSV</a>

@@ -1,4 +1,6 @@
 /** Filter form, sort order and pagination of list pages. They consist of links and a GET form, so that every state has a URL. */
+import type { FieldMetadata } from '../../contract/metadata';
+import { fieldLabelOf } from './view/labels';
 import type { FormControl, HtmlView } from './view/viewmodel';
 import { FormField } from './formfield';
 import { validationMessage } from './validationmessages';
@@ -20,12 +22,13 @@ const filterValueText = ({ choices, chosenName }: FormControl, values: readonly 
   chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
-  const { filters, query, errors, path, basePath, kind, pageWindow } = view;
+  const { filters, query, errors, path, kind, pageWindow } = view;
   const isList = kind === 'list';
-  if (filters.length === 0 && (!isList || view.sortableKeys.length === 0)) return null;
+  const sortableFields = (isList && view.endpoint?.fields.filter(({ hidden, sortable }) => !hidden && sortable)) || [];
+  if (filters.length === 0 && sortableFields.length === 0) return null;
   const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
   const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
-  const isSortable = isList && view.sortableKeys.length > 0;
+  const isSortable = sortableFields.length > 0;
   const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_PARAMETER].filter((key) => query.get(key));
   return (
     <details class="filters" open={hasErrors || !isList}>
@@ -57,19 +60,10 @@ export function FilterForm({ view }: { view: HtmlView }) {
               values={query.getAll(control.key)}
               errors={hasErrors ? errors[control.key] : undefined}
               isFilter
-              basePath={basePath}
             />
           ))}
-          {isSortable && <SortSelect view={view} />}
-          {isList && (
-            <FormField
-              control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
-              idPrefix="f"
-              values={[String(pageWindow!.limit)]}
-              isFilter
-              basePath={basePath}
-            />
-          )}
+          {isSortable && <FormField control={sortControlOf(sortableFields)} idPrefix="f" values={query.getAll('ordering')} isFilter />}
+          {isList && <FormField control={LIMIT_CONTROL} idPrefix="f" values={[String(pageWindow!.limit)]} isFilter />}
         </div>
         <div class="row">
           <button>{isList ? 'Apply' : 'Run'}</button>
@@ -84,31 +78,22 @@ export function FilterForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Select element for the sort order. Clickable column headers are not enough: narrow screens hide them, and some fields have no column. */
-function SortSelect({ view }: { view: HtmlView }) {
-  const { sortableKeys, query, fieldLabels } = view;
-  const current = query.getAll('ordering').at(-1) ?? '';
-  const options = sortableKeys.flatMap((key) => [
-    { value: key, text: `${fieldLabels[key]} ↑` },
-    { value: `-${key}`, text: `${fieldLabels[key]} ↓` },
-  ]);
-  if (current !== '' && !options.some(({ value }) => value === current)) options.push({ value: current, text: current });
-  return (
-    <div class="field">
-      <label class="label" for="f-ordering">
-        Sort by
-      </label>
-      <select id="f-ordering" name="ordering">
-        <option value="">Default order</option>
-        {options.map(({ value, text }) => (
-          <option key={value} value={value} selected={value === current}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
+/** Input for the sort order. Clickable column headers are not enough: narrow screens hide them, and some fields have no column. */
+const sortControlOf = (fields: readonly FieldMetadata[]): FormControl => ({
+  key: 'ordering',
+  label: 'Sort by',
+  kind: 'choice',
+  required: false,
+  choices: [
+    { value: '', label: 'Default order' },
+    ...fields.flatMap((field) => [
+      { value: field.rest, label: `${fieldLabelOf(field)} ↑` },
+      { value: `-${field.rest}`, label: `${fieldLabelOf(field)} ↓` },
+    ]),
+  ],
+});
+
+const LIMIT_CONTROL: FormControl = { key: 'limit', label: 'Rows per page', kind: 'integer', required: false };
 
 /** Body of a list response. */
 interface ListResponse {
@@ -131,7 +116,7 @@ function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
   );
 }
 
-export function Pagination({ view, label }: { view: HtmlView; label: string }) {
+export function Pagination({ view }: { view: HtmlView }) {
   const envelope = listResponseOf(view);
   if (!envelope) return null;
   const { count, results } = envelope;
@@ -147,7 +132,7 @@ export function Pagination({ view, label }: { view: HtmlView; label: string }) {
       </a>
     );
   return (
-    <nav class="neighbours row" aria-label={label}>
+    <nav class="neighbours row" aria-label="Pages">
       {pageLink('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
       <span>
         {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON response has more. `}

@@ -4,23 +4,21 @@ import { labelFor as humanize } from '../../core/model/inflection';
 import type { Crumb } from '../layout';
 import type { HtmlView } from './view/viewmodel';
 import { endpointTitle } from './view/labels';
+import { API_ROOT_PATH, detailPath, listPath } from './view/pageroutes';
 import { TextWithCode } from './richtext';
 
-export function crumbsOf({ kind, basePath, resource, id, extraAction, name, detailRow }: HtmlView): Crumb[] {
-  const home = { label: 'Fitgraph', href: '/' };
-  if (kind === 'root') return [home, { label: 'API' }];
-  const root = [home, { label: 'API', href: `${basePath}/` }];
-  if (!resource) return [...root, { label: name }];
-  const list = `${basePath}/${resource.name}/`;
-  if (id === undefined) return [...root, { label: resource.plural }];
-  const listCrumbs = [...root, { label: resource.plural, href: list }];
+export function crumbsOf({ kind, resource, id, extraAction, name, detailRow }: HtmlView): Crumb[] {
+  if (kind === 'root') return [{ label: 'API' }];
+  const root = { label: 'API', href: API_ROOT_PATH };
+  if (!resource) return [root, { label: name }];
+  if (id === undefined) return [root, { label: resource.plural }];
+  const listCrumbs = [root, { label: resource.plural, href: listPath(resource.name) }];
   const rowLabel = detailRow?.name ?? `${resource.singular} ${id}`;
   if (extraAction === undefined) return [...listCrumbs, { label: rowLabel }];
-  return [...listCrumbs, { label: rowLabel, href: `${list}${encodeURIComponent(id)}/` }, { label: name }];
+  return [...listCrumbs, { label: rowLabel, href: detailPath(resource.name, id) }, { label: name }];
 }
 
-export function ResourceList({ view }: { view: HtmlView }) {
-  const { resources, basePath } = view;
+export function ResourceList({ view: { resources } }: { view: HtmlView }) {
   if (resources.length === 0) return null;
   const groups = [
     { title: 'Your data', help: 'Visible only to you, when you are signed in.', rows: resources.filter(({ owned }) => owned) },
@@ -35,7 +33,7 @@ export function ResourceList({ view }: { view: HtmlView }) {
           <ul class="cards">
             {rows.map(({ name, plural, description }) => (
               <li key={name}>
-                <a href={`${basePath}/${name}/`}>{plural}</a> <code class="count">{name}</code>
+                <a href={listPath(name)}>{plural}</a> <code class="count">{name}</code>
                 <p class="help">{description}</p>
               </li>
             ))}
@@ -48,24 +46,18 @@ export function ResourceList({ view }: { view: HtmlView }) {
 
 /** Links to the actions of a row, except the one that the page shows. */
 export function ActionLinks({ view }: { view: HtmlView }) {
-  const { kind, actions, resource, basePath, id, extraAction, status } = view;
-  if (!resource || status >= 400 || id === undefined || kind === 'list') return null;
-  const links = actions
-    .filter(({ name }) => name !== extraAction)
-    .map(({ name, description }) => ({
-      href: `${basePath}/${resource.name}/${encodeURIComponent(id)}/${name}/`,
-      label: endpointTitle(humanize(toCamelCase(name))),
-      description,
-    }));
-  if (links.length === 0) return null;
+  const { kind, endpoint, id, extraAction, status } = view;
+  if (!endpoint || status >= 400 || id === undefined || kind === 'list') return null;
+  const actions = [...endpoint.actions].filter(([name]) => name !== extraAction);
+  if (actions.length === 0) return null;
   return (
     <nav class="related" aria-label="Related">
       <ul>
-        {links.map(({ href, label, description }) => (
-          <li key={href}>
-            <a href={href}>{label}</a>{' '}
+        {actions.map(([name, { field }]) => (
+          <li key={name}>
+            <a href={`${detailPath(endpoint.view.rest, id)}${name}/`}>{endpointTitle(humanize(toCamelCase(name)))}</a>{' '}
             <span class="help">
-              <TextWithCode text={description} />
+              <TextWithCode text={field.description ?? ''} />
             </span>
           </li>
         ))}

@@ -1,6 +1,5 @@
 /** Nutrition values of a response as tables with bars. */
 import type { HtmlView } from './view/viewmodel';
-import { listResponseOf } from './listcontrols';
 
 type NutrientAmounts = Record<string, unknown>;
 
@@ -91,13 +90,7 @@ function NutritionalValuesTable({ values, caption, unit, goal }: TableProps & { 
 }
 
 /** Table of several rows. The energy of each has a bar, relative to the goal or, without one, to the largest value. */
-function ComparisonTable({
-  rows,
-  caption,
-  unit,
-  goal,
-  rowLabelOf,
-}: TableProps & { rows: readonly NutrientAmounts[]; rowLabelOf(row: NutrientAmounts): string }) {
+function ComparisonTable({ rows, caption, unit, goal }: TableProps & { rows: readonly NutrientAmounts[] }) {
   const maxEnergy = goal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
   const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
   return (
@@ -117,7 +110,7 @@ function ComparisonTable({
         <tbody>
           {rows.map((row, index) => (
             <tr key={index}>
-              <th scope="row">{rowLabelOf(row)}</th>
+              <th scope="row">{String(row.name ?? row.date ?? row.id ?? '')}</th>
               {columns.map(({ key }) => (
                 <td key={key} class="number">
                   {amountOf(row[key]) ?? '–'}
@@ -154,11 +147,6 @@ function MacronutrientTable({ values, caption, unit }: { values: NutrientAmounts
   );
 }
 
-const captionWithGoal = (goal: number | undefined) =>
-  goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
-
-const rowLabelOf = ({ name, date, id }: NutrientAmounts) => String(name ?? date ?? id ?? '');
-
 export const hasNutritionValues = ({ body }: HtmlView): boolean =>
   [body].flat().some((value) => isNutrientAmounts(value) || (isObject(value) && isNutrientAmounts(value.total)));
 
@@ -167,30 +155,29 @@ export const isNutrient = (key: string): boolean => NUTRIENTS.some((row) => row.
 export function NutritionSection({ view }: { view: HtmlView }) {
   const { body, status, kind, detailRow } = view;
   if (status >= 300 || kind === 'root') return null;
-  const listRows = listResponseOf(view)?.results ?? (Array.isArray(body) ? body : undefined);
-  const rows = listRows?.filter(isNutrientAmounts);
+  const rows = Array.isArray(body) ? body.filter(isNutrientAmounts) : [];
   const unit = detailRow?.massUnit ?? 'g';
   // Only days and whole nutrition plans are compared with the energy goal.
-  const tableProps = { unit, goal: detailRow?.goal };
-  const note = kind === 'action' ? undefined : <p class="help">Per 100 g.</p>;
-  if (rows?.length)
+  const goal = detailRow?.goal;
+  if (rows.length) {
+    const caption = goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
     return (
       <section aria-label="Nutrition values">
-        <ComparisonTable rows={rows} caption={captionWithGoal(detailRow?.goal)} {...tableProps} rowLabelOf={rowLabelOf} />
-        {note}
+        <ComparisonTable rows={rows} caption={caption} unit={unit} goal={goal} />
       </section>
     );
+  }
   if (!isObject(body)) return null;
   const total = isNutrientAmounts(body) ? body : isNutrientAmounts(body.total) ? body.total : undefined;
   if (!total) return null;
   return (
     <section aria-label="Nutrition values">
-      <NutritionalValuesTable values={total} caption="Nutrition values" {...tableProps} />
+      <NutritionalValuesTable values={total} caption="Nutrition values" unit={unit} goal={goal} />
       {isMacronutrientAmounts(body.percent) && <MacronutrientTable values={body.percent} caption="Share of energy" unit="%" />}
       {isMacronutrientAmounts(body.per_kg) && (
         <MacronutrientTable values={body.per_kg} caption={`Per ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
       )}
-      {note}
+      {kind !== 'action' && <p class="help">Per 100 g.</p>}
     </section>
   );
 }

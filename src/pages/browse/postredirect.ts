@@ -46,6 +46,6 @@ export function redirectHeadersAfterWrite({ request, answer }: RenderInput): Rec
     return undefined;
   const { endpoint } = route;
   const id = route.kind === 'detail' ? route.id : (answer.body as { id: number }).id;
-  const location = method === 'DELETE' ? listPath(endpoint) : detailPath(endpoint, id);
+  const location = method === 'DELETE' ? listPath(endpoint.view.rest) : detailPath(endpoint.view.rest, id);
   return { Location: location, 'Set-Cookie': noticeCookie(notice, location, context.info.baseUrl) };
 }

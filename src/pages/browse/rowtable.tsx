@@ -25,10 +25,8 @@ export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string;
   );
 }
 
-const orderingOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
-
 function Header({ column: { key, label, sortable, cellClass }, view }: { column: Column; view?: HtmlView }) {
-  const current = view && orderingOf(view);
+  const current = view?.query.getAll('ordering').at(-1);
   const direction = sortable && (current === key ? 'ascending' : current === `-${key}` ? 'descending' : undefined);
   return (
     <th scope="col" class={cellClass} aria-sort={direction || undefined}>

@@ -1,11 +1,15 @@
 /** Training plan of a workout: its days, sets and exercises, with a figure of the trained muscles. */
-import type { HtmlView, TrainingPlan as Plan } from './view/viewmodel';
+import type { TrainingPlan } from './view/detaildata';
+import { detailPath } from './view/pageroutes';
+import type { HtmlView } from './view/viewmodel';
 
-export function BodyFigure({
-  mainMuscleIds,
-  secondaryMuscleIds,
-  alt,
-}: Pick<Plan, 'mainMuscleIds' | 'secondaryMuscleIds'> & { alt: string }) {
+interface BodyFigureProps {
+  mainMuscleIds: readonly (string | number)[];
+  secondaryMuscleIds: readonly (string | number)[];
+  alt: string;
+}
+
+export function BodyFigure({ mainMuscleIds, secondaryMuscleIds, alt }: BodyFigureProps) {
   return (
     <img
       class="figure"
@@ -17,21 +21,24 @@ export function BodyFigure({
   );
 }
 
-function Day({ day: { link, weekdays, sets } }: { day: Plan['days'][number] }) {
+function Day({ day: { day, weekdays, sets } }: { day: TrainingPlan['days'][number] }) {
   return (
     <section class="day">
       <h3>
-        <a href={link.href}>{link.label}</a> <span class="count">{weekdays}</span>
+        <a href={detailPath('day', day.id)}>{day.name}</a> <span class="count">{weekdays.text}</span>
       </h3>
       <ol>
-        {sets.map(({ link: set, exercises }) => (
+        {sets.map(({ set, exercises }) => (
           <li key={set.id}>
-            {exercises.length === 0 && <a href={set.href}>{set.label}</a>}
-            {exercises.map(({ link: exercise, text }) => (
-              <div key={exercise.id}>
-                <a href={exercise.href}>{exercise.label}</a> <a href={set.href}>{text}</a>
-              </div>
-            ))}
+            {exercises.every(({ exercise }) => !exercise) && <a href={detailPath('set', set.id)}>{`Set ${set.id}`}</a>}
+            {exercises.map(
+              ({ exercise, summary }) =>
+                exercise && (
+                  <div key={exercise.id}>
+                    <a href={detailPath('exercise', exercise.id)}>{exercise.name}</a> <a href={detailPath('set', set.id)}>{summary}</a>
+                  </div>
+                ),
+            )}
           </li>
         ))}
       </ol>
@@ -42,12 +49,17 @@ function Day({ day: { link, weekdays, sets } }: { day: Plan['days'][number] }) {
 export function TrainingPlanSection({ view: { detailRow, kind } }: { view: HtmlView }) {
   const plan = kind === 'detail' ? detailRow?.trainingPlan : undefined;
   if (!plan) return null;
+  const { front, back, frontSecondary, backSecondary } = plan.muscles;
+  const mainMuscleIds = [...front, ...back].map(({ id }) => id);
+  const secondaryMuscleIds = [...frontSecondary, ...backSecondary].map(({ id }) => id);
   return (
     <section class="plan">
       <h2 class="whole">Training plan</h2>
-      {plan.mainMuscleIds.length > 0 && <BodyFigure {...plan} alt="Muscles trained by the plan" />}
+      {mainMuscleIds.length > 0 && (
+        <BodyFigure mainMuscleIds={mainMuscleIds} secondaryMuscleIds={secondaryMuscleIds} alt="Muscles trained by the plan" />
+      )}
       {plan.days.map((day) => (
-        <Day key={day.link.id} day={day} />
+        <Day key={day.day.id} day={day} />
       ))}
     </section>
   );

@@ -4,19 +4,13 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
+import type { Config } from '../../platform/config';
 import { PRIVATE_CACHE_CONTROL } from '../../rest/response';
 import type { RequestContext } from '../../request/requestcontext';
 import { PLAYGROUND_PATH, SCHEMA_FILE_PATH } from './answer/sharelink';
 import { assetHandler } from './assets';
 import { schemaFileHandler } from './schemafile';
 import { ASSETS_PATH, renderNotBuiltPage, renderPlaygroundPage, type BundleManifest } from './page';
-
-interface PlaygroundOptions {
-  /** Whether the server rejects operations that are not registered. */
-  persistedOnly: boolean;
-  /** Who may read the schema. GraphiQL needs the schema for completion and documentation. */
-  introspection: 'anyone' | 'users';
-}
 
 // Under Jest, this file runs in src/pages/playground; after compilation, in dist/src/pages/playground.
 const projectFolder = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
@@ -37,12 +31,11 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Serves the page and its assets. `folder` contains the bundle; if it is missing, the page is a 503 with build instructions. */
+/** Serves the page and its assets. If the bundle is missing, the page is a 503 with build instructions. */
 export function playgroundRoutes(
   contextOf: (request: IncomingMessage) => RequestContext,
-  { persistedOnly, introspection }: PlaygroundOptions,
+  { persistedOnly, introspection }: Pick<Config, 'persistedOnly' | 'introspection'>,
   schema: GraphQLSchema,
-  folder: string = bundleFolder,
 ): Router {
   const router = express.Router({ caseSensitive: true });
   // The assets need these headers, too: a worker obeys the policy of its own response, not that of the page.
@@ -53,7 +46,7 @@ export function playgroundRoutes(
     if (introspection === 'users' && !signedIn)
       return res.set('Cache-Control', PRIVATE_CACHE_CONTROL).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
     // The manifest is read at each request, so that a new build needs no restart.
-    const manifest = await readManifest(folder);
+    const manifest = await readManifest();
     const visitor = authentication.pageVisitor();
     res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE_CACHE_CONTROL).type('html');
     if (manifest) res.send(renderPlaygroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
@@ -73,7 +66,7 @@ export function playgroundRoutes(
     if (introspection === 'users' && !(await authentication.authenticate().catch(() => false))) return next();
     await sendSchema(req, res);
   });
-  router.use(ASSETS_PATH, assetHandler(join(folder, 'assets')));
+  router.use(ASSETS_PATH, assetHandler(join(bundleFolder, 'assets')));
   return router;
 }
 
@@ -92,9 +85,9 @@ function setSecurityHeaders(_req: Request, res: Response, next: NextFunction): v
   next();
 }
 
-async function readManifest(folder: string): Promise<BundleManifest | undefined> {
+async function readManifest(): Promise<BundleManifest | undefined> {
   try {
-    return JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as BundleManifest;
+    return JSON.parse(await readFile(join(bundleFolder, 'manifest.json'), 'utf8')) as BundleManifest;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

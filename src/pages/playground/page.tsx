@@ -2,8 +2,7 @@
 import { renderPage, type Visitor } from '../layout';
 import { LAYOUT_STYLE } from '../style';
 import { PLAYGROUND_PATH } from './answer/sharelink';
-import { EXAMPLE_QUESTIONS } from './questions/all';
-import { QUESTION_GROUPS } from './questions/question';
+import { QUESTIONS_BY_GROUP } from './questions/all';
 
 /** File names of the bundle, which contain a hash of the content. Written by `scripts/build.mjs`. */
 export interface BundleManifest {
@@ -50,11 +49,11 @@ const PersistedOnlyNotice = () => (
 const LoadingPlaceholder = () => (
   <div class="skeleton">
     <nav aria-label="Example questions">
-      {QUESTION_GROUPS.map((group) => (
+      {Object.entries(QUESTIONS_BY_GROUP).map(([group, questions]) => (
         <>
           <h2>{group}</h2>
           <ul>
-            {EXAMPLE_QUESTIONS.filter((question) => question.group === group).map(({ slug, title }) => (
+            {questions.map(({ slug, title }) => (
               <li key={slug}>
                 <a href={`${PLAYGROUND_PATH}?question=${slug}`}>{title}</a>
               </li>

@@ -43,31 +43,19 @@ const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`
 export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
   const router = express.Router({ caseSensitive: true });
   router.use([OPENAPI_DOCUMENT_PATH, ...FORMATS.map((format) => `${OPENAPI_DOCUMENT_PATH}.${format}`)], rejectWrites);
-  const serializersFor = (secure: boolean) => openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER });
-  const [serializers, secureSerializers] = [serializersFor(false), serializersFor(true)];
-  addDocumentRoutes(
-    router,
-    (format, { info, authentication: { usesSecureCookies } }) =>
-      (usesSecureCookies ? secureSerializers : serializers)[format](info.baseUrl),
-    contextOf,
+  const [serializers, secureSerializers] = [false, true].map((secure) =>
+    openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER }),
   );
-  addPageRoutes(router, contextOf);
-  return router;
-}
-
-function addDocumentRoutes(
-  router: Router,
-  serializeDocument: (format: Format, context: RequestContext) => string,
-  contextOf: (request: Request) => RequestContext,
-): void {
   const sendDocument = (request: Request, response: Response, format: Format) => {
+    const { info, authentication } = contextOf(request);
+    const serialize = (authentication.usesSecureCookies ? secureSerializers : serializers)![format];
     response.set({
       Vary: 'Accept, Accept-Encoding',
       'Cache-Control': 'no-cache',
       'X-Content-Type-Options': 'nosniff',
       'Access-Control-Allow-Origin': '*',
     });
-    response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serializeDocument(format, contextOf(request)));
+    response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serialize(info.baseUrl));
   };
   for (const format of FORMATS)
     router.get(`${OPENAPI_DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));
@@ -83,6 +71,8 @@ function addDocumentRoutes(
     if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
     sendDocument(request, response, format);
   });
+  addPageRoutes(router, contextOf);
+  return router;
 }
 
 function addPageRoutes(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {

@@ -18,7 +18,7 @@ export function renderApiDocsPage({ document, assets }: ApiReferencePaths, visit
   return renderPage({
     title: 'REST API reference',
     visitor,
-    crumbs: [{ label: 'Fitgraph', href: '/' }, { label: 'Reference' }],
+    crumbs: [{ label: 'Reference' }],
     style: LAYOUT_STYLE,
     head: (
       <>

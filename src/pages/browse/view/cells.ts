@@ -1,12 +1,11 @@
 /** Table cells: readable values, with names instead of ids, labels instead of stored values and images instead of URLs. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
-import { nounOfTypeName, upperFirst } from '../../../core/model/inflection';
 import { fieldMetadataOf } from '../../../rest/endpoints';
-import { API_BASE_PATH } from '../../../rest/routes';
 import { createDistinctNameLookup, nameRuleOf, type RowNameRule } from './rownames';
 import type { Cell, RowLink } from './viewmodel';
-import { fieldNameToWords } from './labels';
+import { singularLabelOf } from './labels';
+import { rowPathOf } from './pageroutes';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type FindEndpointName = (type: string) => string | undefined;
@@ -33,10 +32,9 @@ const ZERO_SECONDS_SUFFIX = ':00';
 
 const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
 
-/** Returns the singular label of a resource, such as `Weight entry`. */
-export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounOfTypeName(name));
-/** Returns the plural label of a resource, such as `Weight entries`. */
-export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.many);
+/** Returns the type of the rows to which a relation refers. */
+export const relatedTypeOf = (type: GraphQLObjectType, { relation }: FieldMetadata) =>
+  fieldType(type, relation!.object) as GraphQLObjectType;
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
@@ -53,11 +51,11 @@ export function hasColumn(field: FieldMetadata, { paths }: RowNameRule): boolean
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMetadata): string {
   const target = relation && fieldType(type, relation.object);
   if (!isObjectType(target) || !target.extensions.resource) return name;
-  return `${name} ${relation!.object} { id ${nameRuleOf(target, target.extensions.resource).selection} }`;
+  return `${name} ${relation!.object} { id ${nameRuleOf(target).selection} }`;
 }
 
 /** Returns the name of a row, or its type and id if it has no name. */
-export function rowNameOf(type: GraphQLObjectType, row: Row, nameRule = nameRuleOf(type, type.extensions.resource!)): string {
+export function rowNameOf(type: GraphQLObjectType, row: Row, nameRule = nameRuleOf(type)): string {
   const name = nameRule.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
   return name || `${singularLabelOf(type)} ${String(row.id)}`;
 }
@@ -103,8 +101,7 @@ function textOf({ kind, choices, html }: FieldMetadata, value: unknown): string 
 }
 
 /** Converts the value of a relation to a list. The value is a single value, a list or absent. */
-const toList = <T>(value: unknown): readonly T[] =>
-  Array.isArray(value) ? value : value === null || value === undefined ? [] : [value as T];
+const toList = <T>(value: unknown): readonly T[] => [value ?? []].flat() as T[];
 
 /** Returns a cell with links to at most `maxLinks` of the items, and the number of further items. */
 export function linksCell<T>(items: readonly T[], maxLinks: number, linkOf: (item: T) => RowLink): Cell {
@@ -126,7 +123,7 @@ export function cellFormatterOf(
     const textOfRow = (row: Row) => textOf(field, row[name]);
     return (row) => (IMAGE_FIELDS.has(name) ? { picture: textOfRow(row) } : { text: textOfRow(row) });
   }
-  const target = fieldType(type, relation.object) as GraphQLObjectType;
+  const target = relatedTypeOf(type, field);
   const endpointName = endpointNameOf(relation.type);
   const idsOf = (row: Row) => toList<string | number>(row[name]);
   const relatedRowOf = (row: Row, id: string | number) =>
@@ -138,11 +135,7 @@ export function cellFormatterOf(
         .map((id) => relatedRowOf(row, id)),
     )
     .filter((one) => one !== undefined);
-  const distinctName = createDistinctNameLookup(
-    linkedRows,
-    (row) => rowNameOf(target, row),
-    nameRuleOf(target, target.extensions.resource!),
-  );
+  const distinctName = createDistinctNameLookup(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);
     // If the viewer may not see the related row, only its id is known.
@@ -150,7 +143,7 @@ export function cellFormatterOf(
     // If the name of a related row begins with the name of the row itself, the link omits that part.
     const namePrefix = `${rowNameOf(type, row)}, `;
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
-    return { label, id: String(id), ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${id}/` }) };
+    return { label, id: String(id), href: rowPathOf(endpointName, id) };
   };
   return (row) => linksCell(idsOf(row), maxLinks, (id) => linkOf(row, id));
 }

@@ -2,68 +2,58 @@
 import type { GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
-import { API_BASE_PATH } from '../../../rest/routes';
 import type { FindEndpointName, Row } from './cells';
 import type { ChildField } from './childfields';
-import { TableBuilder } from './tableplan';
+import { tablePlanOf } from './tableplan';
 import type { ChildRows } from './viewmodel';
 import { fieldNameToWords } from './labels';
+import { listPath } from './pageroutes';
 
 const MAX_PAGINATED_ROWS = 10;
 const MAX_UNPAGINATED_ROWS = 50;
 
-export class ChildListBuilder {
+export interface ChildListPlan {
   /** Name of the GraphQL field with the child rows, which is also the key of their data. */
-  readonly fieldName: string;
-  readonly selection: string;
-  /** Whether the list requires sign-in. */
-  readonly isOwned: boolean;
-  private readonly tableBuilder: TableBuilder;
-  private readonly isPaginated: boolean;
-  private readonly showsNewest: boolean;
-  /** URL of the full list of a parent's child rows, up to the id of the parent, which is appended. Absent if the list has no filter by parent. */
-  private readonly listUrlPrefix?: string;
-  private readonly canAddRows: boolean;
-
-  constructor(
-    parent: GraphQLObjectType,
-    { name, childType, isConnection }: ChildField,
-    { view, fields, resource, create }: Endpoint,
-    endpointNameOf: FindEndpointName,
-  ) {
-    const parentField = findParentField(fields, parent);
-    const parentFilter = parentField && view.filters.find((filter) => filter.field === parentField.name);
-    const [orderingField] = resource.ordering;
-    // Lists that are ordered by time show their newest rows.
-    const showsNewest = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
-    this.fieldName = name;
-    this.isOwned = resource.owned;
-    this.tableBuilder = new TableBuilder(childType, view.rest, endpointNameOf, parentField);
-    this.isPaginated = isConnection;
-    this.showsNewest = showsNewest;
-    if (parentFilter) this.listUrlPrefix = `${API_BASE_PATH}/${view.rest}/?${parentFilter.key ?? parentField.rest}=`;
-    this.canAddRows = create !== undefined && resource.owned;
-    const rows = `{ ${this.tableBuilder.selection} }`;
-    this.selection = isConnection
-      ? `${name}(${showsNewest ? 'last' : 'first'}: ${MAX_PAGINATED_ROWS}) { totalCount nodes ${rows} }`
-      : `${name} ${rows}`;
-  }
-
+  fieldName: string;
+  selection: string;
   /** Returns the child rows of one parent; undefined if the field is null, because the viewer may not see it. */
-  childRowsOf(value: unknown, parentId: string, signedIn: boolean): ChildRows | undefined {
-    if (value === null || value === undefined) return undefined;
-    const { totalCount, nodes: rows } = this.isPaginated
-      ? (value as { totalCount: number; nodes: Row[] })
-      : { totalCount: (value as Row[]).length, nodes: value as Row[] };
-    const listUrl = this.listUrlPrefix && this.listUrlPrefix + parentId;
-    return {
-      label: fieldNameToWords(this.fieldName),
-      total: totalCount,
-      table: this.tableBuilder.tableOf(this.showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
-      ...(listUrl && { listUrl }),
-      ...(listUrl && signedIn && this.canAddRows && { addUrl: `${listUrl}#write` }),
-    };
-  }
+  childRowsOf(value: unknown, parentId: string, signedIn: boolean): ChildRows | undefined;
+}
+
+export function childListPlanOf(
+  parent: GraphQLObjectType,
+  { name, childType, isConnection }: ChildField,
+  { view, fields, resource, create }: Endpoint,
+  endpointNameOf: FindEndpointName,
+): ChildListPlan {
+  const parentField = findParentField(fields, parent);
+  const parentFilter = parentField && view.filters.find((filter) => filter.field === parentField.name);
+  const [orderingField] = resource.ordering;
+  // Lists that are ordered by time show their newest rows.
+  const showsNewest = isConnection && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
+  const tablePlan = tablePlanOf(childType, view.rest, endpointNameOf, parentField);
+  const rowSelection = `{ ${tablePlan.selection} }`;
+  return {
+    fieldName: name,
+    selection: isConnection
+      ? `${name}(${showsNewest ? 'last' : 'first'}: ${MAX_PAGINATED_ROWS}) { totalCount nodes ${rowSelection} }`
+      : `${name} ${rowSelection}`,
+    childRowsOf(value, parentId, signedIn) {
+      if (value === null || value === undefined) return undefined;
+      const { totalCount, nodes: rows } = isConnection
+        ? (value as { totalCount: number; nodes: Row[] })
+        : { totalCount: (value as Row[]).length, nodes: value as Row[] };
+      // The full list is available only if it can be filtered by the parent.
+      const listUrl = parentFilter && `${listPath(view.rest)}?${parentFilter.key ?? parentField.rest}=${parentId}`;
+      return {
+        label: fieldNameToWords(name),
+        total: totalCount,
+        table: tablePlan.tableOf(showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
+        listUrl,
+        addUrl: listUrl && signedIn && create && resource.owned ? `${listUrl}#write` : undefined,
+      };
+    },
+  };
 }
 
 /** Returns the field that refers to the parent, if there is exactly one. */

@@ -3,7 +3,6 @@ import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
 import {
   filterParameterName,
   isRequired,
-  type Choice,
   type ComparisonOperator,
   type FieldMetadata,
   type FilterMetadata,
@@ -14,13 +13,11 @@ import { IMAGE_FORMATS } from '../../../files/formats';
 import { fieldLabelOf } from './labels';
 import type { FormControl } from './viewmodel';
 
-/** Properties of an input that selects related rows: the name of their endpoint, and all rows as choices if there are few. */
-export interface RelationChoices {
-  endpointName?: string;
-  choices?: readonly Choice[];
-  /** GraphQL type of the rows to choose from. Present only if there are too many rows for a list of choices, so that the input searches them by name. */
-  searchType?: string;
-}
+/**
+ * Properties of an input that selects related rows: the name of their endpoint, and all rows as choices if there are few. If there are too many, the
+ * input searches them by name.
+ */
+export type RelationChoices = Pick<FormControl, 'endpointName' | 'choices' | 'searchType'>;
 export type FindRelationChoices = (type: string) => RelationChoices;
 
 const limitsOf = ({ minLength, maxLength, min, max, places }: FieldMetadata) => ({ minLength, maxLength, min, max, places });

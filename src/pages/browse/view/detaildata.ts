@@ -1,8 +1,8 @@
 /** Additional data of detail pages: the training plan of a workout and the translations of an exercise. */
 import type { GraphQLObjectType } from 'graphql';
-import { API_BASE_PATH } from '../../../rest/routes';
 import type { Row } from './cells';
-import type { DetailField, RowLink, TrainingPlan } from './viewmodel';
+import { detailPath } from './pageroutes';
+import type { DetailField } from './viewmodel';
 
 const ID_SELECTION = '{ id }';
 const TRAINING_PLAN_SELECTION = `canonicalRepresentation {
@@ -16,50 +16,29 @@ interface NamedRow {
   name: string;
 }
 
-interface CanonicalPlanData {
-  days: {
-    day: { id: string | number; name: string };
+/** The training plan of a workout, as GraphQL returns it. */
+export interface TrainingPlan {
+  days: readonly {
+    day: NamedRow;
     weekdays: { text: string };
-    sets: { set: { id: string | number }; exercises: { summary: string; exercise: NamedRow | null }[] }[];
+    /** An exercise is null if the viewer may not see it. */
+    sets: readonly { set: { id: string | number }; exercises: readonly { summary: string; exercise: NamedRow | null }[] }[];
   }[];
-  muscles: Record<'front' | 'back' | 'frontSecondary' | 'backSecondary', { id: string | number }[]>;
+  muscles: Readonly<Record<'front' | 'back' | 'frontSecondary' | 'backSecondary', readonly { id: string | number }[]>>;
 }
 
 interface ExerciseBase {
   translations: (NamedRow & { language: { fullName: string } })[];
 }
 
-const hasTrainingPlan = (type: GraphQLObjectType) => 'canonicalRepresentation' in type.getFields();
-const hasExerciseBase = (type: GraphQLObjectType) => 'exerciseBase' in type.getFields();
-
-export const detailSelection = (type: GraphQLObjectType): string =>
-  [hasTrainingPlan(type) ? TRAINING_PLAN_SELECTION : '', hasExerciseBase(type) ? TRANSLATIONS_SELECTION : ''].join(' ');
-
-const linkTo = (endpoint: string, id: string | number, label: string): RowLink => ({
-  label,
-  id: String(id),
-  href: `${API_BASE_PATH}/${endpoint}/${id}/`,
-});
+export function detailSelection(type: GraphQLObjectType): string {
+  const { canonicalRepresentation, exerciseBase } = type.getFields();
+  return [canonicalRepresentation && TRAINING_PLAN_SELECTION, exerciseBase && TRANSLATIONS_SELECTION].join(' ');
+}
 
 export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {
-  const trainingPlan = canonicalRepresentation as CanonicalPlanData | undefined;
-  if (!trainingPlan?.days.length) return undefined;
-  const { front, back, frontSecondary, backSecondary } = trainingPlan.muscles;
-  const ids = (...muscles: { id: string | number }[]) => muscles.map(({ id }) => String(id));
-  return {
-    days: trainingPlan.days.map(({ day, weekdays, sets }) => ({
-      link: linkTo('day', day.id, day.name),
-      weekdays: weekdays.text,
-      sets: sets.map(({ set, exercises }) => ({
-        link: linkTo('set', set.id, `Set ${set.id}`),
-        exercises: exercises.flatMap(({ summary, exercise }) =>
-          exercise ? [{ link: linkTo('exercise', exercise.id, exercise.name), text: summary }] : [],
-        ),
-      })),
-    })),
-    mainMuscleIds: ids(...front, ...back),
-    secondaryMuscleIds: ids(...frontSecondary, ...backSecondary),
-  };
+  const trainingPlan = canonicalRepresentation as TrainingPlan | undefined;
+  return trainingPlan?.days.length ? trainingPlan : undefined;
 }
 
 /** Returns a field with links to the other translations of an exercise or, for an exercise image, to all translations of its exercise. */
@@ -67,6 +46,10 @@ export function translationLinksField(type: GraphQLObjectType, { base, id }: Row
   const isExercise = 'languageId' in type.getFields();
   const links = ((base as ExerciseBase | null | undefined)?.translations ?? [])
     .filter((translation) => !isExercise || String(translation.id) !== String(id))
-    .map((translation) => linkTo('exercise', translation.id, `${translation.name} (${translation.language.fullName})`));
+    .map((translation) => ({
+      label: `${translation.name} (${translation.language.fullName})`,
+      id: String(translation.id),
+      href: detailPath('exercise', translation.id),
+    }));
   return { label: isExercise ? 'Translations' : 'Exercises', key: 'translations', cell: { links } };
 }

@@ -6,11 +6,11 @@ import type { FormTextValues } from '../../../rest/dialect/methodoverride';
 import type { RenderInput } from '../../../rest/htmlrenderer';
 import { versionInETag } from '../../../rest/preconditions';
 import type { RestRequest } from '../../../rest/request';
-import { API_BASE_PATH, type Route } from '../../../rest/routes';
+import type { Route } from '../../../rest/routes';
 import { writeControlsOf, type RelationChoices, type FindRelationChoices } from './controls';
 import type { createRowNameSearchLookup } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
-import { conflictingStoredValues, formatControlValue } from './storedvalues';
+import { formatControlValue, hasConflict } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
@@ -23,13 +23,7 @@ const LOGIN_CONTROLS: readonly FormControl[] = [
 
 const SAFE_HTTP_METHODS = ['GET', 'HEAD'];
 
-/** The row that an edit form changes, as JSON of the REST API. */
-interface CurrentRow {
-  row: Record<string, unknown>;
-  version?: string;
-}
-
-type StoredValues = NonNullable<WriteForm['stored']>;
+type JsonRow = Record<string, unknown>;
 type FormProperties = Pick<HtmlView, 'forms' | 'canDelete' | 'lockedMethods' | 'version'>;
 
 export class FormBuilder {
@@ -68,15 +62,20 @@ export class FormBuilder {
     );
   }
 
-  /** Adds a readable label to each stored value. If the input searches rows by name, the value is an id and the label is the name of its row. */
-  async labelStoredValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
-    const differingControls = controls.filter(({ key }) => stored[key]);
-    const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]!.texts.at(-1), request);
+  /** Returns the stored values that differ from the posted ones, with readable labels: the label of an id is the name of its row. */
+  private async conflictingStoredValues(
+    controls: readonly FormControl[],
+    posted: FormTextValues,
+    stored: FormTextValues,
+    request: RestRequest,
+  ): Promise<WriteForm['stored']> {
+    const differingControls = controls.filter((control) => hasConflict(control, posted[control.key], stored[control.key]));
+    const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]?.at(-1), request);
     return Object.fromEntries(
-      controlsWithResults.map((control) => [
-        control.key,
-        { ...stored[control.key]!, label: formatControlValue(control, stored[control.key]!.texts) },
-      ]),
+      controlsWithResults.map((control) => {
+        const texts = stored[control.key] ?? [];
+        return [control.key, { texts, label: formatControlValue(control, texts) }];
+      }),
     );
   }
 
@@ -90,21 +89,24 @@ export class FormBuilder {
     return (type) => choicesByType.get(type) ?? { endpointName: this.pageRoutes.endpointNameOf(type) };
   }
 
-  /** Returns the row that fills the form; undefined if it cannot be read. */
-  private async readCurrentRow(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
-    if (answer.status < 300 && request.method !== 'OPTIONS')
-      return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
+  /** Returns the row that fills the form, as JSON of the REST API, and its version; undefined if it cannot be read. */
+  private async readCurrentRow(
+    endpoint: Endpoint,
+    id: string,
+    { request, answer }: RenderInput,
+  ): Promise<{ row: JsonRow; version?: string } | undefined> {
+    if (answer.status < 300 && request.method !== 'OPTIONS') return { row: answer.body as JsonRow, version: versionInETag(answer) };
     if (SAFE_HTTP_METHODS.includes(request.method)) return undefined;
     const { data } = await endpoint.detail(request.context.resolverContext, { id });
     const { versionField } = endpoint.resource;
-    return data?.row ? { row: data.row, ...(versionField && { version: data.row[versionField] }) } : undefined;
+    return data?.row ? { row: data.row, version: versionField && data.row[versionField] } : undefined;
   }
 
   async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: FindRelationChoices): Promise<FormProperties> {
     const { request } = result;
     const noForms = { forms: [], canDelete: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
-      return { ...noForms, forms: [this.buildWriteForm(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
+      return { ...noForms, forms: [await this.buildWriteForm(listPath('login'), ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
     const { endpoint } = pageRoute;
     const { create, update, remove } = endpoint;
@@ -118,7 +120,9 @@ export class FormBuilder {
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
-        forms: methods.includes('POST') ? [this.buildWriteForm(listPath(endpoint), ['POST'], controls, undefined, result)] : [],
+        forms: methods.includes('POST')
+          ? [await this.buildWriteForm(listPath(endpoint.view.rest), ['POST'], controls, undefined, result)]
+          : [],
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
@@ -127,23 +131,25 @@ export class FormBuilder {
       // If the row was deleted in the meantime, the form is shown again as one for a new row, so that typed values are not lost. The update failed
       // with 404, or with 403 if the parent row was deleted too.
       const rowWasDeleted = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
-      return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
+      return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint.view.rest), controls, result)] } : noForms;
     }
     const { row, version } = currentRow;
-    const forms = writeMethods.length ? [this.buildWriteForm(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
+    const forms = writeMethods.length
+      ? [await this.buildWriteForm(detailPath(endpoint.view.rest, pageRoute.id), writeMethods, controls, row, result)]
+      : [];
     // After a version conflict, the form gets the current version. After any other error, it keeps the version on which its values are based.
     const formVersion = result.answer.status === PRECONDITION_FAILED_STATUS ? version : (request.form?.version ?? version);
     return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
 
   /** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
-  private buildWriteForm(
+  private async buildWriteForm(
     action: string,
     methods: readonly string[],
     controls: readonly FormControl[],
-    row: Record<string, unknown> | undefined,
+    row: JsonRow | undefined,
     { request, answer }: RenderInput,
-  ): WriteForm {
+  ): Promise<WriteForm> {
     const rowValues = controls.map((control) => [control.key, row ? row[control.key] : emptyValueOf(control)] as const);
     const rowTexts = controls.map((control) => [control.key, inputTextsOf(row?.[control.key], control, this.timeZone)] as const);
     // The filters of a list are the initial values of a new row.
@@ -154,7 +160,7 @@ export class FormBuilder {
     if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
     const conflict = answer.status === PRECONDITION_FAILED_STATUS ? ('changed' as const) : undefined;
     if (postedForm.jsonText !== undefined) return { ...form, jsonText: postedForm.jsonText, rejectedPart: 'json', conflict };
-    const stored = conflict && conflictingStoredValues(controls, postedForm.values, values);
+    const stored = conflict && (await this.conflictingStoredValues(controls, postedForm.values, values, request));
     return { ...form, values: postedForm.values, rejectedPart: 'fields', conflict, stored };
   }
 }

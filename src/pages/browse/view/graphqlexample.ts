@@ -1,6 +1,7 @@
 /** Translates the operation behind a REST request into one that clients can send to `/graphql`. */
 import {
   getNullableType,
+  getOperationAST,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -16,7 +17,6 @@ import {
   type FieldNode,
   type GraphQLInputType,
   type GraphQLSchema,
-  type OperationDefinitionNode,
   type TypeNode,
 } from 'graphql';
 import type { RestOperation } from '../../../rest/endpoints';
@@ -47,9 +47,7 @@ function toClientDocument(schema: GraphQLSchema, document: DocumentNode): Client
     return field.extensions.wholeList && node.arguments?.length ? withoutPagination(node) : undefined;
   };
   const clientDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(info, { Field })));
-  const { variableDefinitions = [], selectionSet } = clientDocument.definitions.find(
-    (node): node is OperationDefinitionNode => node.kind === 'OperationDefinition',
-  )!;
+  const { variableDefinitions = [], selectionSet } = getOperationAST(clientDocument)!;
   if (!selectionSet.selections.length || validate(schema, clientDocument).length) return undefined;
   const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
   return { text: print(clientDocument), variableTypes: Object.fromEntries(types) as ClientDocument['variableTypes'] };

@@ -1,6 +1,6 @@
 /** Finds the ids in a REST response and the endpoints of their rows, from the GraphQL selection that produced the response. */
-import { getNamedType, isObjectType, Kind, parse, type FragmentDefinitionNode, type GraphQLNamedType, type GraphQLSchema } from 'graphql';
-import type { OperationDefinitionNode, SelectionSetNode } from 'graphql';
+import { getNamedType, getOperationAST, isObjectType, Kind, parse } from 'graphql';
+import type { GraphQLNamedType, GraphQLSchema, SelectionSetNode } from 'graphql';
 
 /** Describes which parts of a JSON value are ids. All items of an array share the description of the array. */
 export interface IdLinks {
@@ -22,13 +22,11 @@ export function idLinksOf(
   bodyPath: readonly string[],
   endpointOf: (type: string) => string | undefined,
 ): IdLinks {
-  const { definitions } = parse(document);
-  const operation = definitions.find((node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION)!;
-  const fragments = new Map(
-    definitions
-      .filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION)
-      .map((node) => [node.name.value, node.selectionSet]),
-  );
+  const documentNode = parse(document);
+  const operation = getOperationAST(documentNode)!;
+  const fragments = new Map<string, SelectionSetNode>();
+  for (const node of documentNode.definitions)
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node.selectionSet);
 
   function linksOfSelectionSet(type: GraphQLNamedType, { selections }: SelectionSetNode): Record<string, IdLinks> {
     const keys: Record<string, IdLinks> = {};

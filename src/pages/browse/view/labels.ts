@@ -1,6 +1,7 @@
 /** Readable labels of fields. They replace labels of the REST API that are hard to understand on a page. */
+import type { GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
-import { labelFor as humanize, upperFirst } from '../../../core/model/inflection';
+import { labelFor as humanize, nounOfTypeName, upperFirst } from '../../../core/model/inflection';
 
 /** Label that several date fields share. A label derived from the name of the field replaces it, because that is more specific. */
 const AMBIGUOUS_LABEL = 'Date';
@@ -47,6 +48,12 @@ const replaceLabel = (label: string): string => LABEL_REPLACEMENTS[label] ?? lab
 
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
 export const fieldNameToWords = (name: string): string => replaceLabel(humanize(name));
+
+/** Returns the singular label of a resource, such as `Weight entry`. */
+export const singularLabelOf = ({ name }: GraphQLObjectType): string => upperFirst(nounOfTypeName(name));
+
+/** Returns the plural label of a resource, such as `Weight entries`. */
+export const pluralLabelOf = (type: GraphQLObjectType): string => fieldNameToWords(type.extensions.resource!.many);
 
 /** Returns the readable title of an endpoint. `name` is its title in OPTIONS responses, such as `Get log overview`. */
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));

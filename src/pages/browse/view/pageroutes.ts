@@ -2,7 +2,7 @@
 import type { Endpoint, Endpoints } from '../../../rest/endpoints';
 import type { RenderInput } from '../../../rest/htmlrenderer';
 import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
-import { pluralLabelOf, singularLabelOf } from './cells';
+import { pluralLabelOf, singularLabelOf } from './labels';
 import type { PageResource } from './viewmodel';
 
 /** Whether links to rows lead to this endpoint. If several endpoints return the same rows, links lead to the first of them. */
@@ -22,9 +22,7 @@ export class PageRoutes {
   }
 
   /** Returns the name of the endpoint of a type, which is a segment of its path. */
-  endpointNameOf(type: string): string | undefined {
-    return this.endpointOf(type)?.view.rest;
-  }
+  readonly endpointNameOf = (type: string): string | undefined => this.endpointOf(type)?.view.rest;
 
   listedResources(): PageResource[] {
     return this.endpoints.apiRootNames.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(pageResourceOf));
@@ -33,7 +31,7 @@ export class PageRoutes {
   /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */
   routeOfPage(route: Route, { answer, request }: RenderInput): Route {
     if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
-    const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));
+    const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint.view.rest, (answer.body as { id: number }).id));
     return createdRoute && createdRoute !== 'redirect' ? createdRoute : route;
   }
 }
@@ -46,14 +44,21 @@ export const pageResourceOf = ({ view, resource, type }: Endpoint): PageResource
   owned: resource.owned,
 });
 
-export const listPath = ({ view }: Endpoint) => `${API_BASE_PATH}/${view.rest}/`;
+export const API_ROOT_PATH = `${API_BASE_PATH}/`;
 
-export const detailPath = ({ view }: Endpoint, id: string | number) => `${API_BASE_PATH}/${view.rest}/${encodeURIComponent(id)}/`;
+export const listPath = (endpointName: string) => `${API_ROOT_PATH}${endpointName}/`;
+
+export const detailPath = (endpointName: string, id: string | number) => `${listPath(endpointName)}${encodeURIComponent(id)}/`;
+
+/** Returns the path of a row; undefined if there is no endpoint for rows of its type. */
+export const rowPathOf = (endpointName: string | undefined, id: string | number) =>
+  endpointName === undefined ? undefined : detailPath(endpointName, id);
 
 export function pagePathOf(pageRoute: Route, path: string): string {
-  if (pageRoute.kind === 'root') return `${API_BASE_PATH}/`;
-  if (pageRoute.kind === 'list') return listPath(pageRoute.endpoint);
-  if (pageRoute.kind === 'detail') return detailPath(pageRoute.endpoint, pageRoute.id);
-  if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computedEndpoint.metadata.name}/`;
-  return path;
+  if (pageRoute.kind === 'root') return API_ROOT_PATH;
+  if (!pageRoute.endpoint) return path;
+  const endpointName = pageRoute.endpoint.view.rest;
+  if (pageRoute.kind === 'list') return listPath(endpointName);
+  if (pageRoute.kind === 'detail') return detailPath(endpointName, pageRoute.id);
+  return `${detailPath(endpointName, pageRoute.id)}${pageRoute.computedEndpoint.metadata.name}/`;
 }

@@ -65,11 +65,8 @@ function textAtPath(row: Row, path: string): string {
 }
 
 /** Returns the rule for the names of rows. Names omit the relation `parent`, which has the same value in all rows. */
-export function nameRuleOf(
-  type: GraphQLObjectType,
-  { labelPaths: declaredNames, distinguishingPath, ordering }: ResourceMetadata,
-  parent?: FieldMetadata,
-): RowNameRule {
+export function nameRuleOf(type: GraphQLObjectType, parent?: FieldMetadata): RowNameRule {
+  const { labelPaths: declaredNames, distinguishingPath, ordering } = type.extensions.resource!;
   const ownNames = declaredNames?.filter((path) => parseFieldPath(path)[0] !== parent?.relation?.object);
   const names = ownNames?.length ? ownNames : undefined;
   const field = names ? undefined : namingField(fieldMetadataOf(type), ordering);
@@ -124,7 +121,7 @@ function createRowSearch(
   prepareOperation: PrepareOperation,
 ): RowNameSearch | undefined {
   const { owned, many } = resource;
-  const nameRule = nameRuleOf(type, resource);
+  const nameRule = nameRuleOf(type);
   const { paths, selection: nameSelection } = nameRule;
   if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
   const textPaths = [...paths, ...(resource.distinguishingPath === undefined ? [] : [parseFieldPath(resource.distinguishingPath)])].filter(

@@ -1,6 +1,5 @@
 /** Compares the values of a form with those of its row, which was changed in the meantime. */
-import type { FormTextValues } from '../../../rest/dialect/methodoverride';
-import type { FormControl, StoredValue } from './viewmodel';
+import type { FormControl } from './viewmodel';
 
 const TIME_WITHOUT_SECONDS_PATTERN = /(^|T)(\d\d:\d\d)$/;
 
@@ -25,21 +24,9 @@ export function formatControlValue(control: FormControl, texts: readonly string[
   return labels.filter((label) => label !== '').join(', ') || '–';
 }
 
-/** Returns the stored values that differ from the posted ones. Fields that were not posted and files are ignored. */
-export function conflictingStoredValues(
-  controls: readonly FormControl[],
-  posted: FormTextValues,
-  stored: FormTextValues,
-): Record<string, StoredValue> {
-  const differingControls = controls.filter((control) => {
-    if (control.kind === 'image' || !posted[control.key]) return false;
-    const [postedTexts, storedTexts] = [posted, stored].map((texts) => JSON.stringify(effectiveTexts(texts[control.key], control)));
-    return postedTexts !== storedTexts;
-  });
-  return Object.fromEntries(
-    differingControls.map((control) => {
-      const texts = stored[control.key] ?? [];
-      return [control.key, { texts, label: formatControlValue(control, texts) }];
-    }),
-  );
+/** Whether the stored value differs from the posted one. Fields that were not posted and files are ignored. */
+export function hasConflict(control: FormControl, posted: readonly string[] | undefined, stored: readonly string[] | undefined): boolean {
+  if (control.kind === 'image' || !posted) return false;
+  const [postedTexts, storedTexts] = [posted, stored].map((texts) => JSON.stringify(effectiveTexts(texts, control)));
+  return postedTexts !== storedTexts;
 }

@@ -1,8 +1,8 @@
 /** Time series of a list for charts: one line for each thing that was measured (such as an exercise), one chart for each unit. */
-import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import { fieldMetadataOf, type Endpoint, type PrepareOperation } from '../../../rest/endpoints';
-import { formatDateTime, visibleFieldsOf, type Row } from './cells';
+import { formatDateTime, relatedTypeOf, selectionOf, visibleFieldsOf, type Row } from './cells';
 import { fieldLabelOf } from './labels';
 import { nameRuleOf } from './rownames';
 
@@ -68,7 +68,7 @@ function chartFieldsOf(type: GraphQLObjectType, schema: GraphQLSchema): ChartFie
     fields.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_PATTERN.test(relation.type)) ??
     fields.find(({ kind, null: isNullable }) => kind === 'choice' && !isNullable);
   const isInPreferredUnit = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
-  return { day, value, isInPreferredUnit, ...(lineField && { lineField }), ...(unit && { unit }) };
+  return { day, value, lineField, unit, isInPreferredUnit };
 }
 
 /** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
@@ -77,27 +77,11 @@ export function fieldInPreferredUnit(type: GraphQLObjectType, schema: GraphQLSch
   return chartFields?.isInPreferredUnit ? chartFields.value : undefined;
 }
 
-const selectionOfChartFields = (type: GraphQLObjectType, { day, value, lineField, unit }: ChartFields): string =>
-  [lineField, unit]
-    .flatMap((field) => (field ? [selectionOfField(type, field)] : []))
-    .concat('id', day.name, value.name)
-    .join(' ');
-
-const relatedTypeOf = (type: GraphQLObjectType, field: FieldMetadata) =>
-  getNamedType(type.getFields()[field.relation!.object]!.type) as GraphQLObjectType;
-
-function selectionOfField(type: GraphQLObjectType, field: FieldMetadata): string {
-  if (!field.relation) return field.name;
-  const target = relatedTypeOf(type, field);
-  return `${field.name} ${field.relation.object} { id ${nameRuleOf(target, target.extensions.resource!).selection} }`;
-}
-
 function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
   const id = String(row[field.name] as string | number);
   if (!field.relation) return String(field.choices?.find(({ value }) => value === id)?.label ?? id);
-  const target = relatedTypeOf(type, field);
   const relatedRow = row[field.relation.object] as Row | null;
-  return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
+  return (relatedRow && nameRuleOf(relatedTypeOf(type, field)).nameOf(relatedRow)) ?? id;
 }
 
 /**
@@ -130,33 +114,33 @@ export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: Prepar
   return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
     const chartFields = chartFieldsOf(type, schema);
     if (!chartFields) return undefined;
+    const { day, value, lineField, unit } = chartFields;
+    const selections = [day, value, lineField, unit].map((field) => field && selectionOf(type, field));
     const run = prepareOperation(
       `query ($where: ${type.name}Where, $first: Int) {
-        page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${chartFields.day.name}: DESC }]) { nodes { ${selectionOfChartFields(type, chartFields)} } }
+        page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${day.name}: DESC }]) { nodes { id ${selections.join(' ')} } }
       }`,
     );
     const { data } = await run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS_WITHOUT_PERIOD });
     const allRows = (data?.page.nodes ?? []) as Row[];
-    const newestTime = allRows.length ? Date.parse(String(allRows[0]![chartFields.day.name]).slice(0, DATE_LENGTH)) : 0;
-    const rows = days
-      ? allRows.filter((row) => newestTime - Date.parse(String(row[chartFields.day.name]).slice(0, DATE_LENGTH)) < days * DAY_MS)
-      : allRows;
+    const timeOf = (row: Row) => Date.parse(String(row[day.name]).slice(0, DATE_LENGTH));
+    const rows = days ? allRows.filter((row) => timeOf(allRows[0]!) - timeOf(row) < days * DAY_MS) : allRows;
     const rowsByUnit = new Map<string, Row[]>();
     for (const row of rows) {
-      const unit = chartFields.unit ? valueLabel(type, chartFields.unit, row) : '';
-      const unitRows = rowsByUnit.get(unit);
-      if (unitRows) unitRows.push(row);
-      else rowsByUnit.set(unit, [row]);
+      const unitName = unit ? valueLabel(type, unit, row) : '';
+      const unitRows = rowsByUnit.get(unitName) ?? [];
+      rowsByUnit.set(unitName, unitRows);
+      unitRows.push(row);
     }
-    const series = [...rowsByUnit].map(([name, unitRows]) => {
+    const charts = [...rowsByUnit].map(([name, unitRows]) => {
       const lines = linesOf(type, chartFields, unitRows);
       return {
-        label: fieldLabelOf(chartFields.value),
-        ...(name && { unit: name }),
+        label: fieldLabelOf(value),
+        unit: name || undefined,
         lines: lines.slice(0, MAX_LINES),
         omittedCount: Math.max(0, lines.length - MAX_LINES),
       };
     });
-    return { charts: series.filter(({ lines }) => lines.some(isWorthDrawing)), days };
+    return { charts: charts.filter(({ lines }) => lines.some(isWorthDrawing)), days };
   };
 }

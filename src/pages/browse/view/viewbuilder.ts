@@ -7,12 +7,12 @@ import { clientOperationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
 import { idLinksOf, NO_ID_LINKS, type IdLinks } from './idlinks';
 import type { OptionsMetadata } from '../../../rest/dialect/metadata';
-import { pluralLabelOf, singularLabelOf, type Row } from './cells';
+import type { Row } from './cells';
 import { createRowNameSearchLookup } from './rownames';
 import { pagePathOf, PageRoutes, pageResourceOf } from './pageroutes';
 import { PERIOD_PARAMETER, PERIOD_CHOICES_DAYS, fieldInPreferredUnit, timeSeriesReader } from './timeseries';
 import { prefersPounds, RowReader } from './rowreader';
-import { fieldLabelOf, endpointTitle } from './labels';
+import { endpointTitle, pluralLabelOf, singularLabelOf } from './labels';
 import { parsePageWindow } from '../../../rest/dialect/pagination';
 import type { RestResponse } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
@@ -28,6 +28,9 @@ export interface ViewDependencies extends ApiDescription {
   permitsExports: boolean;
 }
 
+/** Route of a page that shows a list of rows, a row or an action of a row. */
+type RowRoute = Extract<Route, { endpoint: Endpoint }>;
+
 const SEARCH_PATH_PATTERN = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
 
 export class ViewBuilder {
@@ -36,13 +39,14 @@ export class ViewBuilder {
   private readonly rowReader: RowReader;
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
   private readonly toClientOperation: ReturnType<typeof clientOperationTranslator>;
+  /** Deriving the links for each page would take up to a tenth of the processor time of the page. */
   private readonly idLinksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly dependencies: ViewDependencies) {
     const { schema, clientSchema, endpoints, prepareOperation, timeZone } = dependencies;
     this.pageRoutes = new PageRoutes(endpoints);
     this.formBuilder = new FormBuilder(this.pageRoutes, createRowNameSearchLookup(schema, prepareOperation), timeZone);
-    this.rowReader = new RowReader(prepareOperation, (type) => this.pageRoutes.endpointOf(type));
+    this.rowReader = new RowReader(prepareOperation, this.pageRoutes);
     this.readTimeSeries = timeSeriesReader(schema, prepareOperation);
     this.toClientOperation = clientOperationTranslator(clientSchema);
   }
@@ -66,7 +70,7 @@ export class ViewBuilder {
       path: pagePathOf(pageRoute, request.path),
       ...this.viewOfKind(pageRoute, request.path),
     });
-    if (pageRoute.endpoint) return Object.assign(view, await this.viewOfRows(pageRoute.endpoint, pageRoute, view.name, result));
+    if (pageRoute.endpoint) return Object.assign(view, await this.viewOfRows(pageRoute, result));
     return Object.assign(view, await this.formBuilder.formsOf(pageRoute, result, () => ({})));
   }
 
@@ -101,36 +105,32 @@ export class ViewBuilder {
     return (control) => (control.key === field.rest ? { ...control, unit } : control);
   }
 
-  private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: RenderInput): Promise<Partial<HtmlView>> {
+  private async viewOfRows(pageRoute: RowRoute, result: RenderInput): Promise<Partial<HtmlView>> {
     const { request } = result;
-    const { fields, view: viewMetadata } = endpoint;
+    const { endpoint, kind } = pageRoute;
+    const { fields, view, type } = endpoint;
     const relationChoicesOf = await this.formBuilder.loadRelationChoices(endpoint, request);
     const { forms, ...formProperties } = await this.formBuilder.formsOf(pageRoute, result, relationChoicesOf);
     const data = await this.readData(pageRoute, result);
     const addUnit = forms.length ? await this.unitAdderFor(endpoint, request.context.resolverContext) : undefined;
     const filledForms = forms.map(async (form) => {
       const controls = await this.formBuilder.addSearchResults(form.controls, (key) => form.values[key]?.at(-1), request);
-      const labelledValues = form.stored && { stored: await this.formBuilder.labelStoredValues(form.controls, form.stored, request) };
-      return { ...form, ...labelledValues, controls: addUnit ? controls.map(addUnit) : controls };
+      return { ...form, controls: addUnit ? controls.map(addUnit) : controls };
     });
     const rowView = {
       ...formProperties,
       ...data,
-      name: data?.name || name,
       forms: await Promise.all(filledForms),
-      ...('id' in pageRoute && { id: pageRoute.id }),
-      ...viewOfEndpoint(endpoint),
+      endpoint,
+      resource: pageResourceOf(endpoint),
     };
-    if (pageRoute.kind !== 'list') return rowView;
-    const filterValue = (key: string) => request.query.getAll(key).at(-1);
+    if (kind === 'action') return { ...rowView, id: pageRoute.id };
+    if (kind === 'detail') return { ...rowView, id: pageRoute.id, name: data.detailRow?.name ?? singularLabelOf(type) };
+    const filterControls = filterControlsOf(view.filters, fields, relationChoicesOf);
     return {
       ...rowView,
-      filters: await this.formBuilder.addSearchResults(
-        filterControlsOf(viewMetadata.filters, fields, relationChoicesOf),
-        filterValue,
-        request,
-      ),
-      sortableKeys: fields.filter(({ hidden, sortable }) => !hidden && sortable).map(({ rest: key }) => key),
+      name: pluralLabelOf(type),
+      filters: await this.formBuilder.addSearchResults(filterControls, (key) => request.query.getAll(key).at(-1), request),
       pageWindow: parsePageWindow(request.query, request.maxLimit),
     };
   }
@@ -161,41 +161,32 @@ export class ViewBuilder {
     if (!links)
       this.idLinksByDocument.set(
         document,
-        (links = idLinksOf(this.dependencies.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type))),
+        (links = idLinksOf(this.dependencies.schema, document, bodyPath, this.pageRoutes.endpointNameOf)),
       );
     return links;
   }
 
-  /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. Returns undefined for other pages. */
+  /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. */
   private async readData(
-    pageRoute: Route,
+    pageRoute: RowRoute,
     { request, answer }: RenderInput,
-  ): Promise<Pick<HtmlView, 'name' | 'table' | 'detailRow' | 'timeSeries'> | undefined> {
-    if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail' && pageRoute.kind !== 'action') return undefined;
+  ): Promise<Pick<HtmlView, 'table' | 'detailRow' | 'timeSeries'>> {
     const { endpoint } = pageRoute;
     const { resolverContext: context } = request.context;
-    if (pageRoute.kind === 'list') {
-      const name = pluralLabelOf(endpoint.type);
-      if (answer.status !== 200 || request.method !== 'GET') return { name };
-      const { results } = answer.body as { results: { id: number }[] };
-      const where = (request.lastOperation?.variables.where ?? {}) as object;
-      const requestedDays = Number(request.query.get(PERIOD_PARAMETER));
-      const days = request.query.has(PERIOD_PARAMETER)
-        ? (PERIOD_CHOICES_DAYS.find((period) => period === requestedDays) ?? PERIOD_CHOICES_DAYS[0])
-        : PERIOD_CHOICES_DAYS[0];
-      const ids = results.map(({ id }) => String(id));
-      const [table, timeSeries] = await Promise.all([
-        this.rowReader.readTable(endpoint, ids, context),
-        ids.length ? this.readTimeSeries(endpoint, where, days, context) : undefined,
-      ]);
-      return { name, table, timeSeries };
+    if (pageRoute.kind !== 'list') {
+      if (![200, 201, 400, 412].includes(answer.status)) return {};
+      return { detailRow: await this.rowReader.readDetailRow(endpoint, pageRoute.id, context, request.signedIn) };
     }
-    const detailRow = [200, 201, 400, 412].includes(answer.status)
-      ? await this.rowReader.readDetailRow(endpoint, pageRoute.id, context, request.signedIn)
-      : undefined;
-    return pageRoute.kind === 'detail'
-      ? { name: detailRow?.name ?? singularLabelOf(endpoint.type), detailRow }
-      : detailRow && { name: '', detailRow };
+    if (answer.status !== 200 || request.method !== 'GET') return {};
+    const ids = (answer.body as { results: { id: number }[] }).results.map(({ id }) => String(id));
+    const where = (request.lastOperation?.variables.where ?? {}) as object;
+    const requestedDays = Number(request.query.get(PERIOD_PARAMETER) ?? NaN);
+    const days = PERIOD_CHOICES_DAYS.find((period) => period === requestedDays) ?? PERIOD_CHOICES_DAYS[0];
+    const [table, timeSeries] = await Promise.all([
+      this.rowReader.readTable(endpoint, ids, context),
+      ids.length ? this.readTimeSeries(endpoint, where, days, context) : undefined,
+    ]);
+    return { table, timeSeries };
   }
 }
 
@@ -210,7 +201,6 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
     url: request.message.url!,
     path,
     query,
-    basePath: API_BASE_PATH,
     baseUrl: context.info.baseUrl,
     status: answer.status,
     body: answer.body,
@@ -218,31 +208,14 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
     allowedMethods: route?.allowedMethods ?? [],
     links: NO_ID_LINKS,
     errors: errorsOf(answer),
-    fieldKinds: {},
-    fieldLabels: {},
-    alternativeEndpoints: [],
-    actions: [],
     resources: [],
     filters: [],
-    sortableKeys: [],
     forms: [],
     canDelete: false,
     notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
     lockedMethods: [],
     signedIn,
     visitor: context.authentication.pageVisitor(),
-  };
-}
-
-function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
-  const { fields, view, resource, actions } = endpoint;
-  const visibleFields = fields.filter(({ hidden }) => !hidden);
-  return {
-    resource: pageResourceOf(endpoint),
-    fieldKinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
-    fieldLabels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, fieldLabelOf(metadata)])),
-    alternativeEndpoints: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
-    actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };
 }
 

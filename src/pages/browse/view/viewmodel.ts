@@ -1,28 +1,22 @@
 /** View model of a browsable page: all data of a request and its response that the page shows. */
 import type { FormTextValues } from '../../../rest/dialect/methodoverride';
-import type { Choice, FieldKind } from '../../../contract/metadata';
+import type { Choice, FieldKind, FieldMetadata } from '../../../contract/metadata';
 import type { IdLinks } from './idlinks';
+import type { TrainingPlan } from './detaildata';
 import type { TimeSeries } from './timeseries';
 import type { OptionsMetadata } from '../../../rest/dialect/metadata';
+import type { Endpoint } from '../../../rest/endpoints';
 import type { Route } from '../../../rest/routes';
 
-export interface FormControl {
+export interface FormControl extends Pick<FieldMetadata, 'help' | 'minLength' | 'maxLength' | 'min' | 'max' | 'places' | 'choices'> {
   key: string;
   label: string;
   kind: FieldKind | 'password';
   required: boolean;
   /** Whether the input has a single line, regardless of its maximum length. */
   singleLine?: boolean;
-  help?: string;
-  minLength?: number;
-  maxLength?: number;
-  min?: number;
-  max?: number;
   /** Unit of the number, such as `kg`. */
   unit?: string;
-  /** Number of digits after the decimal point. */
-  places?: number;
-  choices?: readonly Choice[];
   /** Whether the input sends several values under its key. */
   multiple?: boolean;
   /** Whether the value is a string of several ids, separated by commas. */
@@ -46,9 +40,6 @@ export interface StoredValue {
   label: string;
 }
 
-/** Reason why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
-export type WriteConflict = 'changed' | 'deleted';
-
 export type WriteNotice = 'created' | 'saved' | 'deleted';
 
 export interface WriteForm {
@@ -61,7 +52,8 @@ export interface WriteForm {
   jsonText: string;
   /** Which of its two HTML forms was rejected: the one with the fields or the one with JSON. */
   rejectedPart?: 'fields' | 'json';
-  conflict?: WriteConflict;
+  /** Reason why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
+  conflict?: 'changed' | 'deleted';
   /** After a conflict: the stored values that differ from those of the form, by key. */
   stored?: Readonly<Record<string, StoredValue>>;
 }
@@ -116,17 +108,6 @@ export interface ChildRows {
   addUrl?: string;
 }
 
-export interface TrainingPlan {
-  days: readonly {
-    link: RowLink;
-    weekdays: string;
-    sets: readonly { link: RowLink; exercises: readonly { link: RowLink; text: string }[] }[];
-  }[];
-  /** Ids of the muscles that the plan mainly trains; `secondaryMuscleIds` are the other trained muscles. */
-  mainMuscleIds: readonly string[];
-  secondaryMuscleIds: readonly string[];
-}
-
 export interface DetailField {
   label: string;
   key: string;
@@ -165,8 +146,6 @@ export interface HtmlView {
   /** Path of the page, without a format suffix. */
   path: string;
   query: URLSearchParams;
-  /** Path prefix of the REST API. */
-  basePath: string;
   /** Scheme and host of the server, as the client sees them. */
   baseUrl: string;
   status: number;
@@ -177,28 +156,21 @@ export interface HtmlView {
   links: IdLinks;
   /** Validation messages by REST key; empty if the response has none. */
   errors: FieldErrors;
+  /** Endpoint of the rows on the page; absent on other pages. */
+  endpoint?: Endpoint;
   resource?: PageResource;
   id?: string;
   /** Name of the action of a row that the page shows, such as `nutritional_values`; absent on other pages. */
   extraAction?: string;
-  /** Kinds of the visible fields by REST key. */
-  fieldKinds: Readonly<Record<string, FieldKind>>;
-  /** Labels of the visible fields by REST key. */
-  fieldLabels: Readonly<Record<string, string>>;
-  /** Names of other endpoints with the same rows. */
-  alternativeEndpoints: readonly string[];
   /** Rows of a list page. */
   table?: TableView;
   /** Time series of a list page. */
   timeSeries?: TimeSeries;
   /** The row of a detail page or of an action. */
   detailRow?: DetailRow;
-  actions: readonly { name: string; description: string }[];
   /** Resources that the API root lists. */
   resources: readonly PageResource[];
   filters: readonly FormControl[];
-  /** REST keys of the fields by which a list can be sorted. */
-  sortableKeys: readonly string[];
   /** Maximum number of rows of a list page, and number of rows before it. */
   pageWindow?: { limit: number; offset: number };
   /** The GraphQL operation that is equivalent to the request; absent if there is none. */

@@ -28,6 +28,7 @@ export interface ChartData {
 
 const cellText = (value: unknown) => (value === null ? '–' : csvCellText(value));
 const distinctLabels = (values: readonly unknown[]) => [...new Set(values.map(cellText))];
+const positionsOf = (categories: readonly string[]) => new Map(categories.map((name, index) => [name, index]));
 
 export const isChartCompatible = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
   [x, ...y, ...(by === undefined ? [] : [by])].every((name) => columns.some((column) => column.name === name)) && y.length > 0;
@@ -36,19 +37,16 @@ export const isChartCompatible = ({ columns }: Table, { x, y, by }: ChartSetting
 export function suggestChart({ columns, rows }: Table): ChartSettings | undefined {
   const namesOfKind = (kind: Column['kind']) => columns.filter((column) => column.kind === kind).map(({ name }) => name);
   const [times, numbers] = [namesOfKind('time'), namesOfKind('number')];
-  // Only a text column with several values can distinguish series.
-  const seriesColumns = namesOfKind('text').filter((name) => {
+  const distinctValueCount = (name: string) => {
     const columnIndex = columns.findIndex((column) => column.name === name);
-    return distinctLabels(rows.map((row) => row[columnIndex])).length > 1;
-  });
+    return distinctLabels(rows.map((row) => row[columnIndex])).length;
+  };
+  // Only a text column with several values can distinguish series.
+  const seriesColumns = namesOfKind('text').filter((name) => distinctValueCount(name) > 1);
   const [time] = times;
   const [number, secondNumber] = numbers;
   if (number === undefined || rows.length === 0) return undefined;
-  const seriesColumnFor = (x: string) => {
-    const columnIndex = columns.findIndex(({ name }) => name === x);
-    const isRepeated = distinctLabels(rows.map((row) => row[columnIndex])).length < rows.length;
-    return isRepeated ? seriesColumns.find((name) => name !== x) : undefined;
-  };
+  const seriesColumnFor = (x: string) => (distinctValueCount(x) < rows.length ? seriesColumns.find((name) => name !== x) : undefined);
   if (time !== undefined) {
     const by = seriesColumnFor(time);
     return by === undefined
@@ -73,19 +71,29 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   const titles = columnTitlesOf(table.columns);
   const titleOf = (name: string) => titles.get(name) ?? name;
   const xIndex = columnIndexOf(x);
-  const xKind = table.columns[xIndex]?.kind ?? 'text';
+  const byColumnIndex = by === undefined ? -1 : columnIndexOf(by);
   const rows = table.rows.slice(0, MAX_CHART_ROWS);
   const omittedCount = table.rows.length - rows.length;
   // Bars have categories on their axis, even if the column contains days.
-  const isNumeric = kind === 'scatter' ? xKind !== 'text' : kind === 'line' && xKind !== 'text';
+  const xKind = kind === 'scatter' || kind === 'line' ? (table.columns[xIndex]?.kind ?? 'text') : 'text';
+  const isNumeric = xKind !== 'text';
   const categories = isNumeric ? [] : distinctLabels(rows.map((row) => row[xIndex]));
-  const xPositions = new Map(categories.map((name, index) => [name, index]));
+  const xPositions = positionsOf(categories);
   const xOf = (row: readonly unknown[]): number | string =>
     isNumeric ? (xKind === 'number' ? Number(row[xIndex]) : cellText(row[xIndex])) : xPositions.get(cellText(row[xIndex]))!;
-  if (kind === 'heatmap') return heatmapOf(rows, settings, { columnIndexOf, titleOf, xOf, categories, omittedCount });
+  const xAxis = { name: titleOf(x), kind: xKind, categories };
+  if (kind === 'heatmap') {
+    const yIndex = columnIndexOf(y[0]!);
+    const yCategories = distinctLabels(rows.map((row) => row[yIndex])).reverse();
+    const yPositions = positionsOf(yCategories);
+    // Without a column for the colours, cells show numbers of rows.
+    const valueOf = (row: readonly unknown[]) => (byColumnIndex < 0 ? 1 : Number(row[byColumnIndex] ?? 0));
+    const points = sumByCell(rows.map((row) => [xOf(row), yPositions.get(cellText(row[yIndex]))!, valueOf(row)]));
+    const series = [{ name: by === undefined ? 'Rows' : titleOf(by), points }];
+    return { kind, x: xAxis, y: { names: [titleOf(y[0]!)], categories: yCategories }, series, omittedCount };
+  }
 
   const series = new Map<string, Series['points']>();
-  const byColumnIndex = by === undefined ? -1 : columnIndexOf(by);
   // In a scatter chart, a column that has too many values to distinguish series provides labels of the points instead.
   const isPointLabel = kind === 'scatter' && distinctLabels(rows.map((row) => row[byColumnIndex])).length > MAX_SERIES;
   const labelIndex =
@@ -111,9 +119,9 @@ export function chartDataOf(table: Table, settings: ChartSettings): ChartData {
   }
   return {
     kind,
-    x: { name: titleOf(x), kind: isNumeric ? xKind : 'text', categories },
+    x: xAxis,
     y: { names: y.map(titleOf), categories: [] },
-    series: [...series].map(([name, points]) => ({ name, points: arrangePoints(points, kind, isNumeric ? xKind : 'text') })),
+    series: [...series].map(([name, points]) => ({ name, points: arrangePoints(points, kind, xKind) })),
     omittedCount,
   };
 }
@@ -135,40 +143,9 @@ function sumByX(points: Series['points']): Series['points'] {
   return [...sums].map(([x, value]) => [x, value, '']);
 }
 
-interface HeatmapOptions {
-  columnIndexOf(name: string): number;
-  titleOf(name: string): string;
-  xOf(row: readonly unknown[]): number | string;
-  categories: string[];
-  omittedCount: number;
-}
-
-/** Computes a heat map. Without a column for the colours, cells show numbers of rows. */
-function heatmapOf(
-  rows: Table['rows'],
-  { x, y, by }: ChartSettings,
-  { columnIndexOf, titleOf, xOf, categories, omittedCount }: HeatmapOptions,
-): ChartData {
-  const yIndex = columnIndexOf(y[0]!);
-  const byColumnIndex = by === undefined ? -1 : columnIndexOf(by);
-  const yCategories = distinctLabels(rows.map((row) => row[yIndex])).reverse();
-  const yPositions = new Map(yCategories.map((name, index) => [name, index]));
+/** Adds up the values of each cell of a heat map. */
+function sumByCell(values: readonly [x: number | string, y: number, value: number][]): Series['points'] {
   const cells = new Map<string, [number | string, number, number]>();
-  for (const row of rows) {
-    const value = byColumnIndex < 0 ? 1 : Number(row[byColumnIndex] ?? 0);
-    const position: [number | string, number] = [xOf(row), yPositions.get(cellText(row[yIndex]))!];
-    cells.set(position.join(), [...position, (cells.get(position.join())?.[2] ?? 0) + value]);
-  }
-  return {
-    kind: 'heatmap',
-    x: { name: titleOf(x), kind: 'text', categories },
-    y: { names: [titleOf(y[0]!)], categories: yCategories },
-    series: [
-      {
-        name: by === undefined ? 'Rows' : titleOf(by),
-        points: [...cells.values()].map(([xPosition, yPosition, value]) => [xPosition, yPosition, String(value)]),
-      },
-    ],
-    omittedCount,
-  };
+  for (const [x, y, value] of values) cells.set(`${x},${y}`, [x, y, (cells.get(`${x},${y}`)?.[2] ?? 0) + value]);
+  return [...cells.values()].map(([x, y, value]) => [x, y, String(value)]);
 }

@@ -37,7 +37,6 @@ const DECIMAL_PLACES = 2;
 const MAX_VISITED_SELECTIONS = 10_000;
 
 type Field = GraphQLField<unknown, unknown>;
-const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
 
 export function massUnitsOf(
   schema: GraphQLSchema,
@@ -72,7 +71,7 @@ export function massUnitsOf(
         walk(selectionSet, typeCondition ? (getNamedType(typeFromAST(schema, typeCondition)) ?? type) : type, path, requestedUnit);
         continue;
       }
-      const field = fieldOf(type, node.name.value);
+      const field = isObjectType(type) ? type.getFields()[node.name.value] : undefined;
       if (!field) continue;
       const argument = field.args.find((one) => getNamedType(one.type).name === MASS_UNIT_TYPE_NAME);
       const value = argument && getArgumentValues(field, node, variables)[argument.name];

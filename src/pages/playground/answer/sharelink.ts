@@ -44,17 +44,12 @@ function parseChartSettings(text: string | null): ChartSettings | undefined {
 export function parseShareParameters(parameters: URLSearchParams): SharedRequest | undefined {
   const query = parameters.get('query');
   if (query === null) return undefined;
-  const view = RESULT_VIEWS.find((one) => one === parameters.get('view'));
-  const variables = parameters.get('variables') ?? undefined;
-  const chart = parseChartSettings(parameters.get('chart'));
-  const unit = DISPLAY_MASS_UNITS.find((one) => one === parameters.get('unit'));
-  const list = parameters.get('list') ?? undefined;
   return {
     query,
-    ...(variables !== undefined && { variables }),
-    ...(view && { view }),
-    ...(list !== undefined && { list }),
-    ...(chart && { chart }),
-    ...(unit && { unit }),
+    variables: parameters.get('variables') ?? undefined,
+    view: RESULT_VIEWS.find((one) => one === parameters.get('view')),
+    list: parameters.get('list') ?? undefined,
+    chart: parseChartSettings(parameters.get('chart')),
+    unit: DISPLAY_MASS_UNITS.find((one) => one === parameters.get('unit')),
   };
 }

@@ -7,9 +7,8 @@ import { createRoot } from 'react-dom/client';
 import { ResultPanel } from './resultpanel';
 import { parsePageUrlRequest } from './urlrequest';
 import { QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN } from './lazypanels';
-import { createFetcher } from './fetcher';
+import { fetcher } from './fetcher';
 import { EXAMPLE_QUESTIONS_PLUGIN } from './questions';
-import { viewStateStore } from './state';
 import { storageWithoutHeaders } from './storage';
 import './style.css';
 import { WELCOME_QUERY } from './welcome';
@@ -18,7 +17,6 @@ const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
 const initialRequest = parsePageUrlRequest(new URL(location.href).searchParams);
-const fetcher = createFetcher(() => viewStateStore.beginRun());
 const plugins = [EXAMPLE_QUESTIONS_PLUGIN, QUERY_BUILDER_PLUGIN, SCHEMA_MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(

@@ -1,11 +1,11 @@
 /** Chart view of a result. It is a separate bundle, loaded on first use. */
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { chartDataOf, isChartCompatible, suggestChart } from '../answer/chart';
 import type { ChartSettings } from '../answer/settings';
 import type { Table } from '../answer/table';
 import { ChartControls } from './chartcontrols';
-import { init } from './echarts';
-import { themeColoursOf, onThemeChange } from './colours';
+import { useChart, type Chart } from './echarts';
+import type { ThemeColours } from './colours';
 import { isHorizontalBarChart, echartsOptionOf } from './echartsoption';
 import { downloadFileName, downloadFile } from './downloadfile';
 
@@ -13,12 +13,6 @@ const BAR_HEIGHT_PX = 20;
 const BARS_MARGIN_PX = 90;
 /** Image pixels per CSS pixel, for images that are sharp on most screens and in print. */
 const PNG_SCALE = 2;
-
-type Chart = ReturnType<typeof init>;
-
-function svgOf(chart: Chart): string {
-  return decodeURIComponent(chart.getDataURL({ type: 'svg' }).replace(/^data:[^,]*,/, ''));
-}
 
 async function pngOf(chart: Chart): Promise<Blob | null> {
   const image = new Image();
@@ -44,37 +38,19 @@ export default function ChartView({ table, settings: requestedSettings, onChange
     [table, requestedSettings],
   );
   const chartData = useMemo(() => settings && chartDataOf(table, settings), [table, settings]);
-  const containerRef = useRef<HTMLDivElement>(null);
-  const [chart, setChart] = useState<Chart>();
-
-  useEffect(() => {
-    const element = containerRef.current;
-    if (!element) return;
-    const instance = init(element, null, { renderer: 'svg' });
-    const resizeObserver = new ResizeObserver(() => instance.resize());
-    resizeObserver.observe(element);
-    setChart(instance);
-    return () => {
-      resizeObserver.disconnect();
-      instance.dispose();
-    };
-  }, [settings === undefined]);
-
-  useEffect(() => {
-    if (!chart || !chartData || !containerRef.current) return;
-    const element = containerRef.current;
+  const optionOf = useMemo(() => {
     const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const draw = () => chart.setOption(echartsOptionOf(chartData, themeColoursOf(element), !prefersReducedMotion), { notMerge: true });
-    draw();
-    return onThemeChange(draw);
-  }, [chart, chartData]);
+    return chartData && ((colours: ThemeColours) => echartsOptionOf(chartData, colours, !prefersReducedMotion));
+  }, [chartData]);
+  const [container, setContainer] = useState<HTMLDivElement | null>(null);
+  const chart = useChart(container, optionOf);
 
   if (!settings || !chartData) return <p className="hint">This result has no numbers to chart.</p>;
   return (
     <>
       <div className="tools">
         <ChartControls table={table} settings={settings} onChange={onChange} />
-        <button onClick={() => chart && downloadFile(downloadFileName('svg'), 'image/svg+xml', svgOf(chart))}>SVG</button>
+        <button onClick={() => chart && downloadFile(downloadFileName('svg'), 'image/svg+xml', chart.renderToSVGString())}>SVG</button>
         <button
           onClick={() => chart && void pngOf(chart).then((image) => image && downloadFile(downloadFileName('png'), 'image/png', image))}
         >
@@ -86,7 +62,7 @@ export default function ChartView({ table, settings: requestedSettings, onChange
         className="chart"
         role="img"
         aria-label={`${chartData.y.names.join(', ')} by ${chartData.x.name}`}
-        ref={containerRef}
+        ref={setContainer}
         style={isHorizontalBarChart(chartData) ? { minHeight: chartData.x.categories.length * BAR_HEIGHT_PX + BARS_MARGIN_PX } : undefined}
       />
     </>

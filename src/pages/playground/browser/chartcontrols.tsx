@@ -1,38 +1,16 @@
 /** Controls of a chart: its kind, its axes and the column that distinguishes its series. */
 import { CHART_KINDS, type ChartSettings } from '../answer/settings';
 import type { Table } from '../answer/table';
+import { LabelledSelect } from './labelledselect';
 
 const KIND_LABELS = { line: 'Lines', bar: 'Bars', stacked: 'Stacked bars', scatter: 'Points', heatmap: 'Heat map' } as const;
+
+const optionsOf = (names: readonly string[]) => names.map((name) => [name, name] as const);
 
 interface Props {
   table: Table;
   settings: ChartSettings;
   onChange: (settings: ChartSettings) => void;
-}
-
-function ColumnSelect({
-  label,
-  value,
-  names,
-  onChoose,
-}: {
-  label: string;
-  value: string;
-  names: readonly string[];
-  onChoose: (name: string) => void;
-}) {
-  return (
-    <label>
-      {label}{' '}
-      <select aria-label={label} value={value} onChange={({ target }) => onChoose(target.value)}>
-        {names.map((name) => (
-          <option key={name} value={name}>
-            {name || '–'}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }
 
 export function ChartControls({ table: { columns }, settings, onChange }: Props) {
@@ -52,19 +30,21 @@ export function ChartControls({ table: { columns }, settings, onChange }: Props)
   };
   return (
     <>
-      <label>
-        Chart{' '}
-        <select aria-label="Kind of chart" value={kind} onChange={({ target }) => changeKind(target.value as ChartSettings['kind'])}>
-          {CHART_KINDS.map((name) => (
-            <option key={name} value={name}>
-              {KIND_LABELS[name]}
-            </option>
-          ))}
-        </select>
-      </label>
-      <ColumnSelect label="X axis" value={x} names={columnNames} onChoose={(name) => onChange({ ...settings, x: name })} />
+      <LabelledSelect
+        label="Chart"
+        name="Kind of chart"
+        value={kind}
+        options={CHART_KINDS.map((name) => [name, KIND_LABELS[name]])}
+        onChoose={changeKind}
+      />
+      <LabelledSelect label="X axis" value={x} options={optionsOf(columnNames)} onChoose={(name) => onChange({ ...settings, x: name })} />
       {isHeatmap ? (
-        <ColumnSelect label="Y axis" value={y[0] ?? ''} names={columnNames} onChoose={(name) => onChange({ ...settings, y: [name] })} />
+        <LabelledSelect
+          label="Y axis"
+          value={y[0] ?? ''}
+          options={optionsOf(columnNames)}
+          onChoose={(name) => onChange({ ...settings, y: [name] })}
+        />
       ) : (
         <details className="columns">
           <summary>Values ({y.length})</summary>
@@ -75,10 +55,10 @@ export function ChartControls({ table: { columns }, settings, onChange }: Props)
           ))}
         </details>
       )}
-      <ColumnSelect
+      <LabelledSelect
         label={isHeatmap ? 'Colour' : 'Series'}
         value={by ?? ''}
-        names={['', ...(isHeatmap ? numericNames : columnNames)]}
+        options={[['', '–'], ...optionsOf(isHeatmap ? numericNames : columnNames)]}
         onChoose={(name) => onChange({ ...settings, by: name || undefined })}
       />
     </>

@@ -1,45 +1,13 @@
 /** Converts the data of a chart to an option object of ECharts. (https://echarts.apache.org/en/option.html) */
-import type { ComposeOption } from 'echarts/core';
-import type { BarSeriesOption, HeatmapSeriesOption, LineSeriesOption, ScatterSeriesOption } from 'echarts/charts';
-import type {
-  AriaComponentOption,
-  GridComponentOption,
-  LegendComponentOption,
-  TooltipComponentOption,
-  VisualMapComponentOption,
-} from 'echarts/components';
+import type { EChartsOption } from 'echarts';
 import type { ChartData, Series } from '../answer/chart';
 import type { ThemeColours } from './colours';
 
-export type EChartsOption = ComposeOption<
-  | BarSeriesOption
-  | HeatmapSeriesOption
-  | LineSeriesOption
-  | ScatterSeriesOption
-  | AriaComponentOption
-  | GridComponentOption
-  | LegendComponentOption
-  | TooltipComponentOption
-  | VisualMapComponentOption
->;
-
-/** Palette of Okabe and Ito for people with colour vision deficiency (https://jfly.uni-koeln.de/color/), extended. */
-const SERIES_COLOURS = [
-  '#0072b2',
-  '#e69f00',
-  '#009e73',
-  '#d55e00',
-  '#cc79a7',
-  '#56b4e9',
-  '#8c8c00',
-  '#7f7f7f',
-  '#5d3fd3',
-  '#a0522d',
-  '#20b2aa',
-  '#b03060',
-];
-/** Lighter versions of the first colours, which would be too dark on a dark background. */
-const DARK_SERIES_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...SERIES_COLOURS.slice(6)];
+/** Palette of Okabe and Ito for people with colour vision deficiency (https://jfly.uni-koeln.de/color/), extended by BOTH_THEMES_COLOURS. */
+const LIGHT_THEME_COLOURS = ['#0072b2', '#e69f00', '#009e73', '#d55e00', '#cc79a7', '#56b4e9'];
+/** Lighter versions of these colours, which would be too dark on a dark background. */
+const DARK_THEME_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5'];
+const BOTH_THEMES_COLOURS = ['#8c8c00', '#7f7f7f', '#5d3fd3', '#a0522d', '#20b2aa', '#b03060'];
 const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
 /** If a line has more points than this, no line has symbols. If an axis has more categories than this, only some of them have a label. */
 const MAX_MARKED_ITEMS = 80;
@@ -162,7 +130,7 @@ export function echartsOptionOf(chartData: ChartData, { text, line, background, 
     animation: animated,
     backgroundColor: background,
     textStyle: font,
-    color: isDark ? DARK_SERIES_COLOURS : SERIES_COLOURS,
+    color: [...(isDark ? DARK_THEME_COLOURS : LIGHT_THEME_COLOURS), ...BOTH_THEMES_COLOURS],
     aria: { enabled: true },
     grid: {
       left: 12,

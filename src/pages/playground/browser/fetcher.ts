@@ -3,6 +3,7 @@ import { getOperationAST, OperationTypeNode, parse, type ExecutionResult } from 
 import { createClient } from 'graphql-sse';
 import type { Fetcher } from '@graphiql/toolkit';
 import { SCHEMA_FILE_PATH } from '../answer/sharelink';
+import { viewStateStore } from './state';
 
 export interface RunReport {
   request: { query: string; variables?: Readonly<Record<string, unknown>>; operationName?: string | null };
@@ -70,43 +71,25 @@ function operationType(query: string, operationName?: string | null): OperationT
   }
 }
 
-const neverSettles = <T = ExecutionResult>() => new Promise<T>(() => undefined);
+const neverSettles = () => new Promise<never>(() => undefined);
 
-async function fetchResponse(requestInit: RequestInit): Promise<{ response: Response; body: ArrayBuffer }> {
-  const response = await fetch('/graphql', requestInit);
-  return { response, body: await response.arrayBuffer() };
-}
-
-/** A query or mutation that has been sent. */
-export interface Run {
-  /** Whether its response, or a network error, is to be discarded. */
-  isAbandoned(): boolean;
-  storeReport(report: RunReport): void;
-}
-
-/** Creates the fetcher of GraphiQL. It calls `beginRun` before every query and mutation, except for introspection. */
-export const createFetcher =
-  (beginRun: () => Run): Fetcher =>
-  async (request, options) => {
-    const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
-    // Subscriptions are received as server-sent events. Their requests also have the headers of the headers editor.
-    if (operationType(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
-      return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
-    const isIntrospection = request.operationName === INTROSPECTION_NAME;
-    const requestInit = { method: 'POST', body: JSON.stringify(request) };
-    if (isIntrospection) {
-      const schemaResponse = await fetch(SCHEMA_FILE_PATH);
-      if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
-    }
-    const run = isIntrospection ? undefined : beginRun();
-    const startTime = performance.now();
-    const { response, body } = await fetchResponse({ ...requestInit, headers: { ...MEDIA_TYPE_HEADERS, ...headers } }).catch(
-      (error: unknown) => {
-        // GraphiQL would show the error in the tab that is active by then.
-        if (run?.isAbandoned()) return neverSettles<never>();
-        throw error;
-      },
-    );
+/** The fetcher of GraphiQL. Every query and mutation is a run of the active tab, except for introspection. */
+export const fetcher: Fetcher = async (request, options) => {
+  const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
+  // Subscriptions are received as server-sent events. Their requests also have the headers of the headers editor.
+  if (operationType(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
+    return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
+  const isIntrospection = request.operationName === INTROSPECTION_NAME;
+  if (isIntrospection) {
+    const schemaResponse = await fetch(SCHEMA_FILE_PATH);
+    if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
+  }
+  const run = isIntrospection ? undefined : viewStateStore.beginRun();
+  const startTime = performance.now();
+  try {
+    const init = { method: 'POST', body: JSON.stringify(request), headers: { ...MEDIA_TYPE_HEADERS, ...headers } };
+    const response = await fetch('/graphql', init);
+    const body = await response.arrayBuffer();
     if (run?.isAbandoned()) return neverSettles();
     run?.storeReport({
       request,
@@ -117,4 +100,9 @@ export const createFetcher =
       statementCount: matchHeaderNumber(response.headers.get('Server-Timing'), /desc="(\d+) statements"/),
     });
     return parseResponse(new TextDecoder().decode(body), response.status);
-  };
+  } catch (error) {
+    // GraphiQL would show the error in the tab that is active by then.
+    if (run?.isAbandoned()) return neverSettles();
+    throw error;
+  }
+};

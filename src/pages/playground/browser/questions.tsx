@@ -1,13 +1,9 @@
 /** Panel of example questions: a search field, the questions by group, and inputs for their variables. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
-import { EXAMPLE_QUESTIONS } from '../questions/all';
-import { QUESTION_GROUPS, type ExampleQuestion } from '../questions/question';
-import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './runquery';
-import { isEmptyOrWelcomeQuery } from './welcome';
-
-const isReplaceableQuery = (query: string) =>
-  isEmptyOrWelcomeQuery(query) || EXAMPLE_QUESTIONS.some((question) => question.query === query);
+import { QUESTIONS_BY_GROUP } from '../questions/all';
+import type { ExampleQuestion } from '../questions/question';
+import { initialVariablesOf, useRunQuestion } from './runquery';
 
 /** Converts the text of an input to the type of the default value: a number, a list of strings or a string. */
 function parseValue(text: string, defaultValue: unknown): unknown {
@@ -15,14 +11,14 @@ function parseValue(text: string, defaultValue: unknown): unknown {
   return Array.isArray(defaultValue) ? text.split(',').map((part) => part.trim()) : text;
 }
 
-function VariablesForm({ question, onSubmit }: { question: ExampleQuestion; onSubmit: (variables: string) => void }) {
-  const variables = JSON.parse(initialVariablesJsonOf(question) || '{}') as Record<string, unknown>;
+function VariablesForm({ question, onSubmit }: { question: ExampleQuestion; onSubmit: (variables: object) => void }) {
+  const variables = initialVariablesOf(question);
   const names = Object.keys(variables);
   if (names.length === 0) return null;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    onSubmit(variablesJsonOf(Object.fromEntries(names.map((name) => [name, parseValue(String(form.get(name)), variables[name])]))));
+    onSubmit(Object.fromEntries(names.map((name) => [name, parseValue(String(form.get(name)), variables[name])])));
   };
   return (
     <form className="variables" onSubmit={submit}>
@@ -37,7 +33,7 @@ function VariablesForm({ question, onSubmit }: { question: ExampleQuestion; onSu
   );
 }
 
-function QuestionItem({ question, isOpen, onOpen }: { question: ExampleQuestion; isOpen: boolean; onOpen: (variables?: string) => void }) {
+function QuestionItem({ question, isOpen, onOpen }: { question: ExampleQuestion; isOpen: boolean; onOpen: (variables?: object) => void }) {
   return (
     <li className={isOpen ? 'open' : undefined}>
       <button className="question" aria-current={isOpen || undefined} onClick={() => onOpen()}>
@@ -55,11 +51,10 @@ function QuestionItem({ question, isOpen, onOpen }: { question: ExampleQuestion;
 function ExampleQuestionsPanel() {
   const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
   const [searchText, setSearchText] = useState('');
-  const runQuery = useRunQuery(isReplaceableQuery);
+  const runQuestion = useRunQuestion();
   const currentQuery = tabs[activeTabIndex]?.query;
-  const matchingQuestions = EXAMPLE_QUESTIONS.filter(({ title, explanation }) =>
-    `${title} ${explanation}`.toLowerCase().includes(searchText.trim().toLowerCase()),
-  );
+  const isMatch = ({ title, explanation }: ExampleQuestion) =>
+    `${title} ${explanation}`.toLowerCase().includes(searchText.trim().toLowerCase());
   return (
     <section className="questions" aria-labelledby="questions">
       <h2 id="questions">Example questions</h2>
@@ -70,8 +65,8 @@ function ExampleQuestionsPanel() {
         value={searchText}
         onChange={({ target }) => setSearchText(target.value)}
       />
-      {QUESTION_GROUPS.map((group) => {
-        const questions = matchingQuestions.filter((question) => question.group === group);
+      {Object.entries(QUESTIONS_BY_GROUP).map(([group, groupQuestions]) => {
+        const questions = groupQuestions.filter(isMatch);
         if (questions.length === 0) return null;
         return (
           <details key={group} open>
@@ -84,7 +79,7 @@ function ExampleQuestionsPanel() {
                   key={question.slug}
                   question={question}
                   isOpen={currentQuery === question.query}
-                  onOpen={(variables = initialVariablesJsonOf(question)) => runQuery(question.query, variables, viewStateOf(question))}
+                  onOpen={(variables = initialVariablesOf(question)) => runQuestion(question, variables)}
                 />
               ))}
             </ul>

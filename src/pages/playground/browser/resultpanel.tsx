@@ -2,13 +2,15 @@
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { arrangeTable, csvOf } from '../answer/arrangement';
 import { RESULT_VIEWS } from '../answer/settings';
-import { resultListsOf, mainResultList, tableOf, type ResultList, type Table } from '../answer/table';
-import { massUnitsOf, DISPLAY_MASS_UNITS, convertMasses, type MassUnitByPath, type DisplayMassUnit } from '../answer/massunits';
+import { resultListsOf, mainResultList, tableOf, type Table } from '../answer/table';
+import { massUnitsOf, DISPLAY_MASS_UNITS, convertMasses, type MassUnitByPath } from '../answer/massunits';
 import type { PageUrlRequest } from './urlrequest';
 import { CostGauge } from './costgauge';
-import { Downloads } from './downloads';
+import { downloadFile, downloadFileName } from './downloadfile';
 import { csrfToken } from './fetcher';
+import { LabelledSelect } from './labelledselect';
 import { ShareControls } from './share';
 import { viewStateStore, useViewState, type ViewState } from './state';
 import { TableView } from './table';
@@ -72,30 +74,6 @@ function ErrorList({ result }: { result: ExecutionResult }) {
   );
 }
 
-function ListSelect({
-  lists,
-  list,
-  onChoose,
-}: {
-  lists: readonly ResultList[];
-  list: ResultList | undefined;
-  onChoose: (name: string) => void;
-}) {
-  if (lists.length < 2) return null;
-  return (
-    <label>
-      Rows of{' '}
-      <select aria-label="Rows of" value={list?.path} onChange={({ target }) => onChoose(target.value)}>
-        {lists.map(({ path, rowCount }) => (
-          <option key={path} value={path}>
-            {path} ({rowCount})
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 const NO_MASS_UNITS: MassUnitByPath = new Map();
 
 function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnitByPath {
@@ -109,30 +87,6 @@ function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | un
   }
 }
 
-/** Select element for the unit of masses, if the table contains any. */
-function UnitSelect({
-  table,
-  selectedUnit,
-  onChoose,
-}: {
-  table: Table;
-  selectedUnit: DisplayMassUnit | undefined;
-  onChoose: (unit: DisplayMassUnit) => void;
-}) {
-  const units = table.columns.flatMap(({ unit }) => unit ?? []);
-  if (units.length === 0) return null;
-  return (
-    <label>
-      Unit{' '}
-      <select aria-label="Unit" value={selectedUnit ?? units[0]} onChange={({ target }) => onChoose(target.value as DisplayMassUnit)}>
-        {DISPLAY_MASS_UNITS.map((unit) => (
-          <option key={unit}>{unit}</option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewState; result: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => resultListsOf(result.data), [result]);
@@ -144,13 +98,35 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
     [receivedTable, massUnits, list, viewState.massUnit],
   );
   if (!table) return <ErrorList result={result} />;
+  const tableUnit = table.columns.find(({ unit }) => unit)?.unit;
   return (
     <>
       {result.errors && <ErrorList result={result} />}
       <div className="tools">
-        <ListSelect lists={lists} list={list} onChoose={(name) => viewStateStore.update(tab, { list: name, chart: undefined })} />
-        <UnitSelect table={table} selectedUnit={viewState.massUnit} onChoose={(unit) => viewStateStore.update(tab, { massUnit: unit })} />
-        <Downloads table={table} viewState={viewState} result={result} />
+        {lists.length > 1 && (
+          <LabelledSelect
+            label="Rows of"
+            value={list!.path}
+            options={lists.map(({ path, rowCount }) => [path, `${path} (${rowCount})`])}
+            onChoose={(path) => viewStateStore.update(tab, { list: path, chart: undefined })}
+          />
+        )}
+        {tableUnit && (
+          <LabelledSelect
+            label="Unit"
+            value={viewState.massUnit ?? tableUnit}
+            options={DISPLAY_MASS_UNITS.map((unit) => [unit, unit])}
+            onChoose={(massUnit) => viewStateStore.update(tab, { massUnit })}
+          />
+        )}
+        <button
+          onClick={() => downloadFile(downloadFileName('csv'), 'text/csv;charset=utf-8', csvOf(arrangeTable(table, viewState.arrangement)))}
+        >
+          CSV
+        </button>
+        <button onClick={() => downloadFile(downloadFileName('json'), 'application/json', JSON.stringify(result.data, null, 2))}>
+          JSON
+        </button>
       </div>
       {viewState.view === 'table' ? (
         <TableView

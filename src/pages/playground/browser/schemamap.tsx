@@ -2,10 +2,12 @@
 import { useGraphiQL } from '@graphiql/react';
 import { GraphChart } from 'echarts/charts';
 import { use } from 'echarts/core';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import type { EChartsOption } from 'echarts';
+import { Fragment, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { mapAroundType, schemaMapOf, type Relation, type SchemaMap } from '../answer/schemamap';
-import { themeColoursOf, onThemeChange } from './colours';
-import { init } from './echarts';
+import type { ThemeColours } from './colours';
+import { useChart } from './echarts';
+import { LabelledSelect } from './labelledselect';
 
 use([GraphChart]);
 
@@ -14,15 +16,11 @@ const NODE_COLOURS = { light: '#0072b2', dark: '#56b4e9' };
 const INITIAL_TYPE = 'WorkoutLog';
 
 function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: string; onChoose: (name: string) => void }) {
-  const containerRef = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const element = containerRef.current;
-    if (!element) return;
-    const chart = init(element, null, { renderer: 'svg' });
-    const draw = () => {
-      const { text, line, background, isDark } = themeColoursOf(element);
+  const [container, setContainer] = useState<HTMLDivElement | null>(null);
+  const optionOf = useCallback(
+    ({ text, line, background, isDark }: ThemeColours): EChartsOption => {
       const scheme = isDark ? 'dark' : 'light';
-      chart.setOption({
+      return {
         backgroundColor: background,
         animation: false,
         series: {
@@ -46,55 +44,52 @@ function Graph({ map, selectedType, onChoose }: { map: SchemaMap; selectedType: 
           })),
           label: { show: true, position: 'right', color: text, fontFamily: 'system-ui, sans-serif' },
         },
-      });
-    };
-    draw();
-    chart.on('click', ({ dataType, name }) => {
+      };
+    },
+    [map, selectedType],
+  );
+  const chart = useChart(container, optionOf);
+  useEffect(() => {
+    chart?.on('click', ({ dataType, name }) => {
       if (dataType === 'node') onChoose(name);
     });
-    const resizeObserver = new ResizeObserver(() => chart.resize());
-    resizeObserver.observe(element);
-    const unsubscribe = onThemeChange(draw);
-    return () => {
-      unsubscribe();
-      resizeObserver.disconnect();
-      chart.dispose();
-    };
-  }, [map, selectedType, onChoose]);
+  }, [chart]);
   return (
-    <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={containerRef} />
+    <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={setContainer} />
   );
 }
 
+/** Relations of the selected type, in both directions. A relation of the type to itself is listed once. */
 function Relations({
-  title,
   relations,
+  selectedType,
   onChoose,
-  relatedEnd,
 }: {
-  title: string;
   relations: readonly Relation[];
+  selectedType: string;
   onChoose: (name: string) => void;
-  relatedEnd: 'from' | 'to';
 }) {
-  if (relations.length === 0) return null;
-  return (
-    <>
-      <h3>{title}</h3>
-      <ul>
-        {relations.map((relation) => (
-          <li key={`${relation.from}.${relation.field}`}>
-            <code>{relatedEnd === 'to' ? relation.field : `${relation.from}.${relation.field}`}</code>{' '}
-            {relatedEnd === 'to' && (
-              <>
-                {relation.isMany ? 'many' : 'one'} <button onClick={() => onChoose(relation.to)}>{relation.to}</button>
-              </>
-            )}
-            {relatedEnd === 'from' && <button onClick={() => onChoose(relation.from)}>{relation.from}</button>}
-          </li>
-        ))}
-      </ul>
-    </>
+  const references = relations
+    .filter(({ from }) => from === selectedType)
+    .map(({ field, to, isMany }) => ({ code: field, multiplicity: isMany ? 'many ' : 'one ', type: to }));
+  const backReferences = relations
+    .filter(({ from }) => from !== selectedType)
+    .map(({ from, field }) => ({ code: `${from}.${field}`, multiplicity: '', type: from }));
+  return Object.entries({ References: references, 'Referenced by': backReferences }).map(
+    ([title, items]) =>
+      items.length > 0 && (
+        <Fragment key={title}>
+          <h3>{title}</h3>
+          <ul>
+            {items.map(({ code, multiplicity, type }) => (
+              <li key={code}>
+                <code>{code}</code> {multiplicity}
+                <button onClick={() => onChoose(type)}>{type}</button>
+              </li>
+            ))}
+          </ul>
+        </Fragment>
+      ),
   );
 }
 
@@ -113,30 +108,12 @@ export default function SchemaMapPanel() {
     <section className="map" aria-labelledby="map">
       <h2 id="map">Schema map</h2>
       <div className="tools">
-        <label>
-          Type{' '}
-          <select aria-label="Type" value={selectedType} onChange={({ target }) => selectType(target.value)}>
-            {map.types.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
+        <LabelledSelect label="Type" value={selectedType} options={map.types.map(({ name }) => [name, name])} onChoose={selectType} />
         <button onClick={() => setDialogOpen(true)}>All types</button>
       </div>
       <p>{map.types.find(({ name }) => name === selectedType)?.description}</p>
       <Graph map={nearbyMap} selectedType={selectedType} onChoose={selectType} />
-      <Relations
-        title="References"
-        relatedEnd="to"
-        relations={nearbyMap.relations.filter(({ from }) => from === selectedType)}
-        onChoose={selectType}
-      />
-      <Relations
-        title="Referenced by"
-        relatedEnd="from"
-        relations={nearbyMap.relations.filter(({ to, from }) => to === selectedType && from !== selectedType)}
-        onChoose={selectType}
-      />
+      <Relations relations={nearbyMap.relations} selectedType={selectedType} onChoose={selectType} />
       {isDialogOpen && (
         <dialog ref={dialogRef} className="map" aria-label="All types" onClose={() => setDialogOpen(false)}>
           <button onClick={() => dialogRef.current?.close()}>Close</button>

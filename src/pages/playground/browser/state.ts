@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
 import { DEFAULT_ARRANGEMENT, type TableArrangement } from '../answer/arrangement';
 import type { DisplayMassUnit } from '../answer/massunits';
-import type { Run, RunReport } from './fetcher';
+import type { RunReport } from './fetcher';
 
 export interface ViewState {
   view: ResultViewName;
@@ -32,13 +32,16 @@ class ViewStateStore {
     for (const listener of this.listeners) listener();
   }
 
-  /** Begins a run in the active tab. It is abandoned when a newer run begins (GraphiQL shows only its response) or another tab becomes active. */
-  beginRun(): Run {
+  /**
+   * Begins a run in the active tab. It is abandoned when a newer run begins (GraphiQL shows only its response) or another tab becomes active. The
+   * response to an abandoned run, or its network error, is discarded.
+   */
+  beginRun() {
     const tab = this.activeTabId;
     const number = (this.runCount += 1);
     return {
       isAbandoned: () => this.activeTabId !== tab || this.runCount !== number,
-      storeReport: (run) => this.update(tab, { run }),
+      storeReport: (run: RunReport) => this.update(tab, { run }),
     };
   }
 

@@ -2,7 +2,7 @@
 import { getOperationAST, parse } from 'graphql';
 import { parseShareParameters, type SharedRequest } from '../answer/sharelink';
 import { EXAMPLE_QUESTIONS } from '../questions/all';
-import { initialVariablesJsonOf } from './runquery';
+import { initialVariablesOf, variablesJsonOf } from './runquery';
 
 export interface PageUrlRequest extends SharedRequest {
   /**
@@ -25,7 +25,7 @@ export function parsePageUrlRequest(parameters: URLSearchParams): PageUrlRequest
   if (exampleQuestion)
     return {
       query: exampleQuestion.query,
-      variables: initialVariablesJsonOf(exampleQuestion),
+      variables: variablesJsonOf(initialVariablesOf(exampleQuestion)),
       view: 'chart',
       chart: exampleQuestion.chart,
       runsOnLoad: true,

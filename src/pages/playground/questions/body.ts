@@ -1,10 +1,39 @@
-/** Example questions about body weight. */
+/** Example questions about body weight, its trend, and strength relative to it. */
 import type { ExampleQuestion } from './question';
 
 export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   {
+    slug: 'strength-for-my-weight',
+    title: 'How strong am I for my weight?',
+    explanation: 'The sum of the best lifts in three exercises, and its DOTS score.',
+    query: `query StrengthForMyWeight($gender: Gender!, $exercises: [String!]) {
+  strength(where: { exercise: { name: { in: $exercises } } }, gender: $gender, estimated: true) {
+    total
+    date
+    bodyWeight
+    dots
+  }
+}`,
+    variables: { gender: 'MALE', exercises: ['Back Squat', 'Bench Press', 'Deadlift'] },
+    chart: { kind: 'bar', x: 'strength.date', y: ['strength.total', 'strength.bodyWeight', 'strength.dots'] },
+  },
+  {
+    slug: 'weight-trend',
+    title: 'Is my weight going up or down?',
+    explanation: 'Measured weight with its smoothed trend, and the weekly rate of change over the last 28 days.',
+    query: `query WeightTrend($since: Date!) {
+  bodyWeightTrend(from: $since) {
+    date
+    weight
+    trend
+    ratePerWeek
+  }
+}`,
+    sinceDaysAgo: 182,
+    chart: { kind: 'line', x: 'date', y: ['weight', 'trend'] },
+  },
+  {
     slug: 'weight-by-day',
-    group: 'Body',
     title: 'My weight by day',
     explanation: 'Every entry since a date, in kg regardless of the unit it was logged in.',
     query: `query WeightByDay($since: Date!) {
@@ -20,7 +49,6 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'mean-weight-by-week',
-    group: 'Body',
     title: 'Mean weight by week',
     explanation: 'Weekly means say more than single days, because water weight fluctuates.',
     query: `query MeanWeightByWeek($since: Date!) {
@@ -39,7 +67,6 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'range-by-month',
-    group: 'Body',
     title: 'Lowest, mean and highest weight by month',
     explanation: 'The range of body weight in each month.',
     query: `query RangeByMonth {
@@ -54,7 +81,6 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'weight-by-weekday',
-    group: 'Body',
     title: 'Am I heavier after the weekend?',
     explanation: 'Mean and spread by weekday: 1 is Monday, 7 is Sunday.',
     query: `query WeightByWeekday($since: Date!) {
@@ -74,7 +100,6 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'weight-distribution',
-    group: 'Body',
     title: 'How is my weight distributed?',
     explanation: 'Number of entries in steps of 1 kg.',
     query: `query WeightDistribution {
@@ -87,7 +112,6 @@ export const BODY_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'days-weighed-by-month',
-    group: 'Body',
     title: 'How often do I step on the scale?',
     explanation: 'Number of days with an entry per month, and the first and last of them.',
     query: `query DaysWeighedByMonth {

@@ -4,7 +4,6 @@ import type { ExampleQuestion } from './question';
 export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'protein-against-energy',
-    group: 'Catalogue',
     title: 'Foods high in protein and low in energy',
     explanation: 'Protein against energy per 100 g, for foods with at least `protein` grams of protein. The best are at the top left.',
     query: `query ProteinAgainstEnergy($protein: Decimal!) {
@@ -27,7 +26,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'rich-in-fibre',
-    group: 'Catalogue',
     title: 'Foods richest in fibre',
     explanation: 'Fibre per 100 g, highest first, for foods with at most `energy` kcal.',
     query: `query RichInFibre($energy: Int!) {
@@ -49,7 +47,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'foods-by-energy',
-    group: 'Catalogue',
     title: 'How much energy do foods have?',
     explanation: 'Number of foods in steps of 50 kcal per 100 g, with their mean protein and fat.',
     query: `query FoodsByEnergy {
@@ -63,7 +60,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'find-a-food',
-    group: 'Catalogue',
     title: 'Find a food by its name',
     explanation: 'Tolerates misspellings; the closest matches come first. Change `name`.',
     query: `query FindAFood($name: String!) {
@@ -83,7 +79,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'exercises-per-muscle',
-    group: 'Catalogue',
     title: 'Exercises per muscle',
     explanation: 'Number of exercises per muscle. Main muscles count once, secondary muscles half.',
     query: `query ExercisesPerMuscle {
@@ -101,7 +96,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'exercises-by-category',
-    group: 'Catalogue',
     title: 'Exercises by category and equipment',
     explanation: 'Number of exercises in each category for each kind of equipment.',
     query: `query ExercisesByCategory {
@@ -118,7 +112,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'exercises-for-a-muscle',
-    group: 'Catalogue',
     title: 'Which exercises train a muscle?',
     explanation: 'Exercises with their equipment and all muscles that they train. Change `muscle`.',
     query: `query ExercisesForAMuscle($muscle: String!) {
@@ -142,7 +135,6 @@ export const CATALOGUE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'languages-of-the-catalogue',
-    group: 'Catalogue',
     title: 'Which languages have exercises?',
     explanation: 'Number of exercises per language in the catalogue.',
     query: `query LanguagesOfTheCatalogue {

@@ -4,7 +4,6 @@ import type { ExampleQuestion } from './question';
 export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'sessions-per-week',
-    group: 'Training',
     title: 'Sessions per week',
     explanation: 'Number of sessions per week, including weeks without training.',
     query: `query SessionsPerWeek($since: Date!) {
@@ -22,7 +21,6 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'sessions-per-weekday',
-    group: 'Training',
     title: 'On which weekdays do I train?',
     explanation: 'Sessions by weekday: 1 is Monday, 7 is Sunday.',
     query: `query SessionsPerWeekday {
@@ -35,7 +33,6 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'impression-by-month',
-    group: 'Training',
     title: 'How sessions felt, by month',
     explanation: 'Good, neutral and bad sessions of each month.',
     query: `query ImpressionByMonth {
@@ -51,7 +48,6 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'sets-of-each-session',
-    group: 'Training',
     title: 'What was done in each session',
     explanation: 'Sets, repetitions and heaviest weight of the latest sessions, as a list nested in each session.',
     query: `query SetsOfEachSession($sessions: Int!) {
@@ -73,7 +69,6 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'repetition-ranges',
-    group: 'Training',
     title: 'In which repetition ranges do I train?',
     explanation: 'Sets by number of repetitions, in steps of five. Change `width` in the query.',
     query: `query RepetitionRanges($since: Date!) {
@@ -92,7 +87,6 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'repetitions-in-reserve',
-    group: 'Training',
     title: 'How close to failure are my sets?',
     explanation: 'Sets by repetitions in reserve. Sets without a value form their own group.',
     query: `query RepetitionsInReserve($since: Date!) {
@@ -106,7 +100,6 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'sets-to-the-limit',
-    group: 'Training',
     title: 'Sets with at most one repetition in reserve, by week',
     explanation: 'Number of sets close to failure. Change `rir` for a stricter limit.',
     query: `query SetsToTheLimit($rir: [RepetitionsInReserve!]!) {
@@ -124,7 +117,6 @@ export const EFFORT_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'spread-of-repetitions',
-    group: 'Training',
     title: 'How consistent are my sets?',
     explanation: 'Mean, median and spread of repetitions for each exercise with at least `sets` sets.',
     query: `query SpreadOfRepetitions($sets: Decimal!) {

@@ -1,4 +1,4 @@
-/** Example questions with training formulas: records, one-repetition maximum, volume, load, and the trend of the body weight. */
+/** Example questions with training formulas: records, one-repetition maximum, volume and load. */
 import type { ExampleQuestion } from './question';
 
 const BUCKET_START_COLUMN = 'bucket.start';
@@ -6,7 +6,6 @@ const BUCKET_START_COLUMN = 'bucket.start';
 export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'my-records',
-    group: 'Training',
     title: 'All my records',
     explanation: 'Current records of each exercise: weight, estimated maximum, repetitions and volume.',
     query: `query MyRecords($kinds: [RecordKind!]) {
@@ -25,7 +24,6 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'one-rep-max-by-week',
-    group: 'Training',
     title: 'How is my estimated maximum developing?',
     explanation:
       'The best estimated one-rep maximum of each week for some exercises. Other formulas are BRZYCKI, LOMBARDI, MAYHEW and WATHAN.',
@@ -42,7 +40,6 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'hard-sets-per-muscle',
-    group: 'Training',
     title: 'Hard sets per muscle by week',
     explanation: 'Sets of 5 to 30 repetitions close to failure. A set counts half for secondary muscles.',
     query: `query HardSetsPerMuscle($since: Date!) {
@@ -58,7 +55,6 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'tonnage-by-week',
-    group: 'Training',
     title: 'Tonnage and hard sets by week',
     explanation: 'Weight times repetitions of all sets, and the number of hard sets.',
     query: `query TonnageByWeek($since: Date!) {
@@ -75,7 +71,6 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'training-load',
-    group: 'Training',
     title: 'How high is my training load?',
     explanation: 'Exponentially weighted means over 7 and 42 days, and their ratio. Change `measure` to TONNAGE.',
     query: `query TrainingLoad($measure: LoadMeasure!) {
@@ -92,7 +87,6 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'streak-of-weeks',
-    group: 'Training',
     title: 'How long is my training streak?',
     explanation: 'Sessions per week, and the number of consecutive weeks that reached the goal.',
     query: `query StreakOfWeeks($goal: Int!) {
@@ -107,7 +101,6 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'planned-against-done',
-    group: 'Training',
     title: 'Do I stick to my plan?',
     explanation: 'Planned sets of the active schedule per week, compared with completed sets.',
     query: `query PlannedAgainstDone {
@@ -125,7 +118,6 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'planned-but-neglected',
-    group: 'Training',
     title: 'Which planned exercises do I neglect?',
     explanation: 'Planned and completed sets of each exercise in the active schedule over the last weeks.',
     query: `query PlannedButNeglected($weeks: Int!) {
@@ -139,37 +131,5 @@ export const FORMULA_QUESTIONS: readonly ExampleQuestion[] = [
 }`,
     variables: { weeks: 4 },
     chart: { kind: 'bar', x: 'exercise.name', y: ['plannedSets', 'doneSets'] },
-  },
-  {
-    slug: 'strength-for-my-weight',
-    group: 'Body',
-    title: 'How strong am I for my weight?',
-    explanation: 'The sum of the best lifts in three exercises, and its DOTS score.',
-    query: `query StrengthForMyWeight($gender: Gender!, $exercises: [String!]) {
-  strength(where: { exercise: { name: { in: $exercises } } }, gender: $gender, estimated: true) {
-    total
-    date
-    bodyWeight
-    dots
-  }
-}`,
-    variables: { gender: 'MALE', exercises: ['Back Squat', 'Bench Press', 'Deadlift'] },
-    chart: { kind: 'bar', x: 'strength.date', y: ['strength.total', 'strength.bodyWeight', 'strength.dots'] },
-  },
-  {
-    slug: 'weight-trend',
-    group: 'Body',
-    title: 'Is my weight going up or down?',
-    explanation: 'Measured weight with its smoothed trend, and the weekly rate of change over the last 28 days.',
-    query: `query WeightTrend($since: Date!) {
-  bodyWeightTrend(from: $since) {
-    date
-    weight
-    trend
-    ratePerWeek
-  }
-}`,
-    sinceDaysAgo: 182,
-    chart: { kind: 'line', x: 'date', y: ['weight', 'trend'] },
   },
 ];

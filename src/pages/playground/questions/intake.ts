@@ -7,7 +7,6 @@ const TIME_ZONE_VARIABLE = { zone: 'Europe/Berlin' };
 export const INTAKE_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'protein-per-kg-by-day',
-    group: 'Nutrition',
     title: 'Protein per kg by day',
     explanation: 'Grams of protein per kg of body weight on that day, with the total amount and the goal of the plan.',
     query: `query ProteinPerKgByDay($zone: String!) {
@@ -23,7 +22,6 @@ export const INTAKE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'energy-by-week-against-plan',
-    group: 'Nutrition',
     title: 'Mean energy by week, and days over the goal',
     explanation: 'Mean kilocalories per day in each week, compared with the plan. `tolerance` is in percent.',
     query: `query EnergyByWeekAgainstPlan($zone: String!, $tolerance: Int!) {
@@ -41,7 +39,6 @@ export const INTAKE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'energy-by-meal',
-    group: 'Nutrition',
     title: 'At which meals do I eat more than planned?',
     explanation: 'Mean energy of each meal by month, compared with the plan.',
     query: `query EnergyByMeal($zone: String!) {
@@ -57,7 +54,6 @@ export const INTAKE_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'top-foods',
-    group: 'Nutrition',
     title: 'Which foods does my protein come from?',
     explanation: 'Foods by their total amount of protein. Change `by` to ENERGY.',
     query: `query TopFoods($by: FoodOrder!) {

@@ -4,7 +4,6 @@ import type { ExampleQuestion } from './question';
 export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'energy-by-day',
-    group: 'Nutrition',
     title: 'Energy by day',
     explanation: 'Kilocalories per day in the last 90 days of the diary.',
     query: `query EnergyByDay {
@@ -17,7 +16,6 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'macros-by-day',
-    group: 'Nutrition',
     title: 'Protein, carbohydrates and fat by day',
     explanation: 'Macronutrients per day in the last 90 days of the diary, as stacked bars.',
     query: `query MacrosByDay {
@@ -30,7 +28,6 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'what-my-plan-holds',
-    group: 'Nutrition',
     title: 'What is in my plans?',
     explanation: 'Energy and macronutrients of each plan: in total, per kg of body weight and as shares of energy.',
     query: `query WhatMyPlanHolds {
@@ -53,7 +50,6 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'planned-meals',
-    group: 'Nutrition',
     title: 'My planned meals',
     explanation: 'The meals of all plans with their times, nutritional values and ingredients.',
     query: `query PlannedMeals {
@@ -69,7 +65,6 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'foods-most-often',
-    group: 'Nutrition',
     title: 'Foods I eat most often',
     explanation: 'How often each food appears in the diary, and when it last did.',
     query: `query FoodsMostOften {
@@ -83,7 +78,6 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'foods-by-weight',
-    group: 'Nutrition',
     title: 'Foods I eat most of',
     explanation: 'Total grams of each food. Entries in pieces or slices are left out.',
     query: `query FoodsByWeight {
@@ -102,7 +96,6 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'when-i-eat',
-    group: 'Nutrition',
     title: 'At what hours do I eat?',
     explanation: 'Diary entries by hour and weekday (1 is Monday). Change `zone` to your time zone.',
     query: `query WhenIEat($zone: String!) {
@@ -123,7 +116,6 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'entries-per-week',
-    group: 'Nutrition',
     title: 'How regularly do I keep my diary?',
     explanation: 'Entries and distinct foods per week. Change `zone` to your time zone.',
     query: `query EntriesPerWeek($zone: String!) {
@@ -141,7 +133,6 @@ export const NUTRITION_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'latest-entries',
-    group: 'Nutrition',
     title: 'Energy and protein of the latest entries',
     explanation: 'The latest diary entries with their nutritional values.',
     query: `query LatestEntries($entries: Int!) {

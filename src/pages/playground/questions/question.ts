@@ -1,11 +1,8 @@
 /** An example question: a question in plain words, the GraphQL query that answers it, and a chart of the result. */
 import type { ChartSettings } from '../answer/settings';
 
-export const QUESTION_GROUPS = ['Training', 'Nutrition', 'Body', 'Catalogue'] as const;
-
 export interface ExampleQuestion {
   slug: string;
-  group: (typeof QUESTION_GROUPS)[number];
   title: string;
   /** Explains the result, and what can be changed in the query. */
   explanation: string;

@@ -6,7 +6,6 @@ const BUCKET_START_COLUMN = 'keys.dateBucket.start';
 export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   {
     slug: 'heaviest-set-per-exercise',
-    group: 'Training',
     title: 'My heaviest set per exercise',
     explanation: 'The heaviest weight ever lifted in each exercise, in kg, and the number of logged sets.',
     query: `query HeaviestSetPerExercise {
@@ -24,7 +23,6 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'weight-over-time',
-    group: 'Training',
     title: 'Heaviest set of one exercise by day',
     explanation: 'Progress of the top set of an exercise. Change `exercise` to another one.',
     query: `query TopSetByDay($exercise: String!) {
@@ -44,7 +42,6 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'sets-per-week',
-    group: 'Training',
     title: 'Sets and repetitions per week',
     explanation: 'Sets, repetitions and exercises per week, including weeks without training.',
     query: `query SetsPerWeek($since: Date!) {
@@ -64,7 +61,6 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'sets-per-muscle-by-week',
-    group: 'Training',
     title: 'Sets per muscle by week',
     explanation: 'Each set counts once for its main muscles and half for secondary muscles. Change the weights in the query.',
     query: `query SetsPerMuscleByWeek($since: Date!) {
@@ -83,7 +79,6 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'neglected-muscles',
-    group: 'Training',
     title: 'Least trained muscles',
     explanation: 'Weighted sets of each muscle over the last four weeks, fewest first. Change `since` to look further back.',
     query: `query NeglectedMuscles($since: Date!) {
@@ -102,7 +97,6 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'sets-by-category-and-month',
-    group: 'Training',
     title: 'Sets by category and month',
     explanation: 'How the sets of each month are distributed over legs, chest, back and other categories.',
     query: `query SetsByCategoryAndMonth {
@@ -119,7 +113,6 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'exercises-most-done',
-    group: 'Training',
     title: 'My most frequent exercises',
     explanation: 'Sets, repetitions and training days of each exercise since a date.',
     query: `query ExercisesMostDone($since: Date!) {
@@ -139,7 +132,6 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'last-time-per-exercise',
-    group: 'Training',
     title: 'When did I last do each exercise?',
     explanation: 'The date of the last set of each logged exercise, oldest first.',
     query: `query LastTimePerExercise {
@@ -154,7 +146,6 @@ export const TRAINING_QUESTIONS: readonly ExampleQuestion[] = [
   },
   {
     slug: 'planned-sets-per-exercise',
-    group: 'Training',
     title: 'Planned sets per exercise',
     explanation: 'Planned sets of all workouts combined: repetitions and target weights of each exercise.',
     query: `query PlannedPerExercise {
