@@ -1,20 +1,6 @@
 /** Ranking of the foods in the diary by number of entries, weight, energy or nutrients. */
-import {
-  Args,
-  ArgsType,
-  Ctx,
-  Extensions,
-  Field,
-  FieldResolver,
-  ID,
-  Info,
-  Int,
-  ObjectType,
-  Query,
-  registerEnumType,
-  Resolver,
-  Root,
-} from 'type-graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
@@ -26,28 +12,16 @@ import type { WhereInput } from './workoutlogs';
 import { diaryEntriesSql, roundedNutrientColumnsSql, collectNutrients, WhereDiaryEntriesField } from './portions';
 import { ANALYSIS_FIELD_EXTENSIONS, queryRanking, RankingArgs } from './queries';
 
-enum FoodOrder {
-  COUNT = 'COUNT',
-  GRAMS = 'GRAMS',
-  ENERGY = 'ENERGY',
-  PROTEIN = 'PROTEIN',
-  CARBOHYDRATES = 'CARBOHYDRATES',
-  FAT = 'FAT',
-  FIBRES = 'FIBRES',
-}
-registerEnumType(FoodOrder, {
-  name: 'FoodOrder',
-  description: 'Criteria for ranking foods.',
-  valuesConfig: {
-    COUNT: { description: 'By the number of entries.' },
-    GRAMS: { description: 'By weight.' },
-    ENERGY: { description: 'By energy in kcal.' },
-    PROTEIN: { description: 'By protein in grams.' },
-    CARBOHYDRATES: { description: 'By carbohydrates in grams.' },
-    FAT: { description: 'By fat in grams.' },
-    FIBRES: { description: 'By fibres in grams.' },
-  },
+const FoodOrder = createEnum('FoodOrder', 'Criteria for ranking foods.', {
+  COUNT: 'By the number of entries.',
+  GRAMS: 'By weight.',
+  ENERGY: 'By energy in kcal.',
+  PROTEIN: 'By protein in grams.',
+  CARBOHYDRATES: 'By carbohydrates in grams.',
+  FAT: 'By fat in grams.',
+  FIBRES: 'By fibres in grams.',
 });
+type FoodOrder = keyof typeof FoodOrder;
 
 @ObjectType({ description: 'The consumption of a food.', simpleResolvers: true })
 export class EatenFood {

@@ -1,20 +1,6 @@
 /** Personal records of each exercise: mass, estimated one-repetition maximum, repetitions with a mass, and daily volume. */
-import {
-  Args,
-  ArgsType,
-  Ctx,
-  Extensions,
-  Field,
-  FieldResolver,
-  ID,
-  Info,
-  Int,
-  ObjectType,
-  Query,
-  registerEnumType,
-  Resolver,
-  Root,
-} from 'type-graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
@@ -33,22 +19,13 @@ import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
-enum RecordKind {
-  WEIGHT = 'WEIGHT',
-  ONE_REP_MAX = 'ONE_REP_MAX',
-  REPETITIONS = 'REPETITIONS',
-  VOLUME = 'VOLUME',
-}
-registerEnumType(RecordKind, {
-  name: 'RecordKind',
-  description: 'Kinds of records.',
-  valuesConfig: {
-    WEIGHT: { description: 'The mass lifted for at least one repetition.' },
-    ONE_REP_MAX: { description: 'The estimated one-rep max.' },
-    REPETITIONS: { description: 'Repetitions with the same mass. The first set with a mass is not a record.' },
-    VOLUME: { description: 'Repetitions times mass, summed over a day.' },
-  },
+const RecordKind = createEnum('RecordKind', 'Kinds of records.', {
+  WEIGHT: 'The mass lifted for at least one repetition.',
+  ONE_REP_MAX: 'The estimated one-rep max.',
+  REPETITIONS: 'Repetitions with the same mass. The first set with a mass is not a record.',
+  VOLUME: 'Repetitions times mass, summed over a day.',
 });
+type RecordKind = keyof typeof RecordKind;
 
 @ArgsType()
 class PersonalRecordArgs extends SeriesArgs {
