@@ -1,7 +1,7 @@
 /**
  * Access to private members of Sequelize.
  *
- * - `renderSelect`: the query generator is public, but its methods are not documented. `findAll` renders the statement at each call, which takes 51 µs, and
+ * - `renderSelect`: the query generator is public, but its methods are not documented. A query by a model renders the statement at each call, which takes 51 µs, and
  *   cannot use prepared statements.
  * - `replaceConnectionPool`: Sequelize has no option to replace its connection pool. With a second pool for writes, the circuit breaker, the connection
  *   settings and the connection limit would apply only to ours.
@@ -31,7 +31,7 @@ interface QueryGenerator {
 
 const generatorOf = (sequelize: Sequelize) => sequelize.getQueryInterface().queryGenerator as QueryGenerator;
 
-/** Returns the SELECT statement that `findAll` would run with these options, without a semicolon. */
+/** Returns the SELECT statement that a query by the model would run with these options, without a semicolon. */
 export const renderSelect = (model: ModelStatic<Model>, table: string, options: object): string =>
   generatorOf(model.sequelize!).selectQuery(table, options, model).replace(/;$/, '');
 

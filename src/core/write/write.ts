@@ -213,7 +213,7 @@ async function updateDrafts(
     return runInTransaction(entity, preparedRows, context, async (writeContext) => {
       await runTransactionStartHooks(entity, drafts, writeContext);
       if (needsRowLocks) {
-        const rows = await lockAndCheckRows(entity, changes, ids, 'NO_KEY_UPDATE', writeContext, fieldsOfRules);
+        const rows = await lockAndCheckRows(entity, changes, ids, 'NO KEY UPDATE', writeContext, fieldsOfRules);
         await revalidateRules(refreshDraftsOfChangedRows(drafts, rows, fieldsOfRules), context);
       }
       const rows = drafts.map(({ id, input }): RowWithValues => ({ id: id!, values: { ...input } }));
