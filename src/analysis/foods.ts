@@ -1,11 +1,10 @@
 /** Ranking of the foods in the diary by number of entries, weight, energy or nutrients. */
-import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { createEnum } from '../core/model/enums';
-import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DecimalScalar } from '../core/model/scalars';
-import { loadReferencedRow } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
 import type { WhereInput } from './workoutlogs';
@@ -40,6 +39,10 @@ class FoodArgs extends RankingArgs {
 }
 
 @Resolver(() => EatenFood)
+@RowField('ingredient', 'ingredientId', () => Ingredient, {
+  nullable: true,
+  description: 'The food. Null while it has not passed the review.',
+})
 export class EatenFoodResolver {
   @Query(() => [EatenFood], { description: 'Foods of the diary, largest total first.' })
   @Extensions(ANALYSIS_FIELD_EXTENSIONS)
@@ -57,10 +60,5 @@ export class EatenFoodResolver {
       context,
     );
     return rows.map((row) => ({ ...row, total: collectNutrients(row, 'total') }));
-  }
-
-  @FieldResolver(() => Ingredient, { nullable: true, description: 'The food. Null while it has not passed the review.' })
-  ingredient(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(Ingredient, row.ingredientId, context, info);
   }
 }

@@ -9,13 +9,13 @@ import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { loadReferencedRow } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
-import { createExerciseFieldResolver } from './exercisefieldresolver';
+import { ExerciseFields } from './exercisefields';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_CROSS_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
@@ -95,7 +95,9 @@ const createEstimateStatementBuilder =
   });
 
 @Resolver(() => BestOneRepMax)
-export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRepMax, LATEST_TRANSLATION_DESCRIPTION) {
+@RowField('log', 'logId', () => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
+@ExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
+export class BestOneRepMaxResolver {
   @Query(() => [BestOneRepMax], {
     description:
       'Estimated one-rep maxes of the viewer: the best estimate of each exercise in each day, week or other period that has one, oldest first.',
@@ -103,11 +105,6 @@ export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRe
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async bestOneRepMaxes(@Args(() => BestOneRepMaxArgs) args: BestOneRepMaxArgs, @Ctx() context: Context): Promise<Row[]> {
     return (await querySeries(createEstimateStatementBuilder(args, context), args, context)).map(createDayBucketAssigner(args.by));
-  }
-
-  @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
-  log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(WorkoutLog, row.logId, context, info);
   }
 }
 
