@@ -126,7 +126,7 @@ export const requiredRowColumns = cacheBySelection((entity, info, { policies }) 
 );
 
 export const hasRequiredFields = (entity: Entity, row: Row, info: ResolveInfo, context: ApiContext): boolean =>
-  requiredRowColumns(entity, info, context).attributes.every(([, name]) => name in row);
+  requiredRowColumns(entity, info, context).names.every((name) => name in row);
 
 /** What must be read for the selection set of a connection. */
 export interface ConnectionPlan {

@@ -218,7 +218,7 @@ export const ORDER_BY_ID: OrderByTerm = { sql: 't."id"', descending: false, null
 /**
  * Returns the direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order.
  */
-export function sortDirection({ descending, nullsFirst, null: nullable }: OrderByTerm): string {
+function sortDirection({ descending, nullsFirst, null: nullable }: OrderByTerm): string {
   const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
   return `${descending ? 'DESC' : 'ASC'}${nulls}`;
 }
