@@ -11,7 +11,7 @@ import type { Row } from '../../database/rows';
 import { contributorTableOf, ownerFieldValues, writableRowConditions } from '../access/access';
 import { columnIsOneOf, conjunctionSql, createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
-import { fieldOf, fieldsOf, sqlType, type ChildRowsField, type Entity, type EntityField } from '../model/fields';
+import { fieldOf, fieldsOf, sqlType, type Entity, type EntityField } from '../model/fields';
 import { hooksOf, type FieldValues, type RowWithValues } from '../model/hooks';
 import { memoizePerEntity } from '../model/memoize';
 import { ORDER_BY_ID } from '../sql/ordering';
@@ -158,34 +158,21 @@ export async function deleteRows(entity: Entity, ids: readonly number[], writeCo
 
 export type LockStrength = 'UPDATE' | 'NO KEY UPDATE';
 
-/** Locks rows in id order, so that concurrent writes wait for each other instead of deadlocking. Returns them with the given fields. */
-export const lockRows = (
+/**
+ * Locks the rows whose `keyField` has one of the values, in id order, so that concurrent writes wait for each other instead of deadlocking. Returns them
+ * with the given fields.
+ */
+export function lockRows(
   entity: Entity,
-  ids: readonly number[],
-  strength: LockStrength,
-  writeContext: WriteContext,
-  fields: readonly string[] = [],
-): Promise<Row[]> => lockMatchingRows(entity, 'id', ids, strength, writeContext, fields);
-
-/** Locks the child rows of the rows with these ids. Returns them with the given fields and the reference to their parent row. */
-export const lockChildRows = (
-  { target, referenceField }: ChildRowsField,
-  ids: readonly number[],
-  writeContext: WriteContext,
-  fields: readonly string[],
-): Promise<Row[]> => lockMatchingRows(target(), referenceField, ids, 'UPDATE', writeContext, [referenceField, ...fields]);
-
-function lockMatchingRows(
-  entity: Entity,
-  field: string,
-  ids: readonly number[],
+  keys: readonly number[],
   strength: LockStrength,
   writeContext: WriteContext,
   fields: readonly string[],
+  keyField = 'id',
 ): Promise<Row[]> {
   const { context } = writeContext;
   const { bind, values } = createParameterBinder();
-  const conditions = [columnIsOneOf(fieldOf(entity, field).column!, ids), ...writableRowConditions(entity, context)];
+  const conditions = [columnIsOneOf(fieldOf(entity, keyField).column!, keys), ...writableRowConditions(entity, context)];
   const columns = columnSet(entity, fields, context.policies.textOrder);
   const select = selectStatement({ columns, where: conjunctionSql(conditions, 't', bind), order: [ORDER_BY_ID] });
   return runStatement(writeContext, `${select} FOR ${strength}`, values);
