@@ -110,20 +110,17 @@ export const BUCKET_LENGTHS: Record<TimeUnit, string> = {
   YEAR: '1 year',
 };
 
-const UNIT_DURATIONS: Partial<Record<TimeUnit, object>> = {
-  DAY: { days: 1 },
-  WEEK: { weeks: 1 },
-  MONTH: { months: 1 },
-  QUARTER: { months: 3 },
-  YEAR: { years: 1 },
-};
-
 const ISO_DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 /** Returns the day if its year has four digits, otherwise null. */
 const isoDayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY_PATTERN.test(day) ? day : null);
 
+/** Returns the first day after the bucket that begins on `day`. */
 const dayAfter = (unit: TimeUnit, day: string) =>
-  isoDayOrNull(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
+  isoDayOrNull(
+    DateTime.fromISO(day, { zone: 'utc' })
+      .plus({ [unit.toLowerCase()]: 1 })
+      .toISODate(),
+  );
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
