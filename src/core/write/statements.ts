@@ -5,7 +5,7 @@
  * Sequelize's `bulkCreate` builds a new statement text from all values, which took fourteen times as long for 400 rows and would expose user data
  * wherever statement texts are logged. Sequelize has no bulk update with different values per row.
  */
-import type { Model, ModelStatic, Transaction } from 'sequelize';
+import type { Transaction } from 'sequelize';
 import { insertionLockClassSql } from '../../database/advisorylocks';
 import type { Row } from '../../database/rows';
 import { contributorTableOf, ownerFieldValues, writableRowConditions } from '../access/access';
@@ -13,9 +13,9 @@ import { columnIsOneOf, conjunctionSql, createParameterBinder, whereClause } fro
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, sqlType, type Entity, type EntityField } from '../model/fields';
 import { hooksOf, type FieldValues, type RowWithValues } from '../model/hooks';
-import { memoizePerEntity } from '../model/memoize';
 import { ORDER_BY_ID } from '../sql/ordering';
 import { columnSet, selectStatement } from '../sql/select';
+import { VERSION_FIELD } from '../model/auditfields';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 export interface WriteContext {
@@ -37,13 +37,6 @@ async function runStatement({ context, transaction }: WriteContext, text: string
   return rows as Row[];
 }
 
-/** The columns of a stored row in a RETURNING clause, named like its fields. */
-const storedColumnsSql = memoizePerEntity((entity) => {
-  const attributes = (entity as unknown as ModelStatic<Model>).getAttributes() as Record<string, { field: string } | undefined>;
-  const storedFields = fieldsOf(entity).filter(({ name }) => attributes[name]);
-  return storedFields.map(({ name }) => `t."${attributes[name]!.field}" AS "${name}"`).join(', ');
-});
-
 /**
  * Whether the write of a row returns the final row. False for several rows, for public rows, which the viewer may not be able to see, and if links or
  * hooks may change the row later.
@@ -59,9 +52,12 @@ async function runWrite(
   text: string,
   bind: unknown[],
 ): Promise<StoredRow[]> {
-  if (!returnsWholeRow(entity, rows)) return (await runStatement(writeContext, `${text} RETURNING t."id"`, bind)).map(toStoredRow);
-  const storedRows = await runStatement(writeContext, `${text} RETURNING ${storedColumnsSql(entity)}`, bind);
-  return storedRows.map((row) => ({ id: row.id as number, row }));
+  const wholeRow = returnsWholeRow(entity, rows);
+  const storedFields = fieldsOf(entity).filter(({ name, stored }) => stored || name === VERSION_FIELD);
+  const names = wholeRow ? storedFields.map(({ name }) => name) : [];
+  const { sql } = columnSet(entity, names, writeContext.context.policies.textOrder);
+  const storedRows = await runStatement(writeContext, `${text} RETURNING ${sql}`, bind);
+  return storedRows.map((row) => ({ ...toStoredRow(row), ...(wholeRow && { row }) }));
 }
 
 /** Returns the stored fields that at least one of the rows sets. */
