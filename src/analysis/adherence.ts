@@ -1,17 +1,16 @@
 /** Training adherence: the plan of the active schedule compared with logged training, by week and by exercise. */
-import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
 import { whereClause, type ParameterBinder } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { loadReferencedRow } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { createExerciseFieldResolver } from './exercisefieldresolver';
+import { ExerciseFields } from './exercisefields';
 import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedTrainingCtes } from './scheduledsets';
 import { repetitionsSql } from './workoutlogs';
 import {
@@ -94,6 +93,7 @@ function plannedExercisesSql({ weeks, neglected }: PlannedExercisesArgs, context
 }
 
 @Resolver(() => AdherenceWeek)
+@RowField('workout', 'workoutId', () => Workout, { description: 'The workout planned for the week.' })
 export class AdherenceResolver {
   @Query(() => [AdherenceWeek], {
     description: `Planned and completed training of the viewer by week, oldest first, for the weeks that overlap \`from\` to \`until\`. ${SCHEDULE_DESCRIPTION}`,
@@ -106,18 +106,11 @@ export class AdherenceResolver {
     });
     return querySeries(buildStatement, { ...args, by: 'WEEK' }, context);
   }
-
-  @FieldResolver(() => Workout, { description: 'The workout planned for the week.' })
-  workout(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(Workout, row.workoutId, context, info);
-  }
 }
 
 @Resolver(() => PlannedExercise)
-export class PlannedExerciseResolver extends createExerciseFieldResolver(
-  PlannedExercise,
-  'The planned exercise, in the translation with the lowest id.',
-) {
+@ExerciseFields('The planned exercise, in the translation with the lowest id.')
+export class PlannedExerciseResolver {
   @Query(() => [PlannedExercise], {
     description:
       'The exercises planned for the last weeks and their logged sets, least completed first. Weeks and planned sets are computed as in `scheduleAdherence`.',

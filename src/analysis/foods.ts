@@ -1,53 +1,26 @@
 /** Ranking of the foods in the diary by number of entries, weight, energy or nutrients. */
-import {
-  Args,
-  ArgsType,
-  Ctx,
-  Extensions,
-  Field,
-  FieldResolver,
-  ID,
-  Info,
-  Int,
-  ObjectType,
-  Query,
-  registerEnumType,
-  Resolver,
-  Root,
-} from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import { createEnum } from '../core/model/enums';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DecimalScalar } from '../core/model/scalars';
-import { loadReferencedRow } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
 import type { WhereInput } from './workoutlogs';
 import { diaryEntriesSql, roundedNutrientColumnsSql, collectNutrients, WhereDiaryEntriesField } from './portions';
 import { ANALYSIS_FIELD_EXTENSIONS, queryRanking, RankingArgs } from './queries';
 
-enum FoodOrder {
-  COUNT = 'COUNT',
-  GRAMS = 'GRAMS',
-  ENERGY = 'ENERGY',
-  PROTEIN = 'PROTEIN',
-  CARBOHYDRATES = 'CARBOHYDRATES',
-  FAT = 'FAT',
-  FIBRES = 'FIBRES',
-}
-registerEnumType(FoodOrder, {
-  name: 'FoodOrder',
-  description: 'Criteria for ranking foods.',
-  valuesConfig: {
-    COUNT: { description: 'By the number of entries.' },
-    GRAMS: { description: 'By weight.' },
-    ENERGY: { description: 'By energy in kcal.' },
-    PROTEIN: { description: 'By protein in grams.' },
-    CARBOHYDRATES: { description: 'By carbohydrates in grams.' },
-    FAT: { description: 'By fat in grams.' },
-    FIBRES: { description: 'By fibres in grams.' },
-  },
+const FoodOrder = createEnum('FoodOrder', 'Criteria for ranking foods.', {
+  COUNT: 'By the number of entries.',
+  GRAMS: 'By weight.',
+  ENERGY: 'By energy in kcal.',
+  PROTEIN: 'By protein in grams.',
+  CARBOHYDRATES: 'By carbohydrates in grams.',
+  FAT: 'By fat in grams.',
+  FIBRES: 'By fibres in grams.',
 });
+type FoodOrder = keyof typeof FoodOrder;
 
 @ObjectType({ description: 'The consumption of a food.', simpleResolvers: true })
 export class EatenFood {
@@ -66,6 +39,10 @@ class FoodArgs extends RankingArgs {
 }
 
 @Resolver(() => EatenFood)
+@RowField('ingredient', 'ingredientId', () => Ingredient, {
+  nullable: true,
+  description: 'The food. Null while it has not passed the review.',
+})
 export class EatenFoodResolver {
   @Query(() => [EatenFood], { description: 'Foods of the diary, largest total first.' })
   @Extensions(ANALYSIS_FIELD_EXTENSIONS)
@@ -83,10 +60,5 @@ export class EatenFoodResolver {
       context,
     );
     return rows.map((row) => ({ ...row, total: collectNutrients(row, 'total') }));
-  }
-
-  @FieldResolver(() => Ingredient, { nullable: true, description: 'The food. Null while it has not passed the review.' })
-  ingredient(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(Ingredient, row.ingredientId, context, info);
   }
 }

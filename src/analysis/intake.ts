@@ -1,6 +1,5 @@
 /** Nutrition intake by unit of time (day, weekday, week, month and so on), compared with the goals of the plan and the body weight. */
-import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import { NOT_A_TIME_ZONE } from '../contract/messages';
 import type { Row } from '../database/rows';
@@ -10,7 +9,7 @@ import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
-import { loadReferencedRow } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { NutritionalValues } from '../nutrition/types';
 import { resolveTimeZone } from '../platform/timezones';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
@@ -147,6 +146,11 @@ async function checkMealCount(context: Context): Promise<void> {
 }
 
 @Resolver(() => NutritionIntake)
+@RowField('plan', 'planId', () => NutritionPlan, { description: 'The plan of the diary.' })
+@RowField('meal', 'mealId', () => Meal, {
+  nullable: true,
+  description: 'The meal; null unless `perMeal`, and if no meal has a time.',
+})
 export class NutritionIntakeResolver {
   @Query(() => [NutritionIntake], {
     description:
@@ -171,18 +175,5 @@ export class NutritionIntakeResolver {
       mean: collectNutrients(row, 'mean'),
       goal: collectNutrients(row, 'goal'),
     }));
-  }
-
-  @FieldResolver(() => NutritionPlan, { description: 'The plan of the diary.' })
-  plan(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(NutritionPlan, row.planId, context, info);
-  }
-
-  @FieldResolver(() => Meal, {
-    nullable: true,
-    description: 'The meal; null unless `perMeal`, and if no meal has a time.',
-  })
-  meal(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(Meal, row.mealId, context, info);
   }
 }

@@ -1,20 +1,6 @@
 /** One-repetition maximum (https://en.wikipedia.org/wiki/One-repetition_maximum): estimates per log, and the best per exercise and day bucket. */
-import {
-  Arg,
-  Args,
-  ArgsType,
-  Ctx,
-  Extensions,
-  Field,
-  FieldResolver,
-  ID,
-  Info,
-  ObjectType,
-  Query,
-  registerEnumType,
-  Resolver,
-  Root,
-} from 'type-graphql';
+import { Arg, Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
@@ -23,13 +9,13 @@ import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { loadReferencedRow } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
-import { createExerciseFieldResolver } from './exercisefieldresolver';
+import { ExerciseFields } from './exercisefields';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_CROSS_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
@@ -40,27 +26,19 @@ import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseB
  */
 const MAX_REPETITIONS = 12;
 
-export enum OneRepMaxFormula {
-  EPLEY = 'EPLEY',
-  BRZYCKI = 'BRZYCKI',
-  WATHAN = 'WATHAN',
-  LOMBARDI = 'LOMBARDI',
-  MAYHEW = 'MAYHEW',
-}
-registerEnumType(OneRepMaxFormula, {
-  name: 'OneRepMaxFormula',
-  description: `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS} repetitions. ${MASS_CALCULATION_CROSS_REFERENCE}`,
-  valuesConfig: {
-    EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
-    BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
-    WATHAN: {
-      description:
-        'w × 100 / (48.8 + 53.8 e^(−0.075 r)). Wathan, Load Assignment, in Baechle, Essentials of Strength Training and Conditioning, 1994.',
-    },
-    LOMBARDI: { description: 'w × r^0.10. Lombardi, Beginning Weight Training, 1989.' },
-    MAYHEW: { description: 'w × 100 / (52.2 + 41.9 e^(−0.055 r)). Mayhew and others, J. Appl. Sport Sci. Res. 6 (4), 1992.' },
+export const OneRepMaxFormula = createEnum(
+  'OneRepMaxFormula',
+  `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS} repetitions. ${MASS_CALCULATION_CROSS_REFERENCE}`,
+  {
+    EPLEY: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.',
+    BRZYCKI: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.',
+    WATHAN:
+      'w × 100 / (48.8 + 53.8 e^(−0.075 r)). Wathan, Load Assignment, in Baechle, Essentials of Strength Training and Conditioning, 1994.',
+    LOMBARDI: 'w × r^0.10. Lombardi, Beginning Weight Training, 1989.',
+    MAYHEW: 'w × 100 / (52.2 + 41.9 e^(−0.055 r)). Mayhew and others, J. Appl. Sport Sci. Res. 6 (4), 1992.',
   },
-});
+);
+export type OneRepMaxFormula = keyof typeof OneRepMaxFormula;
 
 /** SQL of the formulas. They divide last, so that results that are exact as decimals remain exact. */
 const ESTIMATE_SQL_BY_FORMULA: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
@@ -117,7 +95,9 @@ const createEstimateStatementBuilder =
   });
 
 @Resolver(() => BestOneRepMax)
-export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRepMax, LATEST_TRANSLATION_DESCRIPTION) {
+@RowField('log', 'logId', () => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
+@ExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
+export class BestOneRepMaxResolver {
   @Query(() => [BestOneRepMax], {
     description:
       'Estimated one-rep maxes of the viewer: the best estimate of each exercise in each day, week or other period that has one, oldest first.',
@@ -125,11 +105,6 @@ export class BestOneRepMaxResolver extends createExerciseFieldResolver(BestOneRe
   @Extensions(SERIES_FIELD_EXTENSIONS)
   async bestOneRepMaxes(@Args(() => BestOneRepMaxArgs) args: BestOneRepMaxArgs, @Ctx() context: Context): Promise<Row[]> {
     return (await querySeries(createEstimateStatementBuilder(args, context), args, context)).map(createDayBucketAssigner(args.by));
-  }
-
-  @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
-  log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(WorkoutLog, row.logId, context, info);
   }
 }
 

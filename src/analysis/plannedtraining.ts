@@ -7,7 +7,8 @@ import { createParameterBinder, whereClause, type ParameterBinder } from '../cor
 import type { Context } from '../core/context';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
-import { loadRowsById, loadReferencedRow } from '../core/read/loaders';
+import { loadRowsById } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { ScheduleStep } from '../resources/schedulestep';
 import { TrainingDay } from '../resources/trainingday';
 import { WorkoutSession } from '../resources/workoutsession';
@@ -39,6 +40,10 @@ function calendarSql(from: string, until: string, context: Context, bind: Parame
 }
 
 @Resolver(() => PlannedTraining)
+@RowField('step', 'step', () => ScheduleStep, {
+  nullable: true,
+  description: 'The step of the schedule; null before the schedule, after it or without one.',
+})
 export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
     description: `Each day from \`from\` to \`until\`, at most ${MAX_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
@@ -54,14 +59,6 @@ export class PlannedTrainingResolver {
       throw invalidArgumentError('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
     const { bind, values } = createParameterBinder();
     return context.session.query(calendarSql(from, until, context, bind), values);
-  }
-
-  @FieldResolver(() => ScheduleStep, {
-    nullable: true,
-    description: 'The step of the schedule; null before the schedule, after it or without one.',
-  })
-  step(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(ScheduleStep, day.step, context, info);
   }
 
   @FieldResolver(() => [TrainingDay], { description: 'The planned training days; empty on a rest day.' })

@@ -1,20 +1,6 @@
 /** Personal records of each exercise: mass, estimated one-repetition maximum, repetitions with a mass, and daily volume. */
-import {
-  Args,
-  ArgsType,
-  Ctx,
-  Extensions,
-  Field,
-  FieldResolver,
-  ID,
-  Info,
-  Int,
-  ObjectType,
-  Query,
-  registerEnumType,
-  Resolver,
-  Root,
-} from 'type-graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
+import { createEnum } from '../core/model/enums';
 import type { GraphQLResolveInfo } from 'graphql';
 import { UNIT_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
@@ -22,33 +8,24 @@ import type { ParameterBinder, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { loadReferencedRow } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { createExerciseFieldResolver } from './exercisefieldresolver';
+import { ExerciseFields } from './exercisefields';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
-enum RecordKind {
-  WEIGHT = 'WEIGHT',
-  ONE_REP_MAX = 'ONE_REP_MAX',
-  REPETITIONS = 'REPETITIONS',
-  VOLUME = 'VOLUME',
-}
-registerEnumType(RecordKind, {
-  name: 'RecordKind',
-  description: 'Kinds of records.',
-  valuesConfig: {
-    WEIGHT: { description: 'The mass lifted for at least one repetition.' },
-    ONE_REP_MAX: { description: 'The estimated one-rep max.' },
-    REPETITIONS: { description: 'Repetitions with the same mass. The first set with a mass is not a record.' },
-    VOLUME: { description: 'Repetitions times mass, summed over a day.' },
-  },
+const RecordKind = createEnum('RecordKind', 'Kinds of records.', {
+  WEIGHT: 'The mass lifted for at least one repetition.',
+  ONE_REP_MAX: 'The estimated one-rep max.',
+  REPETITIONS: 'Repetitions with the same mass. The first set with a mass is not a record.',
+  VOLUME: 'Repetitions times mass, summed over a day.',
 });
+type RecordKind = keyof typeof RecordKind;
 
 @ArgsType()
 class PersonalRecordArgs extends SeriesArgs {
@@ -132,7 +109,9 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
 const withDefaultStart = (args: PersonalRecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)
-export class PersonalRecordResolver extends createExerciseFieldResolver(PersonalRecord, LATEST_TRANSLATION_DESCRIPTION) {
+@RowField('log', 'logId', () => WorkoutLog, { nullable: true, description: 'The log of the set; null for VOLUME.' })
+@ExerciseFields(LATEST_TRANSLATION_DESCRIPTION)
+export class PersonalRecordResolver {
   @Query(() => [PersonalRecord], {
     description:
       'The personal records of the viewer in each exercise, oldest first. A day has at most one record of each kind, that of its best set.',
@@ -140,11 +119,6 @@ export class PersonalRecordResolver extends createExerciseFieldResolver(Personal
   @Extensions(SERIES_FIELD_EXTENSIONS)
   personalRecords(@Args(() => PersonalRecordArgs) args: PersonalRecordArgs, @Ctx() context: Context): Promise<Row[]> {
     return querySeries(createRecordStatementBuilder(args, context), withDefaultStart(args), context);
-  }
-
-  @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The log of the set; null for VOLUME.' })
-  log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(WorkoutLog, row.logId, context, info);
   }
 }
 

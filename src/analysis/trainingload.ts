@@ -1,5 +1,6 @@
 /** Training load: exponentially weighted means of the last week (acute) and of the last six weeks (chronic), and their ratio. */
-import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, registerEnumType, Resolver } from 'type-graphql';
+import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
+import { createEnum } from '../core/model/enums';
 import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
@@ -12,18 +13,11 @@ import { VOLUME_CROSS_REFERENCE, isHardSetSql } from './volume';
 
 const [ACUTE_DAYS, CHRONIC_DAYS] = [7, 42];
 
-enum LoadMeasure {
-  TONNAGE = 'TONNAGE',
-  HARD_SETS = 'HARD_SETS',
-}
-registerEnumType(LoadMeasure, {
-  name: 'LoadMeasure',
-  description: 'Measures of training load.',
-  valuesConfig: {
-    TONNAGE: { description: 'Repetitions times mass.' },
-    HARD_SETS: { description: 'Sets that count as hard.' },
-  },
+const LoadMeasure = createEnum('LoadMeasure', 'Measures of training load.', {
+  TONNAGE: 'Repetitions times mass.',
+  HARD_SETS: 'Sets that count as hard.',
 });
+type LoadMeasure = keyof typeof LoadMeasure;
 
 @ArgsType()
 class TrainingLoadArgs extends SeriesArgs {

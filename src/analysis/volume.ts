@@ -8,13 +8,13 @@ import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY_ENUM } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
-import { loadReferencedRow } from '../core/read/loaders';
+import { RowField } from '../core/read/rowfield';
 import { RequiresFields } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT_CHOICES } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
 import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OF_WEEK_OPTIONS, createDayBucketAssigner } from './daybuckets';
-import { createExerciseFieldResolver } from './exercisefieldresolver';
+import { ExerciseFields } from './exercisefields';
 import { workoutLogCtes, LATEST_TRANSLATION_DESCRIPTION, workoutLogsSql, WhereWorkoutLogsField, type WhereInput } from './workoutlogs';
 import { MASS_CALCULATION_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
@@ -84,6 +84,7 @@ const MUSCLES_OF_EXERCISES_SQL = `SELECT e."id" AS "exercise_id", m."muscle_id",
   WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
 
 @Resolver(() => MuscleVolume)
+@RowField('muscle', 'muscleId', () => Muscle, { nullable: true, description: 'The muscle; null for exercises without known muscles.' })
 export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
     description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${FRACTIONAL_SETS_DESCRIPTION} ${VOLUME_CROSS_REFERENCE}`,
@@ -106,11 +107,6 @@ export class MuscleVolumeResolver {
     );
     return rows.map(createDayBucketAssigner(args.by));
   }
-
-  @FieldResolver(() => Muscle, { nullable: true, description: 'The muscle; null for exercises without known muscles.' })
-  muscle(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadReferencedRow(Muscle, row.muscleId, context, info);
-  }
 }
 
 function createVolumeStatementBuilder({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
@@ -127,11 +123,8 @@ function createVolumeStatementBuilder({ where, by, firstDay, perExercise, unit }
 }
 
 @Resolver(() => TrainingVolume)
-export class TrainingVolumeResolver extends createExerciseFieldResolver(
-  TrainingVolume,
-  LATEST_TRANSLATION_DESCRIPTION,
-  'Null unless `perExercise`, and until it has been accepted by review.',
-) {
+@ExerciseFields(LATEST_TRANSLATION_DESCRIPTION, 'Null unless `perExercise`, and until it has been accepted by review.')
+export class TrainingVolumeResolver {
   @Query(() => [TrainingVolume], {
     description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${VOLUME_DESCRIPTION}`,
   })

@@ -14,6 +14,7 @@ import { groupingResolvers } from '../core/grouping/types';
 import { declareAssociations } from '../core/model/associations';
 import { RateLimitResolver } from '../core/operation/ratelimit';
 import { isDeferredResolver } from '../core/schema/crud';
+import { memoize } from '../platform/memoize';
 import { NodeResolver } from '../core/schema/noderesolver';
 import { deriveGraphQLSchema, deriveRestSchema } from './schematransforms';
 
@@ -75,11 +76,6 @@ function addSchemaProperties(schema: GraphQLSchema): GraphQLSchema {
   schema.getSubscriptionType()!.description = 'The subscription root.';
   return schema;
 }
-
-const memoize = <T>(make: () => T): (() => T) => {
-  let cachedValue: { value: T } | undefined;
-  return () => (cachedValue ??= { value: make() }).value;
-};
 
 /** Returns the full schema of the process, from which both its GraphQL and its REST schema are derived. */
 const getFullSchema = memoize(buildFullSchema);

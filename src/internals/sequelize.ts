@@ -1,8 +1,6 @@
 /**
  * Access to private members of Sequelize.
  *
- * - `renderSelect`: the query generator is public, but its methods are not documented. `findAll` renders the statement at each call, which takes 51 µs, and
- *   cannot use prepared statements.
  * - `replaceConnectionPool`: Sequelize has no option to replace its connection pool. With a second pool for writes, the circuit breaker, the connection
  *   settings and the connection limit would apply only to ours.
  * - `replaceBeginStatement` and `connectionOf`: the session user for row-level security is set in the packet of BEGIN, and reads of the transaction run on its
@@ -11,7 +9,7 @@
  * Checked with sequelize 6.37.8.
  */
 import type { Client } from 'pg';
-import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize';
+import type { Sequelize, Transaction } from 'sequelize';
 
 interface BeginningTransaction {
   /** Outer transaction of a savepoint; absent for other transactions. */
@@ -25,15 +23,10 @@ export interface SessionUserOption {
 }
 
 interface QueryGenerator {
-  selectQuery(table: string, options: object, model: ModelStatic<Model>): string;
   startTransactionQuery(transaction: BeginningTransaction): string;
 }
 
 const generatorOf = (sequelize: Sequelize) => sequelize.getQueryInterface().queryGenerator as QueryGenerator;
-
-/** Returns the SELECT statement that `findAll` would run with these options, without a semicolon. */
-export const renderSelect = (model: ModelStatic<Model>, table: string, options: object): string =>
-  generatorOf(model.sequelize!).selectQuery(table, options, model).replace(/;$/, '');
 
 export interface ConnectionProvider<C extends Client> {
   getConnection(this: void): Promise<C>;

@@ -9,9 +9,9 @@ import { ExerciseCategory } from './exercisecategory';
 import { ExerciseComment } from './exercisecomment';
 import { ExerciseImage } from './exerciseimage';
 import { Language } from './language';
-import { License } from './license';
+import { License, LICENSE_AUTHOR_OPTIONS } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, PENDING, REVIEW_STATUS_CHOICES } from './reviewstatus';
+import { ACCEPTED, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 import { WorkoutLog } from './workoutlog';
 
 const BASE_COLUMN = 'exercise_base_id';
@@ -64,15 +64,7 @@ export class Exercise extends Model<Exercise> {
   @UuidField({ note: 'Identifies the exercise across servers: copies have the same UUID.', readOnly: true }) declare uuid: string;
   @TextField({ label: 'Name', note: 'The name in its own language.', max: 200, indexedForSearch: true, indexedForSorting: true })
   declare name: string;
-  @ChoiceField({
-    label: 'Status',
-    note: 'Only accepted ones are visible to everyone.',
-    choices: REVIEW_STATUS_CHOICES,
-    default: PENDING,
-    readOnly: true,
-    max: 2,
-  })
-  declare status: string;
+  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, readOnly: true }) declare status: string;
   @TextField({ label: 'Description', help: 'How the exercise is done, as HTML.', min: 40, max: 2000, html: true })
   declare description: string;
   @DateField({
@@ -98,16 +90,7 @@ export class Exercise extends Model<Exercise> {
   declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @TextField({
-    label: 'Author',
-    help: 'If you are not the author, enter the name or source here.',
-    note: 'The author to be credited under the licence.',
-    max: 50,
-    null: true,
-    blank: true,
-    indexedForSorting: true,
-  })
-  declare licenseAuthor: string | null;
+  @TextField(LICENSE_AUTHOR_OPTIONS) declare licenseAuthor: string | null;
   @Links(() => Exercise, {
     label: 'Variations',
     help: 'Ids of the exercises of the same language in the same group of variations, this one included.',

@@ -9,7 +9,7 @@ import { ExerciseCategory } from './exercisecategory';
 import { ExerciseImage } from './exerciseimage';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, PENDING, REVIEW_STATUS_CHOICES } from './reviewstatus';
+import { ACCEPTED, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 import { Variation } from './variation';
 
 /** The link table of exercise bases and muscles; `is_secondary` distinguishes secondary from primary muscles. */
@@ -27,15 +27,8 @@ export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColum
 })
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
-  @UuidField({ note: 'Identifies the exercise across servers: copies have the same UUID.' }) declare uuid: string;
-  @ChoiceField({
-    label: 'Status',
-    note: 'Only accepted ones are visible to everyone.',
-    choices: REVIEW_STATUS_CHOICES,
-    default: PENDING,
-    max: 2,
-  })
-  declare status: string;
+  @UuidField({ note: 'Stays the same wherever the exercise is copied to.' }) declare uuid: string;
+  @ChoiceField(REVIEW_STATUS_OPTIONS) declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
   @Links(() => Muscle, { object: 'muscles', size: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];
   @Links(() => Muscle, { object: 'musclesSecondary', size: 2, link: SECONDARY_MUSCLE_LINK_TABLE }) declare muscleSecondaryIds: number[];

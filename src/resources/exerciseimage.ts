@@ -18,7 +18,7 @@ import { THUMBNAILS_SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnai
 import { imageFieldOptions } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
-import { ACCEPTED, PENDING, REVIEW_STATUS_CHOICES } from './reviewstatus';
+import { ACCEPTED, PENDING, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 
 const MAX_PATH_LENGTH = 100;
 const MAX_AUTHOR_LENGTH = 50;
@@ -50,15 +50,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   })
   declare image: string;
   @BooleanField({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
-  @ChoiceField({
-    label: 'Status',
-    note: 'Only accepted images are visible to everyone.',
-    choices: REVIEW_STATUS_CHOICES,
-    default: PENDING,
-    readOnly: true,
-    max: 2,
-  })
-  declare status: string;
+  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, note: 'Only accepted images are shown to everybody.', readOnly: true }) declare status: string;
   @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
   @TextField({
     label: 'Author',

@@ -36,8 +36,8 @@ import { parseInteger } from '../platform/pythonscalars';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
-import { License } from './license';
-import { ACCEPTED, PENDING, REVIEW_STATUS_CHOICES } from './reviewstatus';
+import { License, LICENSE_AUTHOR_OPTIONS } from './license';
+import { ACCEPTED, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_CODE_LENGTH = 200;
@@ -118,27 +118,9 @@ export class Ingredient extends Model<Ingredient> {
   @DecimalField({ label: 'Sodium', help: 'In g per 100 g of product.', ...GRAMS_PER_100_G_OPTIONS, null: true }) declare sodium:
     string | null;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
-  @TextField({
-    label: 'Author',
-    help: 'If you are not the author, enter the name or source here.',
-    note: 'The author to be credited under the licence.',
-    max: 50,
-    null: true,
-    blank: true,
-    indexedForSorting: true,
-  })
-  declare licenseAuthor: string | null;
+  @TextField(LICENSE_AUTHOR_OPTIONS) declare licenseAuthor: string | null;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @ChoiceField({
-    label: 'Status',
-    note: 'Only accepted ones are visible to everyone.',
-    choices: REVIEW_STATUS_CHOICES,
-    default: PENDING,
-    readOnly: true,
-    hidden: true,
-    max: 2,
-  })
-  declare status: string;
+  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, readOnly: true, hidden: true }) declare status: string;
   @TextField({ label: 'Code', help: 'Barcode, e.g. an EAN.', max: MAX_CODE_LENGTH, null: true, blank: true, hidden: true }) declare code:
     string | null;
   @TextField({

@@ -5,6 +5,14 @@ import { KILOGRAMS_NOTE, KILOGRAMS_PER_POUND } from '../contract/massunits';
 export const MASS_UNIT_IDS = { kg: 1, lb: 2 } as const;
 export const BODY_WEIGHT_UNIT_ID = 3;
 
+/** Options of the reference to the unit of a training weight. */
+export const TRAINING_WEIGHT_UNIT_OPTIONS = {
+  label: 'Unit',
+  default: MASS_UNIT_IDS.kg,
+  defaultDescription: 'kg or lb as in the profile',
+  defaultsToProfileUnit: true,
+} as const;
+
 const DECIMAL_PLACES = 3;
 
 const ROUNDING_NOTE = `Rounded to grams; a pound is exactly ${KILOGRAMS_PER_POUND} kg.`;

@@ -27,4 +27,15 @@ export class License extends Model<License> {
   declare url: string | null;
 }
 
+/** Options of the field with the author of a text, whom its license requires to be named. */
+export const LICENSE_AUTHOR_OPTIONS = {
+  label: 'Author',
+  help: 'If you are not the author, enter the name or source here.',
+  note: 'Author to credit.',
+  max: 50,
+  null: true,
+  blank: true,
+  indexedForSorting: true,
+} as const;
+
 export default createCrudResolver(License);

@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR_CHOICES } from './rir';
-import { TRAINING_WEIGHT_KG_OPTIONS, MASS_UNIT_IDS } from './kilograms';
+import { TRAINING_WEIGHT_KG_OPTIONS, TRAINING_WEIGHT_UNIT_OPTIONS } from './kilograms';
 import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
@@ -45,21 +45,8 @@ export class PlannedSet extends Model<PlannedSet> {
   })
   declare targetWeight: string | null;
   @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare targetWeightKg: string | null;
-  @Ref(() => WeightUnit, {
-    label: 'Unit',
-    default: MASS_UNIT_IDS.kg,
-    defaultDescription: 'kg or lb as in the profile',
-    defaultsToProfileUnit: true,
-  })
-  declare weightUnitId: number;
-  @ChoiceField({
-    label: 'RiR',
-    note: 'The planned number of repetitions in reserve.',
-    choices: RIR_CHOICES,
-    null: true,
-    blank: true,
-    max: 3,
-  })
+  @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_OPTIONS) declare weightUnitId: number;
+  @ChoiceField({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR_CHOICES, null: true, blank: true, max: 3 })
   declare rir: string | null;
   @IntegerField({
     label: 'Order',

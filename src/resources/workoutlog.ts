@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR_CHOICES } from './rir';
-import { TRAINING_WEIGHT_KG_OPTIONS, MASS_UNIT_IDS } from './kilograms';
+import { TRAINING_WEIGHT_KG_OPTIONS, TRAINING_WEIGHT_UNIT_OPTIONS } from './kilograms';
 import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
@@ -60,13 +60,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, defaultDescription: 'repetitions' }) declare repetitionUnitId: number;
-  @Ref(() => WeightUnit, {
-    label: 'Unit',
-    default: MASS_UNIT_IDS.kg,
-    defaultDescription: 'kg or lb as in the profile',
-    defaultsToProfileUnit: true,
-  })
-  declare weightUnitId: number;
+  @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_OPTIONS) declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',
     note: 'Id of the session of that workout on that day, if there is one.',

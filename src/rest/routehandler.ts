@@ -17,7 +17,7 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
   const descriptions = new OptionsHandler(endpoints);
   return async (route: Route, request: RestRequest): Promise<RestResponse> => {
     const { method } = request;
-    if (method === 'OPTIONS') return descriptions.describe(route, request);
+    if (method === 'OPTIONS') return { status: 200, body: await descriptions.describe(route, request) };
     switch (route.kind) {
       case 'root':
         return { status: 200, body: apiRootBody(endpoints, request, route.formatSuffix) };

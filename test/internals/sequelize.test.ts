@@ -1,14 +1,13 @@
 /** Private members of Sequelize that `src/internals/sequelize.ts` uses. */
 import { Pool, type PoolClient } from 'pg';
-import { col, DataTypes, literal, Sequelize, type Model, type ModelStatic } from 'sequelize';
-import { connectionOf, replaceBeginStatement, renderSelect, replaceConnectionPool } from '../../src/internals/sequelize';
+import { Sequelize } from 'sequelize';
+import { connectionOf, replaceBeginStatement, replaceConnectionPool } from '../../src/internals/sequelize';
 import { backendKeyOf } from '../../src/internals/pg';
 import { createDatabase } from '../setup/databases';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let pool: Pool;
 let sequelize: Sequelize;
-let thing: ModelStatic<Model>;
 
 beforeAll(async () => {
   database = await createDatabase('nothing');
@@ -19,7 +18,6 @@ beforeEach(() => {
   pool = new Pool({ ...database.connection, max: 2 });
   pool.on('connect', (client) => client.on('error', () => undefined)).on('error', () => undefined);
   sequelize = new Sequelize({ dialect: 'postgres', logging: false });
-  thing = sequelize.define('thing', { name: DataTypes.TEXT }, { tableName: 'thing', timestamps: false });
   replaceConnectionPool<PoolClient>(sequelize, {
     getConnection: () => pool.connect(),
     releaseConnection: (client) => client.release(),
@@ -63,25 +61,4 @@ test('BEGIN is extended by the options of the transaction, a savepoint is not', 
   expect(statements[0]).toBe(`BEGIN; SET LOCAL test.viewer = 'ann'`);
   // The transaction begins with a single round trip; no statement sets an isolation level.
   expect(statements.slice(1)).toEqual([expect.stringMatching(/^SAVEPOINT "[^"]+";$/), 'COMMIT;']);
-});
-
-test('a SELECT statement is rendered from a model, with its clauses after all others', () => {
-  const columns = {
-    tableAs: 't',
-    attributes: [
-      [col('t.name'), 'title'],
-      [literal('1 + 1'), 'two'],
-    ],
-  };
-  const selectFrom = 'SELECT "t"."name" AS "title", 1 + 1 AS "two" FROM "thing" AS "t"';
-  expect(renderSelect(thing, 'thing', columns)).toBe(selectFrom);
-  const clauses = {
-    where: literal('t."id" > $1'),
-    order: [[literal('t."name"'), 'DESC']],
-    limit: literal('$2'),
-    offset: literal('$3'),
-  };
-  expect(renderSelect(thing, 'thing', { ...columns, ...clauses })).toBe(
-    `${selectFrom} WHERE t."id" > $1 ORDER BY t."name" DESC LIMIT $2 OFFSET $3`,
-  );
 });

@@ -77,7 +77,6 @@ const RANDOM = [
   'files/quota',
   'graphql/exportedrows',
   'graphql/fuzz',
-  'graphql/knowncosts',
   'graphql/variables',
   'server/containment',
   'server/soak',

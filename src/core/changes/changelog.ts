@@ -17,9 +17,12 @@ import type { NotificationListener } from './listener';
 const NOTIFICATION_CHANNEL = 'fitgraph_change';
 /** Maximum age of a cursor; older ones are rejected. */
 export const CURSOR_MAX_AGE_DAYS = 30;
-/** Changes are kept for this long after the cursors that need them have expired. */
-const RETENTION_MARGIN_DAYS = 1;
-const TABLE_CHANGE_RETENTION_DAYS = 1;
+/** Changes are kept for one more day after the cursors that need them have expired. */
+const RETENTION_DAYS_BY_TABLE = [
+  ['change', CURSOR_MAX_AGE_DAYS + 1],
+  ['former_change_log', CURSOR_MAX_AGE_DAYS + 1],
+  ['table_change', 1],
+] as const;
 /** Maximum age of cached data that is validated against the recorded table changes. The records are kept much longer, so that validation misses no change. */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
@@ -259,13 +262,8 @@ export class ChangeLog {
 
   private async pruneChanges(): Promise<void> {
     await this.database.withoutTimeouts(async (client) => {
-      await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [
-        CURSOR_MAX_AGE_DAYS + RETENTION_MARGIN_DAYS,
-      ]);
-      await client.query(`DELETE FROM "former_change_log" WHERE "at" < now() - make_interval(days => $1)`, [
-        CURSOR_MAX_AGE_DAYS + RETENTION_MARGIN_DAYS,
-      ]);
-      await client.query(`DELETE FROM "table_change" WHERE "at" < now() - make_interval(days => $1)`, [TABLE_CHANGE_RETENTION_DAYS]);
+      for (const [table, days] of RETENTION_DAYS_BY_TABLE)
+        await client.query(`DELETE FROM "${table}" WHERE "at" < now() - make_interval(days => $1)`, [days]);
     });
   }
 }

@@ -17,8 +17,6 @@ const HIGH_SCALE_ONE_SQL = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
 
 const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`;
 
-type AggregateName = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
-
 interface AggregateColumn {
   sql(bind: ParameterBinder): string;
   /** SQL of the value for a group without rows. */
@@ -49,46 +47,43 @@ export class AggregateColumns {
 
   /** Adds the column of a statistic and returns its name. `fieldName` is absent for row counts. */
   addStatistic(statistic: Statistic, fieldName: string | null | undefined): string {
-    if (statistic === 'count') return this.addCount();
-    if (statistic === 'weightedCount') return this.addWeightedCount();
-    if (statistic === 'countDistinct') return this.addDistinctCount(fieldName!);
-    return statistic === 'median' ? this.addPercentile('0.5', fieldName!) : this.addAggregate(statistic, fieldName!);
-  }
-
-  private addCount(): string {
-    return this.addColumn('count', () => 'count(*)', '0');
-  }
-
-  private addWeightedCount(): string {
     const { weight } = this;
-    return this.addColumn('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
+    switch (statistic) {
+      case 'count':
+        return this.addColumn('count', () => 'count(*)', '0');
+      case 'weightedCount':
+        return this.addColumn('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
+      case 'countDistinct': {
+        const { path, field } = groupKeysOfFieldValues(this.entity).find(({ name }) => name === fieldName)!;
+        const value = groupingValueSql(field, this.referenceJoins.aliasOf(path));
+        return this.addColumn(`countDistinct ${fieldName!}`, () => `count(DISTINCT ${value})`, '0');
+      }
+      case 'median':
+        return this.addPercentile('0.5', fieldName!);
+      default:
+        return this.addColumn(`${statistic} ${fieldName!}`, () => this.aggregateSql(statistic, fieldName!));
+    }
   }
 
-  private addDistinctCount(name: string): string {
-    const { path, field } = groupKeysOfFieldValues(this.entity).find((key) => key.name === name)!;
-    const value = groupingValueSql(field, this.referenceJoins.aliasOf(path));
-    return this.addColumn(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
-  }
-
-  private addAggregate(name: AggregateName, fieldName: string): string {
-    const field = this.fieldNamed(fieldName);
-    const value = fieldSqlExpression(field, 't');
+  private aggregateSql(name: 'sum' | 'avg' | 'min' | 'max' | 'stddev', fieldName: string): string {
+    const value = fieldSqlExpression(this.fieldNamed(fieldName), 't');
     const number = `(${value})::numeric`;
     const { weight } = this;
-    const aggregateSql = {
-      min: () => `min(${value})`,
-      max: () => `max(${value})`,
-      sum: () => (weight ? `trim_scale(sum(${number} * ${weight}))` : `sum(${number})`),
-      avg: () =>
-        weight
+    switch (name) {
+      case 'min':
+      case 'max':
+        return `${name}(${value})`;
+      case 'sum':
+        return weight ? `trim_scale(sum(${number} * ${weight}))` : `sum(${number})`;
+      case 'avg':
+        return weight
           ? roundSql(`sum(${number} * ${weight}) * ${HIGH_SCALE_ONE_SQL} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
-          : roundSql(`sum(${number}) * ${HIGH_SCALE_ONE_SQL} / nullif(count(${value}), 0)`),
-      stddev: () =>
-        roundSql(
+          : roundSql(`sum(${number}) * ${HIGH_SCALE_ONE_SQL} / nullif(count(${value}), 0)`);
+      case 'stddev':
+        return roundSql(
           `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${HIGH_SCALE_ONE_SQL} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
-        ),
-    };
-    return this.addColumn(`${name} ${fieldName}`, aggregateSql[name]);
+        );
+    }
   }
 
   /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */

@@ -23,7 +23,7 @@ import {
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
 import { ReferenceJoins, groupingValueSql } from './joins';
 import { binFieldName, timeBucketsProperty, idFieldName } from './types';
-import { bucketSql, dayBucket, isCyclicUnit, BUCKET_LENGTHS, timeBucket, type BucketUnit } from './timebuckets';
+import { bucketSql, dayBucket, isCyclicUnit, BUCKET_LENGTHS, timeBucket, type TimeUnit } from './timebuckets';
 
 const MAX_GROUP_KEYS = 6;
 
@@ -211,14 +211,14 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
 }
 
 /** Shortest possible duration of each unit in days. */
-const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
+const MIN_DAYS_PER_STEP: Partial<Record<TimeUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
 /**
  * Returns SQL of a key that groups by a unit of time: its sort expression and, if empty groups are requested, the series of its values. `timeZone`:
  * that of the hours; absent for days.
  */
 function timeKeySql(
-  unit: BucketUnit,
+  unit: TimeUnit,
   { firstDay, empty }: Pick<TimeGroupBy, 'firstDay' | 'empty'>,
   timeZone?: string,
 ): Pick<GroupKey, 'orderSql' | 'generateSeriesSql' | 'stepCountSql'> {

@@ -20,17 +20,14 @@ export const isReferenceField = (field: EntityField): boolean => field.object !=
 const groupableFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
 
-export const numberFieldsOf = (entity: Entity): EntityField[] =>
-  fieldsOf(entity).filter((field) => isUsableInGroups(field) && NUMBER_KINDS.includes(field.kind));
+const fieldsOfKinds = (entity: Entity, kinds: readonly string[]): EntityField[] =>
+  fieldsOf(entity).filter((field) => isUsableInGroups(field) && kinds.includes(field.kind));
 
+export const numberFieldsOf = (entity: Entity): EntityField[] => fieldsOfKinds(entity, NUMBER_KINDS);
 /** Returns the fields with a meaningful minimum and maximum. */
-export const minMaxFieldsOf = (entity: Entity): EntityField[] =>
-  fieldsOf(entity).filter((field) => isUsableInGroups(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
-
-export const dateFieldsOf = (entity: Entity): EntityField[] =>
-  fieldsOf(entity).filter((field) => isUsableInGroups(field) && field.kind === 'date');
-export const datetimeFieldsOf = (entity: Entity): EntityField[] =>
-  fieldsOf(entity).filter((field) => isUsableInGroups(field) && field.kind === 'datetime');
+export const minMaxFieldsOf = (entity: Entity): EntityField[] => fieldsOfKinds(entity, [...NUMBER_KINDS, ...TIME_KINDS]);
+export const dateFieldsOf = (entity: Entity): EntityField[] => fieldsOfKinds(entity, ['date']);
+export const datetimeFieldsOf = (entity: Entity): EntityField[] => fieldsOfKinds(entity, ['datetime']);
 
 /** A path of references from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
 interface RelationPath {

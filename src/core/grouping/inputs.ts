@@ -1,9 +1,10 @@
 /** Input types of grouped queries, per resource: `groupBy` keys, `having` conditions and `orderBy` terms. */
 import { toConstantCase } from '../../contract/casing';
-import { Extensions, Field, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
+import { Extensions, Field, InputType, Int, type ClassType } from 'type-graphql';
 import type { Entity, EntityField } from '../model/fields';
 import { filterInput } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
+import { createEnumOfEntries, type EnumEntry } from '../model/enums';
 import { nounOfTypeName } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
@@ -98,17 +99,11 @@ const hasRowWeights = ({ fields }: LinkedRowGroupKey): boolean => fields.length 
 
 /** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */
 export const groupFieldEnum = memoizePerEntity((entity) => {
-  const keys = [
-    ...groupKeysOfFieldValues(entity).map((key) => ({ name: key.name, description: describeValueKey(key) })),
-    ...groupKeysOfLinkedRows(entity).flatMap((key) => (hasRowWeights(key) ? [] : [{ name: key.name, description: describeLinkKey(key) }])),
-  ];
-  const values = Object.fromEntries(keys.map(({ name }) => [toConstantCase(name), name]));
-  registerEnumType(values, {
-    name: `${entity.name}GroupField`,
-    description: `Fields by which rows of ${entity.name} can be grouped.`,
-    valuesConfig: Object.fromEntries(keys.map(({ name, description }) => [toConstantCase(name), { description }])),
-  });
-  return values;
+  const linkKeys = groupKeysOfLinkedRows(entity).filter((key) => !hasRowWeights(key));
+  return createEnumOfEntries(`${entity.name}GroupField`, `Fields by which rows of ${entity.name} can be grouped.`, [
+    ...groupKeysOfFieldValues(entity).map((key): EnumEntry<string> => [toConstantCase(key.name), key.name, describeValueKey(key)]),
+    ...linkKeys.map((key): EnumEntry<string> => [toConstantCase(key.name), key.name, describeLinkKey(key)]),
+  ]);
 });
 
 const rowWeightsInput = memoizePerEntity((entity): ClassType => {

@@ -1,5 +1,6 @@
 /** Statistics of groups (count, sum, mean, …), and references to them in `having` and `orderBy`: a statistic and its field. */
-import { registerEnumType } from 'type-graphql';
+import { toConstantCase } from '../../contract/casing';
+import { createEnumOfEntries } from '../model/enums';
 import { invalidArgumentError } from '../model/errors';
 import type { Entity, EntityField } from '../model/fields';
 import { minMaxFieldsOf, groupFieldName, numberFieldsOf, groupKeysOfFieldValues } from './groupkeys';
@@ -18,35 +19,20 @@ export const COUNT_DISTINCT_DESCRIPTION = 'Number of distinct values, without nu
 export const COUNT_DESCRIPTION = 'Number of rows.';
 export const WEIGHTED_COUNT_DESCRIPTION = 'Sum of the weights of the rows; equals `count` unless a key has weights.';
 
-/** The enum Statistic. Its values are the names of the corresponding fields of a group. */
-export const Statistic = {
-  COUNT: 'count',
-  WEIGHTED_COUNT: 'weightedCount',
-  COUNT_DISTINCT: 'countDistinct',
-  SUM: 'sum',
-  AVG: 'avg',
-  STDDEV: 'stddev',
-  MEDIAN: 'median',
-  MIN: 'min',
-  MAX: 'max',
-} as const;
-export type Statistic = (typeof Statistic)[keyof typeof Statistic];
-
-registerEnumType(Statistic, {
-  name: 'Statistic',
-  description: 'A statistic of a group. `COUNT` and `WEIGHTED_COUNT` count rows; all others are computed from a field.',
-  valuesConfig: {
-    COUNT: { description: COUNT_DESCRIPTION },
-    WEIGHTED_COUNT: { description: WEIGHTED_COUNT_DESCRIPTION },
-    COUNT_DISTINCT: { description: COUNT_DISTINCT_DESCRIPTION },
-    SUM: { description: NUMBER_STATISTICS.sum },
-    AVG: { description: NUMBER_STATISTICS.avg },
-    STDDEV: { description: NUMBER_STATISTICS.stddev },
-    MEDIAN: { description: NUMBER_STATISTICS.median },
-    MIN: { description: MIN_MAX_STATISTICS.min },
-    MAX: { description: MIN_MAX_STATISTICS.max },
-  },
-});
+const STATISTICS = {
+  count: COUNT_DESCRIPTION,
+  weightedCount: WEIGHTED_COUNT_DESCRIPTION,
+  countDistinct: COUNT_DISTINCT_DESCRIPTION,
+  ...NUMBER_STATISTICS,
+  ...MIN_MAX_STATISTICS,
+};
+export type Statistic = keyof typeof STATISTICS;
+/** The enum of statistics. Its values are the names of the corresponding fields of a group. */
+export const Statistic = createEnumOfEntries(
+  'Statistic',
+  'A statistic of a group. `COUNT` and `WEIGHTED_COUNT` count rows; all others are computed from a field.',
+  Object.entries(STATISTICS).map(([name, description]) => [toConstantCase(name), name, description]),
+);
 
 export interface StatisticReference {
   statistic: Statistic;

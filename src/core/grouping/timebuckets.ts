@@ -1,38 +1,28 @@
 /** Time buckets (day, week, hour of day, …): the SQL expressions that group rows by a unit of time, and the start and end of each bucket. */
 import { DateTime, IANAZone } from 'luxon';
-import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
+import { Field, Int, ObjectType } from 'type-graphql';
 import { registerEnum } from '../model/choices';
+import { createEnum } from '../model/enums';
 import { DateScalar, DateTimeScalar } from '../model/scalars';
 
 const DAY_UNITS = {
-  DAY: { description: 'From midnight to midnight.' },
-  WEEKDAY: { description: 'All Mondays, all Tuesdays, and so on.' },
-  WEEK: { description: 'Seven days from the first day of the week. Weeks that start on Monday are the weeks of ISO 8601.' },
-  MONTH: { description: 'A calendar month.' },
-  QUARTER: { description: 'A calendar quarter, starting in January, April, July or October.' },
-  YEAR: { description: 'A calendar year.' },
+  DAY: 'From midnight to midnight.',
+  WEEKDAY: 'All Mondays, all Tuesdays, and so on.',
+  WEEK: 'Seven days from the first day of the week. Weeks that start on Monday are the weeks of ISO 8601.',
+  MONTH: 'A calendar month.',
+  QUARTER: 'A calendar quarter, starting in January, April, July or October.',
+  YEAR: 'A calendar year.',
 };
 const HOUR_UNITS = {
-  HOUR: { description: 'An hour of one day. The repeated hour at the end of daylight saving time counts as two.' },
-  HOUR_OF_DAY: { description: 'All hours from 8 to 9 o’clock of all days, and so on.' },
+  HOUR: 'An hour of one day. The repeated hour at the end of daylight saving time counts as two.',
+  HOUR_OF_DAY: 'All hours from 8 to 9 o’clock of all days, and so on.',
 };
 
-type KeyEnum<T> = { readonly [K in keyof T]: K };
-const enumOfKeys = <T extends object>(units: T) => Object.fromEntries(Object.keys(units).map((name) => [name, name])) as KeyEnum<T>;
-
 export type DayUnit = keyof typeof DAY_UNITS;
-export const DayUnit = enumOfKeys(DAY_UNITS);
-registerEnumType(DayUnit, { name: 'DayUnit', description: 'Units of time by which days are grouped.', valuesConfig: DAY_UNITS });
+export const DayUnit = createEnum('DayUnit', 'Units of time by which days are grouped.', DAY_UNITS);
 
 export type TimeUnit = DayUnit | keyof typeof HOUR_UNITS;
-export const TimeUnit = enumOfKeys({ ...HOUR_UNITS, ...DAY_UNITS });
-registerEnumType(TimeUnit, {
-  name: 'TimeUnit',
-  description: 'Units of time by which times are grouped.',
-  valuesConfig: { ...HOUR_UNITS, ...DAY_UNITS },
-});
-
-export type BucketUnit = TimeUnit;
+export const TimeUnit = createEnum('TimeUnit', 'Units of time by which times are grouped.', { ...HOUR_UNITS, ...DAY_UNITS });
 
 const DAYS_OF_WEEK = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
@@ -83,13 +73,13 @@ export class TimeBucket {
 export type DayOrTimeBucket = DayBucket | TimeBucket;
 
 /** Whether a unit is cyclic (weekday, hour of day), so that its number of groups is small, whatever the range of dates. */
-export const isCyclicUnit = (unit: BucketUnit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
+export const isCyclicUnit = (unit: TimeUnit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
 
 /**
  * Returns SQL of a row's bucket: the number of a cyclic unit, the start of an hour, or the first day of a longer unit. `day` is SQL of a date or of a
  * timestamp without time zone (local time). `hour` is SQL of the same time as timestamptz, truncated to the hour of the time zone.
  */
-export function bucketSql(unit: BucketUnit, firstDay: number, day: string, hour: string): string {
+export function bucketSql(unit: TimeUnit, firstDay: number, day: string, hour: string): string {
   switch (unit) {
     case 'HOUR':
       return hour;
@@ -109,7 +99,7 @@ export function bucketSql(unit: BucketUnit, firstDay: number, day: string, hour:
 }
 
 /** Length of a bucket as a PostgreSQL interval; for cyclic units, such as weekdays, the smallest and the largest bucket number. */
-export const BUCKET_LENGTHS: Record<BucketUnit, string> = {
+export const BUCKET_LENGTHS: Record<TimeUnit, string> = {
   HOUR: '1 hour',
   HOUR_OF_DAY: '0 to 23',
   DAY: '1 day',
@@ -120,20 +110,17 @@ export const BUCKET_LENGTHS: Record<BucketUnit, string> = {
   YEAR: '1 year',
 };
 
-const UNIT_DURATIONS: Partial<Record<BucketUnit, object>> = {
-  DAY: { days: 1 },
-  WEEK: { weeks: 1 },
-  MONTH: { months: 1 },
-  QUARTER: { months: 3 },
-  YEAR: { years: 1 },
-};
-
 const ISO_DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 /** Returns the day if its year has four digits, otherwise null. */
 const isoDayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY_PATTERN.test(day) ? day : null);
 
-const dayAfter = (unit: BucketUnit, day: string) =>
-  isoDayOrNull(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
+/** Returns the first day after the bucket that begins on `day`. */
+const dayAfter = (unit: TimeUnit, day: string) =>
+  isoDayOrNull(
+    DateTime.fromISO(day, { zone: 'utc' })
+      .plus({ [unit.toLowerCase()]: 1 })
+      .toISODate(),
+  );
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

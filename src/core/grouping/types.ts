@@ -1,11 +1,9 @@
 /** Output types of grouped queries, per resource: groups, their keys and their statistics. */
-import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import { Arg, Extensions, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
 import { KILOGRAMS_NOTE } from '../../contract/massunits';
 import type { Row } from '../../database/rows';
-import type { Context } from '../context';
 import type { Entity, EntityField } from '../model/fields';
-import { loadReferencedRow } from '../read/loaders';
+import { RowField } from '../read/rowfield';
 import { addResolverMethod } from '../model/resolvermethods';
 import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
@@ -88,21 +86,14 @@ const groupKeysType = memoizePerEntity((entity: Entity): ClassType => {
   @Resolver(() => type)
   class GroupKeysResolver {}
   resolverClasses.push(GroupKeysResolver);
-  for (const [name, target] of rowKeysOf(entity)) addGroupedRowField(GroupKeysResolver, name, target);
+  for (const [name, target] of rowKeysOf(entity))
+    RowField(name, idFieldName(name), () => target, { nullable, description: `The row that \`${idFieldName(name)}\` names.` })(
+      GroupKeysResolver,
+    );
   for (const field of dateFieldsOf(entity)) addBucketField(GroupKeysResolver, field, DayBucket, DayUnit);
   for (const field of datetimeFieldsOf(entity)) addBucketField(GroupKeysResolver, field, TimeBucket, TimeUnit);
   return type;
 });
-
-function addGroupedRowField(Keys: ClassType, name: string, target: Entity): void {
-  addResolverMethod(
-    Keys,
-    name,
-    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadReferencedRow(target, keys[idFieldName(name)] ?? null, context, info),
-    [Root(), Ctx(), Info()],
-    FieldResolver(() => target, { nullable, description: `The row that \`${idFieldName(name)}\` names.` }),
-  );
-}
 
 function addBucketField(Keys: ClassType, field: EntityField, bucketType: object, unit: object): void {
   addResolverMethod(

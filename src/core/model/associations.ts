@@ -53,7 +53,7 @@ function defineLinkModel(
   return model;
 }
 
-export const linkModelName = (table: string): string => upperFirst(toCamelCase(table));
+const linkModelName = (table: string): string => upperFirst(toCamelCase(table));
 
 const createModelClass = (table: string) => ({ [linkModelName(table)]: class extends Model {} })[linkModelName(table)] as ModelCtor;
 

@@ -1,6 +1,6 @@
 /** Choice fields: one declaration registers a GraphQL enum and lists the stored values with their REST labels. */
-import { registerEnumType } from 'type-graphql';
 import type { Choice } from '../../contract/metadata';
+import { createEnumOfEntries, type EnumEntry } from './enums';
 
 export interface EnumDefinition<V extends string | number = string | number> {
   readonly name: string;
@@ -12,8 +12,6 @@ export interface ChoiceSet extends EnumDefinition<string> {
   readonly restChoices: readonly Choice[];
 }
 
-type EnumEntry<V> = readonly [name: string, value: V, description: string];
-
 const enumsByName = new Map<string, EnumDefinition>();
 
 /** Registers a GraphQL enum. If its values are numbers, they are the ids of all rows of an immutable table. */
@@ -22,10 +20,7 @@ export function registerEnum<V extends string | number>(
   description: string,
   entries: readonly EnumEntry<V>[],
 ): EnumDefinition<V> {
-  const type = Object.fromEntries(entries.map(([key, value]) => [key, value]));
-  const valuesConfig = Object.fromEntries(entries.map(([key, , meaning]) => [key, { description: meaning }]));
-  registerEnumType(type, { name, description, valuesConfig });
-  const registeredEnum = { name, type };
+  const registeredEnum = { name, type: createEnumOfEntries(name, description, entries) };
   enumsByName.set(name, registeredEnum);
   return registeredEnum;
 }

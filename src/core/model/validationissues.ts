@@ -1,44 +1,24 @@
 /** Validation issues: what is wrong with an input value, as a code for programs and a message for people. */
-import { registerEnumType } from 'type-graphql';
+import { createEnum } from './enums';
 
-export enum IssueCode {
-  REQUIRED = 'REQUIRED',
-  NULL = 'NULL',
-  BLANK = 'BLANK',
-  EMPTY = 'EMPTY',
-  TOO_LONG = 'TOO_LONG',
-  TOO_SHORT = 'TOO_SHORT',
-  TOO_LARGE = 'TOO_LARGE',
-  TOO_SMALL = 'TOO_SMALL',
-  TOO_PRECISE = 'TOO_PRECISE',
-  NOT_A_CHOICE = 'NOT_A_CHOICE',
-  NOT_FOUND = 'NOT_FOUND',
-  NOT_UNIQUE = 'NOT_UNIQUE',
-  CONFLICT = 'CONFLICT',
-  WRONG_CREDENTIALS = 'WRONG_CREDENTIALS',
-  INVALID = 'INVALID',
-}
-registerEnumType(IssueCode, {
-  name: 'InputErrorCode',
-  description: 'Machine-readable kinds of input errors.',
-  valuesConfig: {
-    REQUIRED: { description: 'A value is required.' },
-    NULL: { description: 'The value may not be null.' },
-    BLANK: { description: 'The text may not be empty.' },
-    EMPTY: { description: 'The list may not be empty.' },
-    TOO_LONG: { description: 'The text has too many characters.' },
-    TOO_SHORT: { description: 'The text has too few characters.' },
-    TOO_LARGE: { description: 'The number is greater than the maximum.' },
-    TOO_SMALL: { description: 'The number is less than the minimum.' },
-    TOO_PRECISE: { description: 'The number has too many digits.' },
-    NOT_A_CHOICE: { description: 'The value is not one of the choices.' },
-    NOT_FOUND: { description: 'The row does not exist, or the viewer may not refer to it. The two cases are not distinguished.' },
-    NOT_UNIQUE: { description: 'Another row already has this unique value.' },
-    CONFLICT: { description: 'The version of the row differs from `ifVersion`.' },
-    WRONG_CREDENTIALS: { description: 'The name or the password is wrong.' },
-    INVALID: { description: 'The value violates another rule, described in the message.' },
-  },
+export const IssueCode = createEnum('InputErrorCode', 'Machine-readable kinds of input errors.', {
+  REQUIRED: 'A value is required.',
+  NULL: 'The value may not be null.',
+  BLANK: 'The text may not be empty.',
+  EMPTY: 'The list may not be empty.',
+  TOO_LONG: 'The text has too many characters.',
+  TOO_SHORT: 'The text has too few characters.',
+  TOO_LARGE: 'The number is greater than the maximum.',
+  TOO_SMALL: 'The number is less than the minimum.',
+  TOO_PRECISE: 'The number has too many digits.',
+  NOT_A_CHOICE: 'The value is not one of the choices.',
+  NOT_FOUND: 'The row does not exist, or the viewer may not refer to it. The two cases are not distinguished.',
+  NOT_UNIQUE: 'Another row already has this unique value.',
+  CONFLICT: 'The version of the row differs from `ifVersion`.',
+  WRONG_CREDENTIALS: 'The name or the password is wrong.',
+  INVALID: 'The value violates another rule, described in the message.',
 });
+export type IssueCode = keyof typeof IssueCode;
 
 export interface ValidationIssue {
   readonly code: IssueCode;

@@ -100,19 +100,13 @@ const readsExtraRow = (plan: ConnectionPlan, { isBackward }: PageWindow) =>
   isBackward ? plan.needsHasPreviousPage : plan.needsHasNextPage;
 
 /** Returns the expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
-function rowsOutsidePageExpressions(
-  request: ListRequest,
-  plan: ConnectionPlan,
-  window: PageWindow,
-  extraConditions: readonly SqlCondition[],
-  bind: ParameterBinder,
-): string[] {
+function rowsOutsidePageExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
   const { entity, joins, conditions } = request;
   const { after, before, offset, isBackward } = window;
   // Values are bound only when an expression uses them, because PostgreSQL rejects unused parameters.
   const terms = () => bindOrderTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
-    `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions, ...positionConditions], 't', bind)})`;
+    `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...conditions, ...positionConditions], 't', bind)})`;
   /**
    * Returns expressions of which at least one is true if rows exist at or beyond a cursor. The first is the fastest: it looks for the row at the
    * cursor.
@@ -149,19 +143,13 @@ interface ListInfoColumns {
   _existAfter?: boolean;
 }
 
-function pageStatement(
-  request: ListRequest,
-  plan: ConnectionPlan,
-  window: PageWindow,
-  extraConditions: readonly SqlCondition[],
-  bind: ParameterBinder,
-): string {
+function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string {
   const { joins, conditions } = request;
   const { isBackward, offset } = window;
   const terms = bindOrderTerms(window.terms, bind);
   const order = isBackward ? reverseOrderTerms(terms) : terms;
   const [start, end] = isBackward ? [window.before, window.after] : [window.after, window.before];
-  const allConditions = [...extraConditions, ...conditions, ...(end ? [afterCursorCondition(reverseOrderTerms(order), end)] : [])];
+  const allConditions = [...conditions, ...(end ? [afterCursorCondition(reverseOrderTerms(order), end)] : [])];
   const where = conjunctionSql(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
@@ -209,28 +197,18 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
 }
 
 /** Returns the expressions for the total count and for the existence of rows outside of the page. */
-function listInfoExpressions(
-  request: ListRequest,
-  plan: ConnectionPlan,
-  window: PageWindow,
-  extraConditions: readonly SqlCondition[],
-  bind: ParameterBinder,
-): string[] {
+function listInfoExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
   const { entity, joins, conditions } = request;
-  const countExpression = () =>
-    `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions], 't', bind)}) AS "_count"`;
-  return [
-    ...(plan.needsTotalCount ? [countExpression()] : []),
-    ...rowsOutsidePageExpressions(request, plan, window, extraConditions, bind),
-  ];
+  const countExpression = () => `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause(conditions, 't', bind)}) AS "_count"`;
+  return [...(plan.needsTotalCount ? [countExpression()] : []), ...rowsOutsidePageExpressions(request, plan, window, bind)];
 }
 
 /** Reads one page and the requested information about its list in one statement. */
 export async function readPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
   const window = pageWindow(request);
   const { bind, values } = createParameterBinder();
-  const infoExpressions = listInfoExpressions(request, plan, window, [], bind);
-  const pageSql = () => pageStatement(request, plan, window, [], bind);
+  const infoExpressions = listInfoExpressions(request, plan, window, bind);
+  const pageSql = () => pageStatement(request, plan, window, bind);
   if (!infoExpressions.length)
     return assembleConnection(plan, window, plan.needsRows ? await session.queryMaybeStale(pageSql(), values) : []);
   const infoSql = `SELECT ${infoExpressions.join(', ')}`;
@@ -242,19 +220,20 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
 
 /** Reads the same page of child rows for each of several parent rows, with at most two statements in total. */
 export async function readPagePerParent(
-  request: ListRequest,
+  listRequest: ListRequest,
   referenceField: string,
   parentIds: readonly number[],
   plan: ConnectionPlan,
   { session }: Context,
 ): Promise<Connection[]> {
-  const window = pageWindow(request);
-  const parentField = fieldOf(request.entity, referenceField);
+  const window = pageWindow(listRequest);
+  const parentField = fieldOf(listRequest.entity, referenceField);
   const belongsToParent: SqlCondition = () => referencesIdSql(parentField, 't', 'p.id');
+  const request = { ...listRequest, conditions: [belongsToParent, ...listRequest.conditions] };
   const readPages = () => {
     const { bind, values } = createParameterBinder();
     const ids = bind(parentIds);
-    const pageSql = pageStatement(request, plan, window, [belongsToParent], bind);
+    const pageSql = pageStatement(request, plan, window, bind);
     return session.queryMaybeStale(
       `SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`,
       values,
@@ -263,7 +242,7 @@ export async function readPagePerParent(
   const readInfo = async () => {
     const { bind, values } = createParameterBinder();
     const ids = bind(parentIds);
-    const infoExpressions = listInfoExpressions(request, plan, window, [belongsToParent], bind);
+    const infoExpressions = listInfoExpressions(request, plan, window, bind);
     if (!infoExpressions.length) return [];
     return session.queryMaybeStale(`SELECT p.id AS "_parent", ${infoExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
   };

@@ -6,7 +6,7 @@ import { columnIsOneOf, createParameterBinder, conjunctionSql, type SqlCondition
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type EntityField, type RowFields, type RowOf } from '../model/fields';
 import { BatchLoader, type LoaderKey, type EventLoopPacer } from './batchloader';
-import { createPlanCachesPerApi, requiredRowFields } from './queryplan';
+import { cacheBySelection, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindOrderTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { columnSet, selectRowsStatement, selectStatement, type SelectedColumns } from '../sql/select';
@@ -70,53 +70,25 @@ async function readRowsByParents(
   return ids.map((id) => rowsByParent.get(id)!);
 }
 
-/** Columns that a batch reads, and the name of its loader, which is unique to this set of columns. */
-interface BatchColumns {
-  loaderName: string;
-  columns: SelectedColumns;
-}
-
 const MAX_SHORT_TEXT_CHARACTERS = 500;
-
-const batchColumnsByName = new Map<string, BatchColumns>();
-const batchColumnsBySelection = createPlanCachesPerApi<BatchColumns>();
 
 /** Computed fields and long strings are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
 const isOmittedUnlessSelected = (field: EntityField) =>
   !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= MAX_SHORT_TEXT_CHARACTERS));
 
-function batchColumnsOfFields(
-  entity: Entity,
-  fieldNames: ReadonlySet<string>,
-  { policies: { textOrder } }: Pick<Context, 'policies'>,
-): BatchColumns {
-  const fieldsReadIfSelected = fieldsOf(entity).filter((field) => isOmittedUnlessSelected(field) && fieldNames.has(field.name));
-  const loaderName = `${entity.name}(${fieldsReadIfSelected.map((field) => field.name).join()}) ${textOrder}`;
-  let batchColumns = batchColumnsByName.get(loaderName);
-  if (!batchColumns) {
-    const fieldsAlwaysRead = fieldsOf(entity).filter((field) => !isOmittedUnlessSelected(field));
-    batchColumnsByName.set(
-      loaderName,
-      (batchColumns = {
-        loaderName,
-        columns: columnSet(
-          entity,
-          [...fieldsAlwaysRead, ...fieldsReadIfSelected].map((field) => field.name),
-          textOrder,
-        ),
-      }),
-    );
-  }
-  return batchColumns;
-}
-
-const batchColumnsOfSelection = (entity: Entity, info: ResolveInfo, context: Context): BatchColumns =>
-  batchColumnsBySelection[context.api].getOrCreate(info.fieldNodes, entity, () =>
-    batchColumnsOfFields(entity, requiredRowFields(entity, info), context),
+const batchColumns = (entity: Entity, fieldNames: ReadonlySet<string>, { policies }: Pick<Context, 'policies'>): SelectedColumns => {
+  const fields = fieldsOf(entity).filter((field) => !isOmittedUnlessSelected(field) || fieldNames.has(field.name));
+  return columnSet(
+    entity,
+    fields.map(({ name }) => name),
+    policies.textOrder,
   );
+};
 
-function rowLoader(entity: Entity, { loaderName, columns }: BatchColumns, context: Context): BatchLoader<Row | null> {
-  return context.loaders.getOrCreate<Row | null>(loaderName, (ids) =>
+const batchColumnsOfSelection = cacheBySelection((entity, info, context) => batchColumns(entity, requiredRowFields(entity, info), context));
+
+function rowLoader(entity: Entity, columns: SelectedColumns, context: Context): BatchLoader<Row | null> {
+  return context.loaders.getOrCreate<Row | null>(`rows ${columns.cacheKey}`, (ids) =>
     readRowsByIds(columns, ids, referenceableRowConditions(entity, context), context),
   );
 }
@@ -146,11 +118,11 @@ function childLoader(
   entity: Entity,
   referenceField: string,
   order: readonly string[],
-  { loaderName, columns }: BatchColumns,
+  columns: SelectedColumns,
   context: Context,
   filter?: NamedCondition,
 ): BatchLoader<Row[]> {
-  const key = `${loaderName}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
+  const key = `child rows ${columns.cacheKey}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
   return context.loaders.getOrCreate<Row[]>(key, (ids) =>
     readRowsByParents(entity, referenceField, columns, ids, order, context, filter && [filter.condition]),
   );
@@ -174,7 +146,7 @@ export function loadRowFields<M, F extends keyof RowOf<M> & string>(
   id: number,
   context: Context,
 ): Promise<RowFields<M, F> | null> {
-  return rowLoader(entity, batchColumnsOfFields(entity, new Set(fields), context), context).load(id) as Promise<RowFields<M, F> | null>;
+  return rowLoader(entity, batchColumns(entity, new Set(fields), context), context).load(id) as Promise<RowFields<M, F> | null>;
 }
 
 /** Loads a row for a calculation, even if the row itself is not visible to the viewer (such as one pending review). */
@@ -185,9 +157,11 @@ export function loadRowEvenIfHidden<M, F extends keyof RowOf<M> & string>(
   context: Context,
 ): Promise<RowFields<M, F> | null> {
   if (mayReferenceAllRows(entity, context)) return loadRowFields(entity, fields, id, context);
-  const { loaderName, columns } = batchColumnsOfFields(entity, new Set(fields), context);
+  const columns = batchColumns(entity, new Set(fields), context);
   return context.loaders
-    .getOrCreate<Row | null>(`any ${loaderName}`, (ids) => readRowsByIds(columns, ids, ownerConditions(entity, context), context))
+    .getOrCreate<Row | null>(`any rows ${columns.cacheKey}`, (ids) =>
+      readRowsByIds(columns, ids, ownerConditions(entity, context), context),
+    )
     .load(id) as Promise<RowFields<M, F> | null>;
 }
 
@@ -206,10 +180,8 @@ export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   context: Context,
   filter?: NamedCondition,
 ): Promise<RowFields<M, F>[]> {
-  const batchColumns = batchColumnsOfFields(entity, new Set(fields), context);
-  return childLoader(entity, referenceField, resourceOf(entity)!.ordering, batchColumns, context, filter).load(id) as Promise<
-    RowFields<M, F>[]
-  >;
+  const columns = batchColumns(entity, new Set(fields), context);
+  return childLoader(entity, referenceField, resourceOf(entity)!.ordering, columns, context, filter).load(id) as Promise<RowFields<M, F>[]>;
 }
 
 /** Reads the row nearest to each day. An index finds the rows just before and after the day, so the number of rows does not matter. */

@@ -4,7 +4,6 @@
  */
 import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import type { Api } from '../model/policies';
 import { columnSet, type SelectedColumns } from '../sql/select';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, groupedFieldName, type Entity, type RowFields, type RowOf, type Thunk } from '../model/fields';
@@ -65,22 +64,21 @@ const requiredFieldsByName = memoizePerEntity((entity) => {
  */
 export const selectionKey = (nodes: FieldNodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
-/** Cache of plans by selection set and entity: one selection set below the field `node` can apply to rows of several types. */
-export class PlanCache<T> {
-  private readonly plans = new WeakMap<object, Map<Entity, T>>();
-
-  getOrCreate(nodes: FieldNodes, entity: Entity, create: () => T): T {
-    const key = selectionKey(nodes);
-    let byEntity = this.plans.get(key);
-    if (!byEntity) this.plans.set(key, (byEntity = new Map()));
-    let plan = byEntity.get(entity);
-    if (plan === undefined) byEntity.set(entity, (plan = create()));
+/**
+ * Returns a version of `create` that caches its results by selection set, entity and API. One selection set below the field `node` can apply to rows of
+ * several types. HTML pages run documents of REST in a context of the API `graphql`, and plans differ between APIs.
+ */
+export function cacheBySelection<T>(create: (entity: Entity, info: ResolveInfo, context: ApiContext) => T) {
+  const plansByApi = { graphql: new WeakMap<object, Map<Entity, T>>(), rest: new WeakMap<object, Map<Entity, T>>() };
+  return (entity: Entity, info: ResolveInfo, context: ApiContext): T => {
+    const key = selectionKey(info.fieldNodes);
+    const plans = plansByApi[context.api].get(key) ?? new Map<Entity, T>();
+    plansByApi[context.api].set(key, plans);
+    const plan = plans.get(entity) ?? create(entity, info, context);
+    plans.set(entity, plan);
     return plan;
-  }
+  };
 }
-
-/** Returns one cache per API: HTML pages run documents of REST in a context of the API `graphql`, and plans differ between APIs. */
-export const createPlanCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
 
 /**
  * Returns the subfields of the given nodes of a document: by field name, the nodes that select it. Visits each fragment once, however often it is spread.
@@ -123,18 +121,12 @@ function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
 export const requiredRowFields = (entity: Entity, info: ResolveInfo): Set<string> =>
   requiredFields(entity, selectedFields(info.fieldNodes, info.fragments).keys());
 
-const rowPlanCaches = createPlanCachesPerApi<SelectedColumns>();
+export const requiredRowColumns = cacheBySelection((entity, info, { policies }) =>
+  columnSet(entity, requiredRowFields(entity, info), policies.textOrder),
+);
 
-export const requiredRowColumns = (entity: Entity, info: ResolveInfo, { api, policies }: ApiContext): SelectedColumns =>
-  rowPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
-
-const fieldPlanCaches = createPlanCachesPerApi<ReadonlySet<string>>();
-
-export function hasRequiredFields(entity: Entity, row: Row, info: ResolveInfo, { api }: ApiContext): boolean {
-  for (const name of fieldPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
-    if (!(name in row)) return false;
-  return true;
-}
+export const hasRequiredFields = (entity: Entity, row: Row, info: ResolveInfo, context: ApiContext): boolean =>
+  requiredRowColumns(entity, info, context).names.every((name) => name in row);
 
 /** What must be read for the selection set of a connection. */
 export interface ConnectionPlan {
@@ -149,22 +141,18 @@ export interface ConnectionPlan {
   needsCursors: boolean;
 }
 
-const connectionPlanCaches = createPlanCachesPerApi<ConnectionPlan>();
-
-export function connectionPlan(entity: Entity, info: ResolveInfo, { api, policies }: ApiContext): ConnectionPlan {
-  return connectionPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => {
-    const connectionFields = selectedFields(info.fieldNodes, info.fragments);
-    const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);
-    const pageInfo = selectedFields(connectionFields.get('pageInfo') ?? [], info.fragments);
-    const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
-    return {
-      columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), policies.textOrder),
-      needsRows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
-      needsEdges: connectionFields.has('edges'),
-      needsTotalCount: connectionFields.has('totalCount'),
-      needsHasNextPage: pageInfo.has('hasNextPage'),
-      needsHasPreviousPage: pageInfo.has('hasPreviousPage'),
-      needsCursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
-    };
-  });
-}
+export const connectionPlan = cacheBySelection((entity, info, { policies }): ConnectionPlan => {
+  const connectionFields = selectedFields(info.fieldNodes, info.fragments);
+  const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);
+  const pageInfo = selectedFields(connectionFields.get('pageInfo') ?? [], info.fragments);
+  const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
+  return {
+    columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), policies.textOrder),
+    needsRows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
+    needsEdges: connectionFields.has('edges'),
+    needsTotalCount: connectionFields.has('totalCount'),
+    needsHasNextPage: pageInfo.has('hasNextPage'),
+    needsHasPreviousPage: pageInfo.has('hasPreviousPage'),
+    needsCursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
+  };
+});

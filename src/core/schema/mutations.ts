@@ -17,7 +17,8 @@ import { idOfViewersRow, readRowById } from '../read/rows';
 import type { FieldValues } from '../model/hooks';
 import type { StoredRow } from '../write/statements';
 import { inputHasParts, saveRowWithParts } from '../write/nestedwrite';
-import { executeUpdates, createRows, executeDeletions } from '../write/write';
+import type { RowReference } from '../write/rowreferences';
+import { executeUpdates, createRows, executeDeletions, type RowChange } from '../write/write';
 
 /** Extensions of mutations that only write rows and can therefore be part of an `@atomic` operation. */
 const ROW_MUTATION_EXTENSIONS = { writesRows: true };
@@ -44,6 +45,9 @@ export function addMutations(target: ClassType, entity: Entity): void {
   if (metadata.createMany) addBulkMutations(target, entity);
 }
 
+const rowMutation = (Payload: ClassType, name: string, description: string): MethodDecorator =>
+  Mutation(() => Payload, { nullable: true, name, description });
+
 const nounPhrase = (entity: Entity) => withArticle(nounOfTypeName(entity.name));
 
 /** Returns a sentence for descriptions that says who may change or delete rows of a public resource with contributions; empty for other resources. */
@@ -63,11 +67,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
     (input: FieldValues, context: Context) =>
       runWrite(Payload, async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!),
     [Arg('input', () => CreationInput, { description: 'The values.' }), Ctx()],
-    Mutation(() => Payload, {
-      nullable: true,
-      name,
-      description: `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.`,
-    }),
+    rowMutation(Payload, name, `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.`),
     ROW_MUTATION_EXTENSIONS,
   );
 }
@@ -80,17 +80,13 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
     'update',
     (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
       runWrite(Payload, async () => {
-        const change = { id, idPath: ['id'], input, path: ['input'], ...expectedVersionOf(ifVersion) };
+        const change = rowChange({ id, input, ifVersion });
         return inputHasParts(entity, input)
           ? saveRowWithParts(entity, change, 'input', context)
           : (await executeUpdates(entity, [change], 'input', context))[0]!;
       }),
     [ID_ARGUMENT, Arg('input', () => PatchInput, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
-    Mutation(() => Payload, {
-      nullable: true,
-      name,
-      description: `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${permissionNote(entity)}`,
-    }),
+    rowMutation(Payload, name, `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${permissionNote(entity)}`),
     resourceOf(entity)!.viewerMutation ? { only: 'rest', ...ROW_MUTATION_EXTENSIONS } : ROW_MUTATION_EXTENSIONS,
   );
 }
@@ -104,16 +100,10 @@ function addViewerUpdate(target: ClassType, entity: Entity, name: string, Payloa
     (input: FieldValues, context: Context, ifVersion?: string | null) =>
       runWrite(Payload, async () => {
         const id = String(await idOfViewersRow(entity, context));
-        return (
-          await executeUpdates(entity, [{ id, idPath: ['id'], input, path: ['input'], ...expectedVersionOf(ifVersion) }], 'input', context)
-        )[0]!;
+        return (await executeUpdates(entity, [rowChange({ id, input, ifVersion })], 'input', context))[0]!;
       }),
     [Arg('input', () => PatchInput, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
-    Mutation(() => Payload, {
-      nullable: true,
-      name,
-      description: `Updates the viewer's ${nounOfTypeName(entity.name)}. Absent fields stay unchanged.`,
-    }),
+    rowMutation(Payload, name, `Updates the viewer's ${nounOfTypeName(entity.name)}. Absent fields stay unchanged.`),
     ROW_MUTATION_EXTENSIONS,
   );
 }
@@ -124,9 +114,9 @@ function addDeletion(target: ClassType, entity: Entity, name: string): void {
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
-      runDeletion(entity, () => executeDeletions(entity, [{ id, idPath: ['id'], ...expectedVersionOf(ifVersion) }], 'id', context)),
+      runDeletion(entity, () => executeDeletions(entity, [rowReference({ id, ifVersion })], 'id', context)),
     [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
-    Mutation(() => DeletePayload, { nullable: true, name, description }),
+    rowMutation(DeletePayload, name, description),
     ROW_MUTATION_EXTENSIONS,
   );
 }
@@ -137,8 +127,18 @@ const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 const versionArgument = (entity: Entity): ResolverParameterDecorator[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
-const expectedVersionOf = (version: string | null | undefined, ...basePath: InputPath) =>
-  version == null ? {} : { version: { expected: version, path: [...basePath, 'ifVersion'] } };
+/** `basePath` is the path of the row in the arguments; empty for the single row of a mutation. */
+const rowReference = ({ id, ifVersion }: RowVersion, ...basePath: InputPath): RowReference => ({
+  id,
+  idPath: [...basePath, 'id'],
+  ...(ifVersion != null && { version: { expected: ifVersion, path: [...basePath, 'ifVersion'] } }),
+});
+
+const rowChange = ({ input, ...row }: RowVersion & { input: FieldValues }, ...basePath: InputPath): RowChange => ({
+  ...rowReference(row, ...basePath),
+  input,
+  path: [...basePath, 'input'],
+});
 
 function addBulkMutations(target: ClassType, entity: Entity): void {
   const { metadata, pluralName } = resourceOf(entity)!;
@@ -163,45 +163,29 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
       return runWrite(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
     },
     [Arg('inputs', () => [CreationInput], { description: 'The values of each row.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: metadata.createMany, description: `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}` }),
+    rowMutation(Payload, metadata.createMany!, `Creates ${pluralNoun}. ${BULK_WRITE_NOTE}`),
     ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
     target,
     'updateMany',
-    (changes: { id: string; input: FieldValues; ifVersion?: string | null }[], context: Context) => {
-      const rowsWithPaths = changes.map(({ id, input, ifVersion }, index) => {
-        const elementPath = ['changes', String(index)];
-        return {
-          id,
-          idPath: [...elementPath, 'id'],
-          input,
-          path: [...elementPath, 'input'],
-          ...expectedVersionOf(ifVersion, ...elementPath),
-        };
-      });
+    (changes: (RowVersion & { input: FieldValues })[], context: Context) => {
+      const rowsWithPaths = changes.map((change, index) => rowChange(change, 'changes', String(index)));
       return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowsWithPaths, 'changes', context)));
     },
     [Arg('changes', () => [BulkChangeInput], { description: 'The changes of each row. A row may occur only once.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: metadata.updateMany, description: `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}` }),
+    rowMutation(Payload, metadata.updateMany!, `Updates ${pluralNoun}. ${BULK_WRITE_NOTE}`),
     ROW_MUTATION_EXTENSIONS,
   );
   addResolverMethod(
     target,
     'removeMany',
     (rows: RowVersion[], context: Context) => {
-      const rowsWithPaths = rows.map(({ id, ifVersion }, index) => {
-        const elementPath = ['rows', String(index)];
-        return { id, idPath: [...elementPath, 'id'], ...expectedVersionOf(ifVersion, ...elementPath) };
-      });
+      const rowsWithPaths = rows.map((row, index) => rowReference(row, 'rows', String(index)));
       return runDeletion(entity, () => executeDeletions(entity, rowsWithPaths, 'rows', context));
     },
     [Arg('rows', () => [RowVersion], { description: 'The rows to delete. A row may occur only once.' }), Ctx()],
-    Mutation(() => DeletePayload, {
-      nullable: true,
-      name: metadata.removeMany,
-      description: `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}`,
-    }),
+    rowMutation(DeletePayload, metadata.removeMany!, `Deletes ${pluralNoun} and all rows below them. ${BULK_WRITE_NOTE}`),
     ROW_MUTATION_EXTENSIONS,
   );
 }

@@ -1,7 +1,7 @@
 /** SQL expressions of fields, and the FROM clause of an entity. */
 import type { ParameterBinder, SqlCondition } from '../access/conditions';
 import { fieldOf, type Entity, type EntityField } from '../model/fields';
-import { linkDiscriminatorCondition } from '../model/linktable';
+import { linkDiscriminatorCondition, type LinkTable } from '../model/linktable';
 import { resourceOf } from '../model/registry';
 import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
@@ -26,6 +26,13 @@ export function fieldSqlExpression(field: EntityField, alias: string, textOrder:
 }
 
 /**
+ * Returns the table of pairs by which a field relates rows: its link table or, if the referenced id is a column of another row (`through`), the table of
+ * that row. Undefined for other fields.
+ */
+export const linkTableOf = ({ link, through }: EntityField): LinkTable | undefined =>
+  link ?? (through && { table: through.table, ownColumn: 'id', otherColumn: through.column, keyColumn: through.referenceColumn });
+
+/**
  * Returns the condition that a reference equals the given id or, for a many-to-many field, that a linked row has this id. It is written so that an
  * index of the other table can be used.
  */
@@ -37,12 +44,9 @@ export function referencesIdSql(field: EntityField, alias: string, id: string): 
       .map((column) => `${alias}."${column}" = (SELECT s."${column}" FROM "${table}" s WHERE s."id" = ${id})`)
       .join(' AND ');
   }
-  if (field.through) {
-    const { table, referenceColumn, column } = field.through;
-    return `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;
-  }
-  const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
-  return `${alias}."${keyColumn}" IN (SELECT l."${ownColumn}" FROM "${table}" l WHERE l."${otherColumn}" = ${id}${linkDiscriminatorCondition(field.link!, 'l')})`;
+  const link = linkTableOf(field)!;
+  const { table, ownColumn, otherColumn, keyColumn = 'id' } = link;
+  return `${alias}."${keyColumn}" IN (SELECT l."${ownColumn}" FROM "${table}" l WHERE l."${otherColumn}" = ${id}${linkDiscriminatorCondition(link, 'l')})`;
 }
 
 export const joinClauses = (joins: readonly SqlCondition[], bind: ParameterBinder): string =>

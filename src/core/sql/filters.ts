@@ -1,5 +1,6 @@
 /** GraphQL input types of `where`: filters for scalar values, and `XWhere` for each entity X, derived from its fields and relations. */
-import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
+import { Extensions, Field, ID, InputType, Int, type ClassType } from 'type-graphql';
+import { createEnum } from '../model/enums';
 import type { EnumDefinition } from '../model/choices';
 import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { nounOfTypeName } from '../model/inflection';
@@ -7,18 +8,11 @@ import { memoizePerEntity } from '../model/memoize';
 import { relationsOf } from './relationpaths';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
 
-export enum TextMode {
-  SENSITIVE = 'SENSITIVE',
-  INSENSITIVE = 'INSENSITIVE',
-}
-registerEnumType(TextMode, {
-  name: 'TextMode',
-  description: 'Case sensitivity of text comparisons.',
-  valuesConfig: {
-    SENSITIVE: { description: '`a` and `A` are different.' },
-    INSENSITIVE: { description: '`a` and `A` are equal.' },
-  },
+export const TextMode = createEnum('TextMode', 'Case sensitivity of text comparisons.', {
+  SENSITIVE: '`a` and `A` are different.',
+  INSENSITIVE: '`a` and `A` are equal.',
 });
+export type TextMode = keyof typeof TextMode;
 
 type TypeThunk = () => object;
 type Operators = Record<string, [type: TypeThunk, description: string]>;

@@ -1,6 +1,7 @@
 /** Sort order of a list: GraphQL's `orderBy` compiled to ORDER BY. The id is always the last term, so that every order is total. */
 import { createHash } from 'node:crypto';
-import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
+import { Extensions, Field, InputType, type ClassType } from 'type-graphql';
+import { createEnum } from '../model/enums';
 import { atMostElements } from '../../contract/messages';
 import { mayHaveHiddenRows } from '../access/access';
 import { whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
@@ -15,22 +16,13 @@ import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
 import { searchRelevance, type Search } from './textsearch';
 
-export enum OrderDirection {
-  ASC = 'ASC',
-  DESC = 'DESC',
-  ASC_NULLS_FIRST = 'ASC_NULLS_FIRST',
-  DESC_NULLS_LAST = 'DESC_NULLS_LAST',
-}
-registerEnumType(OrderDirection, {
-  name: 'OrderDirection',
-  description: 'Sort direction.',
-  valuesConfig: {
-    ASC: { description: 'Smallest first, nulls last.' },
-    DESC: { description: 'Largest first, nulls first.' },
-    ASC_NULLS_FIRST: { description: 'Smallest first, nulls first.' },
-    DESC_NULLS_LAST: { description: 'Largest first, nulls last.' },
-  },
+export const OrderDirection = createEnum('OrderDirection', 'Sort direction.', {
+  ASC: 'Smallest first, nulls last.',
+  DESC: 'Largest first, nulls first.',
+  ASC_NULLS_FIRST: 'Smallest first, nulls first.',
+  DESC_NULLS_LAST: 'Largest first, nulls last.',
 });
+export type OrderDirection = keyof typeof OrderDirection;
 
 /** One element of `orderBy`. The path is one field (`date`), or it follows references to a field of another row (`exercise.category.name`). */
 export interface OrderField {
@@ -226,7 +218,7 @@ export const ORDER_BY_ID: OrderByTerm = { sql: 't."id"', descending: false, null
 /**
  * Returns the direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order.
  */
-export function sortDirection({ descending, nullsFirst, null: nullable }: OrderByTerm): string {
+function sortDirection({ descending, nullsFirst, null: nullable }: OrderByTerm): string {
   const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
   return `${descending ? 'DESC' : 'ASC'}${nulls}`;
 }

@@ -6,7 +6,7 @@ import { childrenOf, fieldOf, fieldsOf, type Entity, type EntityField, type Thun
 import { linkDiscriminatorCondition } from '../model/linktable';
 import type { InterfaceName } from '../../contract/metadata';
 import { memoizePerEntity } from '../model/memoize';
-import { fieldSqlExpression } from './expressions';
+import { fieldSqlExpression, linkTableOf } from './expressions';
 import { resourceOf } from '../model/registry';
 
 /** SQL of a relation as a semi-join, `outerKeySql IN (innerKeysSql)`. PostgreSQL reads the inner rows once, and not once for every outer row. */
@@ -36,9 +36,13 @@ const sharedColumnsSemiJoin = (columns: readonly string[], table: string): SemiJ
   return { outerKeySql: (outer) => `(${values(outer)})`, innerKeysSql: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
 };
 
-function referenceSemiJoin(entity: Entity, { target, column, link, through, matchingColumns, sql }: EntityField): SemiJoin {
+function referenceSemiJoin(entity: Entity, field: EntityField): SemiJoin {
+  const { target, column, matchingColumns, sql } = field;
   const table = quotedTable(target!);
   if (matchingColumns) return sharedColumnsSemiJoin(matchingColumns, table);
+  if (column)
+    return { outerKeySql: (outer) => `${outer}."${column}"`, innerKeysSql: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
+  const link = linkTableOf(field);
   if (link) {
     const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
     return {
@@ -47,13 +51,6 @@ function referenceSemiJoin(entity: Entity, { target, column, link, through, matc
         `SELECT l."${ownColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${otherColumn}"${linkDiscriminatorCondition(link, 'l')}`,
     };
   }
-  if (through)
-    return {
-      outerKeySql: (outer) => `${outer}."${through.referenceColumn}"`,
-      innerKeysSql: (inner) => `SELECT x."id" FROM "${through.table}" x JOIN ${table} ${inner} ON ${inner}."id" = x."${through.column}"`,
-    };
-  if (column)
-    return { outerKeySql: (outer) => `${outer}."${column}"`, innerKeysSql: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
   // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
   const pairsSql = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
   return {
@@ -62,23 +59,13 @@ function referenceSemiJoin(entity: Entity, { target, column, link, through, matc
   };
 }
 
-function childSemiJoin(
-  target: Thunk,
-  { column, link, through, matchingColumns, name }: EntityField,
-  key: (outer: string) => string,
-): SemiJoin {
+function childSemiJoin(target: Thunk, field: EntityField, key: (outer: string) => string): SemiJoin {
+  const { column, matchingColumns, name } = field;
   const table = quotedTable(target);
   if (matchingColumns) return sharedColumnsSemiJoin(matchingColumns, table);
   if (column) return { outerKeySql: key, innerKeysSql: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
-  if (through) {
-    const { table: middleTable, referenceColumn, column: middleColumn } = through;
-    return {
-      outerKeySql: key,
-      innerKeysSql: (inner) =>
-        `SELECT x."${middleColumn}" FROM "${middleTable}" x JOIN ${table} ${inner} ON ${inner}."${referenceColumn}" = x."id"`,
-    };
-  }
-  if (!link) throw new Error(`rows cannot be filtered by ${name}`);
+  const link = linkTableOf(field);
+  if (!link) throw new Error(`rows cannot be found by ${name}`);
   const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
   return {
     outerKeySql: key,

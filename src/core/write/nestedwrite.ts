@@ -8,23 +8,16 @@ import { ownerFieldValues } from '../access/access';
 import type { Context } from '../context';
 import { InvalidInput, throwIfInvalid } from '../model/errors';
 import { fieldsOf, partFieldsOf, type ChildRowsField, type Entity } from '../model/fields';
-import type { FieldValues } from '../model/hooks';
+import { hooksOf, type FieldValues } from '../model/hooks';
 import type { InputIssue } from '../model/validationissues';
 import { errorWithAllInputIssues } from './allinputissues';
 import { withRetries } from './retry';
 import { createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
 import { fieldsOfAffectedRules } from './rules';
-import { deleteRows, lockChildRows, type StoredRow, type WriteContext } from './statements';
+import { deleteRows, lockRows, type StoredRow, type WriteContext } from './statements';
 import { validateDrafts } from './validation';
 import { requireRowsExist, lockAndCheckRows, parseRowIds } from './rowreferences';
-import {
-  runTransactionStartHooks,
-  insertRowsOfEntity,
-  runInTransaction,
-  updateRowsOfEntity,
-  type RowChange,
-  type PreparedRow,
-} from './write';
+import { insertRowsOfEntity, runInTransaction, updateRowsOfEntity, type RowChange, type PreparedRow } from './write';
 
 /** Whether the input contains a list of parts, which are child rows that are saved together with their parent row. */
 export const inputHasParts = (entity: Entity, input: FieldValues): boolean => partFieldsOf(entity).some(({ name }) => input[name] != null);
@@ -62,12 +55,12 @@ async function saveParts(
   preparedRows: PreparedRow[],
   writeContext: WriteContext,
 ): Promise<void> {
-  const { context } = writeContext;
+  const { context, transaction } = writeContext;
   const drafts = createDrafts(entity, change.input, change.path);
   const root = drafts[0]!;
   root.id = id;
   const levels = groupDraftsByLevel(drafts);
-  for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writeContext);
+  for (const level of levels) await hooksOf(level[0]!.entity).onTransactionStart?.(level, context, transaction);
   const comparedFieldNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFieldNames(entity)];
   let parts: readonly StoredPart[];
   try {
@@ -101,7 +94,8 @@ async function lockPartsBelow(
       drafts.filter((draft) => draft.entity === target),
       writeContext.context,
     );
-    const rows = await lockChildRows(child, ids, writeContext, [...fieldsOfRules, ...linkFieldNames(target)]);
+    const fields = [child.referenceField, ...fieldsOfRules, ...linkFieldNames(target)];
+    const rows = await lockRows(target, ids, 'UPDATE', writeContext, fields, child.referenceField);
     const nestedParts = await lockPartsBelow(
       target,
       rows.map((row) => row.id as number),

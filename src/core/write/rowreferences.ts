@@ -100,13 +100,8 @@ export async function lockAndCheckRows(
   writeContext: WriteContext,
   fields: readonly string[] = [],
 ): Promise<Row[]> {
-  const rows = await lockRows(
-    entity,
-    ids,
-    strength,
-    writeContext,
-    specifiesExpectedVersion(references) ? [...fields, VERSION_FIELD] : fields,
-  );
+  const lockedFields = specifiesExpectedVersion(references) ? [...fields, VERSION_FIELD] : fields;
+  const rows = await lockRows(entity, ids, strength, writeContext, lockedFields);
   requireRowsExist(entity, references, ids, idsOf(rows));
   // On a version conflict, the response includes the current rows instead of those that this request may have loaded before.
   writeContext.context.loaders.clear();

@@ -10,7 +10,7 @@ import { withRetries } from './retry';
 import { createUpdateDraft, createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
 import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { hooksOf, type PendingWrite, type RowWithValues } from '../model/hooks';
+import { hooksOf, type RowWithValues } from '../model/hooks';
 import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
 import { columnSet, selectRowsStatement } from '../sql/select';
@@ -69,12 +69,6 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
   return drafts.length === 1 ? rows : rows.map(toStoredRow);
 }
 
-export const runTransactionStartHooks = async (
-  entity: Entity,
-  rows: readonly PendingWrite[],
-  { context, transaction }: WriteContext,
-): Promise<void> => hooksOf(entity).onTransactionStart?.(rows, context, transaction);
-
 /** A row that was passed to hooks, whose side effects outside of the database have to be undone if the transaction fails. */
 export interface PreparedRow {
   entity: Entity;
@@ -109,7 +103,7 @@ async function insertDrafts(drafts: readonly RowDraft[], context: Context): Prom
   const preparedRows: PreparedRow[] = [];
   await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writeContext) => {
     const levels = groupDraftsByLevel(drafts);
-    for (const level of levels) await runTransactionStartHooks(level[0]!.entity, level, writeContext);
+    for (const level of levels) await hooksOf(level[0]!.entity).onTransactionStart?.(level, context, writeContext.transaction);
     for (const level of levels) await insertRowsOfEntity(level, storedByDraft, preparedRows, writeContext);
   });
   return storedByDraft;
@@ -211,9 +205,9 @@ async function updateDrafts(
     });
     const preparedRows: PreparedRow[] = [];
     return runInTransaction(entity, preparedRows, context, async (writeContext) => {
-      await runTransactionStartHooks(entity, drafts, writeContext);
+      await hooksOf(entity).onTransactionStart?.(drafts, context, writeContext.transaction);
       if (needsRowLocks) {
-        const rows = await lockAndCheckRows(entity, changes, ids, 'NO_KEY_UPDATE', writeContext, fieldsOfRules);
+        const rows = await lockAndCheckRows(entity, changes, ids, 'NO KEY UPDATE', writeContext, fieldsOfRules);
         await revalidateRules(refreshDraftsOfChangedRows(drafts, rows, fieldsOfRules), context);
       }
       const rows = drafts.map(({ id, input }): RowWithValues => ({ id: id!, values: { ...input } }));
@@ -276,11 +270,8 @@ export async function executeDeletions(
   await withRetries(context, () =>
     context.session.transaction(async (transaction) => {
       const writeContext: WriteContext = { context, transaction };
-      await runTransactionStartHooks(
-        entity,
-        ids.map((id) => ({ id })),
-        writeContext,
-      );
+      const rows = ids.map((id) => ({ id }));
+      await hooksOf(entity).onTransactionStart?.(rows, context, transaction);
       if (ids.length > 1 || specifiesExpectedVersion(references)) await lockAndCheckRows(entity, references, ids, 'UPDATE', writeContext);
       // Rows that were locked above certainly exist. A single row without an expected version was not locked, so it may be missing.
       if ((await deleteRows(entity, ids, writeContext)) < ids.length) requireRowsExist(entity, references, ids, []);

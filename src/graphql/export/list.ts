@@ -6,6 +6,7 @@ import {
   isListType,
   Kind,
   OperationTypeNode,
+  parseType,
   valueFromASTUntyped,
   type ArgumentNode,
   type DocumentNode,
@@ -16,7 +17,6 @@ import {
   type InlineFragmentNode,
   type OperationDefinitionNode,
   type SelectionNode,
-  type TypeNode,
   type VariableDefinitionNode,
 } from 'graphql';
 import { exportError } from './errors';
@@ -217,7 +217,7 @@ function pageOperation(
   const definitions = variableNames.map(([argument, name]): VariableDefinitionNode => ({
     kind: Kind.VARIABLE_DEFINITION,
     variable: variableOf(name),
-    type: typeNode(WINDOW_ARGUMENT_TYPES[argument]),
+    type: parseType(WINDOW_ARGUMENT_TYPES[argument], { noLocation: true }),
   }));
   const otherArguments = argumentsOf(fieldPath.at(-1)!).filter(({ name }) => !(name.value in WINDOW_ARGUMENT_TYPES));
   const pageInfoField = fieldNode('pageInfo', [fieldNode('hasNextPage', []), fieldNode('endCursor', [])], {
@@ -242,9 +242,4 @@ function pageOperation(
     variableDefinitions: [...(operation.variableDefinitions ?? []), ...definitions],
     selectionSet: { kind: Kind.SELECTION_SET, selections: [field] },
   };
-}
-
-function typeNode(name: string): TypeNode {
-  const namedType = { kind: Kind.NAMED_TYPE, name: nameNode(name.replace('!', '')) } as const;
-  return name.endsWith('!') ? { kind: Kind.NON_NULL_TYPE, type: namedType } : namedType;
 }

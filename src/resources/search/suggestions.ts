@@ -4,6 +4,7 @@ import { publishedRowConditions } from '../../core/access/access';
 import { columnIsOneOf, createParameterBinder, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
+import type { NameMatch } from '../../core/cache/nameindex';
 import { fieldOf, type Entity } from '../../core/model/fields';
 import { bindOrderTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
@@ -15,34 +16,13 @@ import { ACCEPTED } from '../reviewstatus';
 
 const THUMBNAIL_ALIAS = 'micro_cropped';
 
-interface IngredientRow {
-  id: number;
-  name: string;
-}
-
-interface ExerciseRow {
-  id: number;
-  name: string;
-  category: string;
-  image: string | null;
-}
-
-@ObjectType({
-  description: 'An exercise found by a search.',
-  simpleResolvers: true,
-})
+@ObjectType({ description: 'An exercise found by a search.', simpleResolvers: true })
 export class ExerciseHit {
-  @Field(() => ID, { description: 'Id of the exercise.' }) readonly exerciseId: number;
-  @Field(() => String, { description: 'The name in its own language.' }) readonly name: string;
-  @Field(() => String, { description: 'Name of its category. Always English.' }) readonly category: string;
-  private readonly path: string | null;
-
-  constructor({ id, name, category, image }: ExerciseRow) {
-    this.exerciseId = id;
-    this.name = name;
-    this.category = category;
-    this.path = image;
-  }
+  @Field(() => ID, { description: 'Id of the exercise.' }) declare readonly exerciseId: number;
+  @Field(() => String, { description: 'The name in its own language.' }) declare readonly name: string;
+  @Field(() => String, { description: 'Name of its category. Always English.' }) declare readonly category: string;
+  /** Path of its main image below the media folder. */
+  declare readonly path: string | null;
 
   @Field(() => String, { nullable: true, description: 'URL of its main image once it is accepted, without scheme and host.' })
   image(): string | null {
@@ -63,13 +43,8 @@ export class ExerciseHit {
 
 @ObjectType({ description: 'An ingredient found by a search.', simpleResolvers: true })
 export class IngredientHit {
-  @Field(() => ID, { description: 'Id of the ingredient.' }) readonly ingredientId: number;
-  @Field(() => String, { description: 'The name in its own language.' }) readonly name: string;
-
-  constructor({ id, name }: IngredientRow) {
-    this.ingredientId = id;
-    this.name = name;
-  }
+  @Field(() => ID, { description: 'Id of the ingredient.' }) declare readonly ingredientId: number;
+  @Field(() => String, { description: 'The name in its own language.' }) declare readonly name: string;
 
   @Field(() => IngredientHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
   @Extensions({ only: 'rest' })
@@ -96,12 +71,12 @@ async function readExercises(
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
-    `SELECT t."id", t."name", c."name" AS "category", ${image} AS "image" FROM "exercise" t
+    `SELECT t."id" AS "exerciseId", t."name", c."name" AS "category", ${image} AS "path" FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c ON c."id" = b."category_id"${where}
      ORDER BY ${order('t', bind)}, ${defaultOrder(Exercise, context)} LIMIT ${MAX_PAGE_SIZE}`,
     values,
   );
-  return rows.map((row) => new ExerciseHit(row as ExerciseRow));
+  return rows as ExerciseHit[];
 }
 
 /** Finds accepted exercises whose name contains the term, ordered by category, then by name. */
@@ -115,10 +90,10 @@ export async function findIngredients(term: string, languages: readonly number[]
   const rows =
     (await context.services.nameIndex.find(term, languages, MAX_PAGE_SIZE, context.session)) ??
     (await readIngredients(contains, languages, context));
-  return rows.map((ingredient) => new IngredientHit(ingredient));
+  return rows.map(({ id, name }) => ({ ingredientId: id, name }) as IngredientHit);
 }
 
-async function readIngredients(nameCondition: SqlCondition, languages: readonly number[], context: Context): Promise<IngredientRow[]> {
+async function readIngredients(nameCondition: SqlCondition, languages: readonly number[], context: Context): Promise<NameMatch[]> {
   // With an equality condition on a single language, an index returns the rows in the order of their names.
   const [language, ...otherLanguages] = languages;
   const inLanguages =
@@ -130,5 +105,5 @@ async function readIngredients(nameCondition: SqlCondition, languages: readonly 
     `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE_SIZE}`,
     values,
   );
-  return rows as IngredientRow[];
+  return rows as NameMatch[];
 }

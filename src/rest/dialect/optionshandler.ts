@@ -3,7 +3,7 @@ import { permitsMethod } from '../authorization';
 import { queryReferenceableIds } from '../operations';
 import { fragmentName, type Endpoint, type Endpoints } from '../endpoints';
 import { LOGIN_TITLE } from './login';
-import type { RestResponse, RestRequest } from '../request';
+import type { RestRequest } from '../request';
 import type { Route } from '../routes';
 import { requestFieldsMetadata, endpointMetadata, responseFieldsMetadata, actionTitle, type OptionsMetadata } from './metadata';
 
@@ -21,11 +21,7 @@ export class OptionsHandler {
       });
   }
 
-  async describe(route: Route, request: RestRequest): Promise<RestResponse> {
-    return { status: 200, body: await this.describeRoute(route, request) };
-  }
-
-  private async describeRoute(route: Route, request: RestRequest): Promise<OptionsMetadata> {
+  async describe(route: Route, request: RestRequest): Promise<OptionsMetadata> {
     if (route.kind === 'root') return endpointMetadata('Api Root', 'The resources of the API, each with the URL of its list.');
     if (route.kind === 'login') return endpointMetadata(LOGIN_TITLE, 'A token for a user name and a password.');
     if (route.kind === 'standalone')

@@ -1,6 +1,7 @@
 /** OpenAPI 3.1 document of the REST API, derived from the GraphQL schema. Built once, on the first request for it. */
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
+import { memoize } from '../../platform/memoize';
 import { deriveEndpoints, type Endpoint, type Endpoints, type PrepareOperation } from '../endpoints';
 import { SHARED_RESPONSES, METADATA_AND_ERROR_SCHEMAS } from './responses';
 import { ResponseSchemas } from './responseschemas';
@@ -117,11 +118,6 @@ const pageSchema = (row: JsonSchema): JsonSchema => ({
   },
   required: ['count', 'next', 'previous', 'results'],
 });
-
-function memoize<T extends object | string>(make: () => T): () => T {
-  let cachedValue: T | undefined;
-  return () => (cachedValue ??= make());
-}
 
 /** Returns serializers of the document. Only the server URL differs between requests; the rest is serialized once, because that is slow. */
 export function openApiSerializers(schema: GraphQLSchema, session: SessionAuthNames): Record<'json' | 'yaml', (baseUrl: string) => string> {

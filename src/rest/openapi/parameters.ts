@@ -10,73 +10,57 @@ import { argumentSchema, requestValueSchema, type JsonSchema } from './schemas';
 
 type Parameter = Readonly<Record<string, unknown>>;
 
-export const FORMAT_PARAMETER: Parameter = {
-  name: 'format',
-  in: 'query',
-  description: 'Response format, for clients that cannot set the `Accept` header.',
-  schema: { type: 'string', enum: Object.keys(MEDIA_TYPE_BY_FORMAT) },
-};
-
-const INDENT_PARAMETER: Parameter = {
-  name: 'indent',
-  in: 'query',
-  description: 'Number of spaces per indentation level; requires `format=json`.',
-  schema: { type: 'integer', minimum: 0, maximum: MAX_INDENT },
-};
-
-export const ID_PARAMETER: Parameter = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: 'Id of the row.',
-  schema: { type: 'integer' },
-};
-
-const LIMIT_PARAMETER: Parameter = {
-  name: 'limit',
-  in: 'query',
-  description: 'Maximum number of rows per page.',
-  schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-};
-
-const OFFSET_PARAMETER: Parameter = {
-  name: 'offset',
-  in: 'query',
-  description: 'Number of rows to skip.',
-  schema: { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 },
-};
-
-const IDEMPOTENCY_KEY_PARAMETER: Parameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description: `Makes the write repeatable: a repeated request with the same key within ${KEY_RETENTION_HOURS} hours returns the original response and writes nothing.`,
-  schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
-};
-
-const IF_MATCH_PARAMETER: Parameter = {
-  name: 'If-Match',
-  in: 'header',
-  description: 'One or more expected `ETag` values of the row. If none of them matches, nothing is written and the response is 412.',
-  schema: { type: 'string' },
-};
-
-const IF_NONE_MATCH_PARAMETER: Parameter = {
-  name: 'If-None-Match',
-  in: 'header',
-  description: 'The `ETag` of the row known to the client. If the row is unchanged, the response is 304 without a body.',
-  schema: { type: 'string' },
-};
-
 export const SHARED_PARAMETERS = {
-  format: FORMAT_PARAMETER,
-  indent: INDENT_PARAMETER,
-  id: ID_PARAMETER,
-  limit: LIMIT_PARAMETER,
-  offset: OFFSET_PARAMETER,
-  idempotencyKey: IDEMPOTENCY_KEY_PARAMETER,
-  ifMatch: IF_MATCH_PARAMETER,
-  ifNoneMatch: IF_NONE_MATCH_PARAMETER,
-};
+  format: {
+    name: 'format',
+    in: 'query',
+    description: 'Response format, for clients that cannot set the `Accept` header.',
+    schema: { type: 'string', enum: Object.keys(MEDIA_TYPE_BY_FORMAT) },
+  },
+  indent: {
+    name: 'indent',
+    in: 'query',
+    description: 'Number of spaces per indentation level; requires `format=json`.',
+    schema: { type: 'integer', minimum: 0, maximum: MAX_INDENT },
+  },
+  id: {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'Id of the row.',
+    schema: { type: 'integer' },
+  },
+  limit: {
+    name: 'limit',
+    in: 'query',
+    description: 'Maximum number of rows per page.',
+    schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
+  },
+  offset: {
+    name: 'offset',
+    in: 'query',
+    description: 'Number of rows to skip.',
+    schema: { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 },
+  },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description: `Makes the write repeatable: a repeated request with the same key within ${KEY_RETENTION_HOURS} hours returns the original response and writes nothing.`,
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
+  },
+  ifMatch: {
+    name: 'If-Match',
+    in: 'header',
+    description: 'One or more expected `ETag` values of the row. If none of them matches, nothing is written and the response is 412.',
+    schema: { type: 'string' },
+  },
+  ifNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The `ETag` of the row known to the client. If the row is unchanged, the response is 304 without a body.',
+    schema: { type: 'string' },
+  },
+} satisfies Record<string, Parameter>;
 export const sharedParameter = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({ $ref: `#/components/parameters/${name}` });
 
 export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [sharedParameter('format'), sharedParameter('indent')];

@@ -30,16 +30,22 @@ const READ_SECURITY = [{ token: [] }, { session: [] }];
 const WRITE_SECURITY = [{ token: [] }, { session: [], csrf: [] }];
 const PUBLIC_SECURITY = [{}, ...READ_SECURITY];
 
-/** Client generators derive function names from the operation id, so it has word characters only. */
-const operationId = (...words: string[]) => words.join('_').replace(/\W+/g, '_');
-
-const optionsOperation = (tag: string, ...words: string[]): Operation => ({
-  operationId: operationId(...words, 'options'),
+/**
+ * Creates an operation object. Client generators derive function names from the operation id, which is put together from `words` and has word
+ * characters only.
+ */
+const createOperation = (tag: string, words: readonly string[], summary: string, security: object[], others: Operation): Operation => ({
+  operationId: words.join('_').replace(/\W+/g, '_'),
   tags: [tag],
-  summary: 'Endpoint metadata',
-  security: PUBLIC_SECURITY,
-  responses: { 200: METADATA_RESPONSE, ...errorResponses() },
+  summary,
+  security,
+  ...others,
 });
+
+const optionsOperation = (tag: string, ...words: string[]): Operation =>
+  createOperation(tag, [...words, 'options'], 'Endpoint metadata', PUBLIC_SECURITY, {
+    responses: { 200: METADATA_RESPONSE, ...errorResponses() },
+  });
 
 export class PathItemsBuilder {
   constructor(
@@ -63,14 +69,10 @@ export class PathItemsBuilder {
     const links = Object.fromEntries(this.endpoints.apiRootNames.map((name) => [name, { type: 'string', format: 'uri' }]));
     const schema = { type: 'object', properties: links, required: this.endpoints.apiRootNames };
     return {
-      get: {
-        operationId: operationId('root'),
-        tags: [GENERAL_TAG],
-        summary: 'The resources with the URLs of their lists',
-        security: PUBLIC_SECURITY,
-        parameters: [...REPRESENTATION_PARAMETERS],
+      get: createOperation(GENERAL_TAG, ['root'], 'The resources with the URLs of their lists', PUBLIC_SECURITY, {
+        parameters: REPRESENTATION_PARAMETERS,
         responses: { 200: jsonResponse('The URLs.', schema), ...errorResponses() },
-      },
+      }),
       options: optionsOperation(GENERAL_TAG, 'root'),
     };
   }
@@ -83,29 +85,22 @@ export class PathItemsBuilder {
       field.args.map(({ name, type, description }) => [name, withDescription(argumentSchema(type), description)]),
     );
     const hint = Object.fromEntries(Object.keys(LOGIN_HINT).map((key) => [key, { type: 'string' }]));
-    const common = { tags: [GENERAL_TAG], parameters: [...REPRESENTATION_PARAMETERS] };
     return {
-      get: {
-        ...common,
-        security: PUBLIC_SECURITY,
-        operationId: operationId(LOGIN_PATH, 'hint'),
-        summary: `${LOGIN_TITLE}: instructions`,
+      get: createOperation(GENERAL_TAG, [LOGIN_PATH, 'hint'], `${LOGIN_TITLE}: instructions`, PUBLIC_SECURITY, {
+        parameters: REPRESENTATION_PARAMETERS,
         responses: {
           200: jsonResponse('The instructions.', { type: 'object', properties: hint, required: Object.keys(LOGIN_HINT) }),
           ...errorResponses(),
         },
-      },
-      post: {
-        ...common,
-        security: [{}, ...WRITE_SECURITY],
-        operationId: operationId(LOGIN_PATH),
-        summary: 'Exchange a username and password for a token',
+      }),
+      post: createOperation(GENERAL_TAG, [LOGIN_PATH], 'Exchange a username and password for a token', [{}, ...WRITE_SECURITY], {
+        parameters: REPRESENTATION_PARAMETERS,
         requestBody: requestBody({ type: 'object', properties, required: Object.keys(properties) }),
         responses: {
           200: jsonResponse('The token.', this.responseSchemas.fieldSchema(field, selectionSet)),
           ...errorResponses(400, 401, 409, 413, 415, 429),
         },
-      },
+      }),
       options: optionsOperation(GENERAL_TAG, LOGIN_PATH),
     };
   }
@@ -115,18 +110,14 @@ export class PathItemsBuilder {
     const [first] = path.split('/');
     const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
     return {
-      get: {
-        operationId: operationId(path),
-        tags: [tag],
-        summary: metadata.title,
+      get: createOperation(tag, [path], metadata.title, PUBLIC_SECURITY, {
         ...(field.description && { description: field.description }),
-        security: PUBLIC_SECURITY,
         parameters: argumentParametersOf(field),
         responses: {
           200: jsonResponse('The result.', this.responseSchemas.computedSchema(endpoint)),
           ...errorResponses(...(field.args.length ? [400] : [])),
         },
-      },
+      }),
       options: optionsOperation(tag, path),
     };
   }
@@ -142,21 +133,19 @@ export class PathItemsBuilder {
     const { row, page, body: bodyName } = schemaComponentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/`);
     return {
-      get: {
-        ...this.readOperation(endpoint, 'list', `${view.title} list`),
+      get: this.readOperation(endpoint, 'list', `${view.title} list`, {
         parameters: listParameters(endpoint),
         responses: { 200: jsonResponse('A page of rows.', schemaReference(page)), ...errorResponses(400) },
-      },
+      }),
       ...(endpoint.create &&
         permittedMethods.includes('POST') && {
-          post: {
-            ...this.writeOperation(endpoint, 'create', 'Create a row'),
+          post: this.writeOperation(endpoint, 'create', 'Create a row', [], {
             requestBody: requestBody(schemaReference(bodyName), endpoint),
             responses: {
               201: this.rowResponse(endpoint, 'The created row.', schemaReference(row)),
               ...errorResponses(400, 409, 413, 415, 422),
             },
-          },
+          }),
         }),
       options: optionsOperation(view.rest, view.rest, 'list'),
     };
@@ -169,10 +158,6 @@ export class PathItemsBuilder {
     const { parameters, status } = endpoint.version
       ? { parameters: [sharedParameter('ifMatch')], status: [412] }
       : { parameters: [], status: [] };
-    const conditionalWriteOperation = (verb: string, summary: string) => {
-      const operation = this.writeOperation(endpoint, verb, summary);
-      return { ...operation, parameters: [...(operation.parameters as unknown[]), ...parameters] };
-    };
     const bodyAndResponses = (name: string) => ({
       requestBody: requestBody(schemaReference(name), endpoint),
       responses: {
@@ -182,33 +167,30 @@ export class PathItemsBuilder {
     });
     return {
       parameters: [sharedParameter('id')],
-      get: {
-        ...this.readOperation(endpoint, 'read', `${view.title} instance`),
+      get: this.readOperation(endpoint, 'read', `${view.title} instance`, {
         parameters: [...REPRESENTATION_PARAMETERS, ...(endpoint.version ? [sharedParameter('ifNoneMatch')] : [])],
         responses: {
           200: this.rowResponse(endpoint, 'The row.', schemaReference(row)),
           ...(endpoint.version && { 304: NOT_MODIFIED_RESPONSE }),
           ...errorResponses(),
         },
-      },
+      }),
       ...(endpoint.update &&
         permittedMethods.includes('PUT') && {
-          put: {
-            ...conditionalWriteOperation('replace', 'Replace a row'),
+          put: this.writeOperation(endpoint, 'replace', 'Replace a row', parameters, {
             description: 'Omitted optional fields keep their values.',
             ...bodyAndResponses(bodyName),
-          },
+          }),
         }),
       ...(endpoint.update &&
         permittedMethods.includes('PATCH') && {
-          patch: { ...conditionalWriteOperation('change', 'Update fields of a row'), ...bodyAndResponses(change) },
+          patch: this.writeOperation(endpoint, 'change', 'Update fields of a row', parameters, bodyAndResponses(change)),
         }),
       ...(endpoint.remove &&
         permittedMethods.includes('DELETE') && {
-          delete: {
-            ...conditionalWriteOperation('delete', 'Delete a row and all rows that belong to it'),
+          delete: this.writeOperation(endpoint, 'delete', 'Delete a row and all rows that belong to it', parameters, {
             responses: { 204: { description: 'The row was deleted.' }, ...errorResponses(400, 409, ...status, 422) },
-          },
+          }),
         }),
       options: optionsOperation(view.rest, view.rest, 'instance'),
     };
@@ -228,38 +210,33 @@ export class PathItemsBuilder {
     ];
     return {
       parameters: [sharedParameter('id')],
-      get: {
-        ...this.readOperation(endpoint, name, actionTitle(action.metadata)),
+      get: this.readOperation(endpoint, name, actionTitle(action.metadata), {
         ...(action.field.description && { description: action.field.description }),
         parameters: argumentParametersOf(action.field),
         responses: {
           200: jsonResponse('The result.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
           ...errorResponses(...(action.field.args.length && !bodyWhenInvalid ? [400] : [])),
         },
-      },
+      }),
       options: optionsOperation(endpoint.view.rest, endpoint.view.rest, name),
     };
   }
 
-  private readOperation({ view, resource }: Endpoint, verb: string, summary: string): Operation {
-    const { rest, description } = view;
-    return {
-      operationId: operationId(rest, verb),
-      tags: [rest],
-      summary,
-      description,
-      security: resource.owned ? READ_SECURITY : PUBLIC_SECURITY,
-    };
+  private readOperation({ view: { rest, description }, resource }: Endpoint, verb: string, summary: string, others: Operation): Operation {
+    return createOperation(rest, [rest, verb], summary, resource.owned ? READ_SECURITY : PUBLIC_SECURITY, { description, ...others });
   }
 
-  private writeOperation({ view: { rest } }: Endpoint, verb: string, summary: string): Operation {
-    return {
-      operationId: operationId(rest, verb),
-      tags: [rest],
-      summary,
-      security: WRITE_SECURITY,
-      parameters: [...REPRESENTATION_PARAMETERS, sharedParameter('idempotencyKey')],
-    };
+  private writeOperation(
+    { view: { rest } }: Endpoint,
+    verb: string,
+    summary: string,
+    parameters: readonly object[],
+    others: Operation,
+  ): Operation {
+    return createOperation(rest, [rest, verb], summary, WRITE_SECURITY, {
+      parameters: [...REPRESENTATION_PARAMETERS, sharedParameter('idempotencyKey'), ...parameters],
+      ...others,
+    });
   }
 
   /** Returns the methods in the Allow header of the route, without those that no client may use. */

@@ -15,71 +15,63 @@ import { schemaReference, type JsonSchema } from './schemas';
 
 type Response = Readonly<Record<string, unknown>>;
 
-const ERROR_DETAIL_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'Error message.',
-  properties: { detail: { type: 'string' } },
-  required: ['detail'],
-};
-
-const FIELD_ERRORS_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'Validation errors by field or parameter. Errors that concern several fields are under `non_field_errors`.',
-  additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
-};
-
 const STRING_LIST_SCHEMA: JsonSchema = { type: 'array', items: { type: 'string' } };
 
-const METADATA_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'Metadata of an endpoint.',
-  properties: {
-    name: { type: 'string' },
-    description: { type: 'string' },
-    renders: STRING_LIST_SCHEMA,
-    parses: STRING_LIST_SCHEMA,
-    actions: {
-      type: 'object',
-      description: 'Fields that the client may send, by HTTP method.',
-      additionalProperties: { type: 'object', additionalProperties: schemaReference('field') },
-    },
-    fields: { type: 'object', description: 'Fields of the response.', additionalProperties: schemaReference('field') },
+export const METADATA_AND_ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  detail: {
+    type: 'object',
+    description: 'Error message.',
+    properties: { detail: { type: 'string' } },
+    required: ['detail'],
   },
-  required: ['name', 'description', 'renders', 'parses'],
-};
-
-const FIELD_METADATA_SCHEMA: JsonSchema = {
-  type: 'object',
-  description: 'Metadata of a field.',
-  properties: {
-    type: { type: 'string' },
-    required: { type: 'boolean' },
-    read_only: { type: 'boolean' },
-    label: { type: 'string' },
-    help_text: { type: 'string' },
-    min_length: { type: 'integer' },
-    max_length: { type: 'integer' },
-    min_value: { type: 'number' },
-    max_value: { type: 'number' },
-    choices: {
-      type: 'array',
-      items: {
+  field_errors: {
+    type: 'object',
+    description: 'Validation errors by field or parameter. Errors that concern several fields are under `non_field_errors`.',
+    additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
+  },
+  metadata: {
+    type: 'object',
+    description: 'Metadata of an endpoint.',
+    properties: {
+      name: { type: 'string' },
+      description: { type: 'string' },
+      renders: STRING_LIST_SCHEMA,
+      parses: STRING_LIST_SCHEMA,
+      actions: {
         type: 'object',
-        properties: { value: { type: ['string', 'null'] }, display_name: { type: ['string', 'number'] } },
-        required: ['value', 'display_name'],
+        description: 'Fields that the client may send, by HTTP method.',
+        additionalProperties: { type: 'object', additionalProperties: schemaReference('field') },
       },
+      fields: { type: 'object', description: 'Fields of the response.', additionalProperties: schemaReference('field') },
     },
-    child: schemaReference('field'),
-    children: { type: 'object', additionalProperties: schemaReference('field') },
+    required: ['name', 'description', 'renders', 'parses'],
   },
-  required: ['type', 'required', 'read_only'],
-};
-
-export const METADATA_AND_ERROR_SCHEMAS = {
-  detail: ERROR_DETAIL_SCHEMA,
-  field_errors: FIELD_ERRORS_SCHEMA,
-  metadata: METADATA_SCHEMA,
-  field: FIELD_METADATA_SCHEMA,
+  field: {
+    type: 'object',
+    description: 'Metadata of a field.',
+    properties: {
+      type: { type: 'string' },
+      required: { type: 'boolean' },
+      read_only: { type: 'boolean' },
+      label: { type: 'string' },
+      help_text: { type: 'string' },
+      min_length: { type: 'integer' },
+      max_length: { type: 'integer' },
+      min_value: { type: 'number' },
+      max_value: { type: 'number' },
+      choices: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { value: { type: ['string', 'null'] }, display_name: { type: ['string', 'number'] } },
+          required: ['value', 'display_name'],
+        },
+      },
+      child: schemaReference('field'),
+      children: { type: 'object', additionalProperties: schemaReference('field') },
+    },
+    required: ['type', 'required', 'read_only'],
+  },
 };
 
 const jsonContent = (schema: JsonSchema, example?: unknown) => ({

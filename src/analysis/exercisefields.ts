@@ -1,0 +1,19 @@
+/** Fields `exercise` and `exerciseBase` of analysis rows that refer to an exercise. */
+import type { ClassType } from 'type-graphql';
+import { RowField } from '../core/read/rowfield';
+import { Exercise } from '../resources/exercise';
+import { ExerciseBase } from '../resources/exercisebase';
+
+/**
+ * Class decorator of a resolver: adds both fields. `exerciseDescription` says which translation the field `exercise` returns; `nullDescription` says
+ * when both fields are null.
+ */
+export const ExerciseFields =
+  (exerciseDescription: string, nullDescription = 'Null until it has been accepted by review.') =>
+  (resolver: ClassType): void => {
+    const baseDescription = `The base shared by the translations, which count as one exercise. ${nullDescription}`;
+    RowField('exercise', 'exerciseId', () => Exercise, { nullable: true, description: `${exerciseDescription} ${nullDescription}` })(
+      resolver,
+    );
+    RowField('exerciseBase', 'exerciseBaseId', () => ExerciseBase, { nullable: true, description: baseDescription })(resolver);
+  };
