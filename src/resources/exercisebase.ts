@@ -27,7 +27,7 @@ export const EQUIPMENT_LINK_TABLE = { table: 'exercise_base_equipment', ownColum
 })
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
-  @UuidField({ note: 'Stays the same wherever the exercise is copied to.' }) declare uuid: string;
+  @UuidField({ note: 'Identifies the exercise across servers: copies have the same UUID.' }) declare uuid: string;
   @ChoiceField(REVIEW_STATUS_OPTIONS) declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
   @Links(() => Muscle, { object: 'muscles', size: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];

@@ -50,7 +50,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   })
   declare image: string;
   @BooleanField({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
-  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, note: 'Only accepted images are shown to everybody.', readOnly: true }) declare status: string;
+  @ChoiceField({ ...REVIEW_STATUS_OPTIONS, note: 'Only accepted images are visible to everyone.', readOnly: true }) declare status: string;
   @Ref(() => License, { label: 'License', default: 2, defaultDescription: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
   @TextField({
     label: 'Author',

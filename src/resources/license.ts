@@ -31,7 +31,7 @@ export class License extends Model<License> {
 export const LICENSE_AUTHOR_OPTIONS = {
   label: 'Author',
   help: 'If you are not the author, enter the name or source here.',
-  note: 'Author to credit.',
+  note: 'The author to be credited under the licence.',
   max: 50,
   null: true,
   blank: true,

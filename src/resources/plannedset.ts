@@ -46,7 +46,14 @@ export class PlannedSet extends Model<PlannedSet> {
   declare targetWeight: string | null;
   @DecimalField(TRAINING_WEIGHT_KG_OPTIONS) declare targetWeightKg: string | null;
   @Ref(() => WeightUnit, TRAINING_WEIGHT_UNIT_OPTIONS) declare weightUnitId: number;
-  @ChoiceField({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR_CHOICES, null: true, blank: true, max: 3 })
+  @ChoiceField({
+    label: 'RiR',
+    note: 'The planned number of repetitions in reserve.',
+    choices: RIR_CHOICES,
+    null: true,
+    blank: true,
+    max: 3,
+  })
   declare rir: string | null;
   @IntegerField({
     label: 'Order',

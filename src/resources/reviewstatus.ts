@@ -4,15 +4,15 @@ import { registerChoices } from '../core/model/choices';
 export const PENDING = '1';
 export const ACCEPTED = '2';
 
-const REVIEW_STATUS_CHOICES = registerChoices('ReviewStatus', 'How far a contribution has come in its review.', [
-  ['PENDING', PENDING, 'Pending', 'Nobody has decided on it yet.'],
-  ['ACCEPTED', ACCEPTED, 'Accepted', 'Everybody sees it.'],
-  ['DECLINED', '3', 'Declined', 'It was turned down.'],
+const REVIEW_STATUS_CHOICES = registerChoices('ReviewStatus', 'The state of the review of a contribution.', [
+  ['PENDING', PENDING, 'Pending', 'No decision has been made yet.'],
+  ['ACCEPTED', ACCEPTED, 'Accepted', 'Accepted: visible to everyone.'],
+  ['DECLINED', '3', 'Declined', 'Rejected.'],
 ]);
 
 export const REVIEW_STATUS_OPTIONS = {
   label: 'Status',
-  note: 'Only accepted ones are shown to everybody.',
+  note: 'Only accepted ones are visible to everyone.',
   choices: REVIEW_STATUS_CHOICES,
   default: PENDING,
   max: 2,

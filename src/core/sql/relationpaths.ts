@@ -65,7 +65,7 @@ function childSemiJoin(target: Thunk, field: EntityField, key: (outer: string) =
   if (matchingColumns) return sharedColumnsSemiJoin(matchingColumns, table);
   if (column) return { outerKeySql: key, innerKeysSql: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
   const link = linkTableOf(field);
-  if (!link) throw new Error(`rows cannot be found by ${name}`);
+  if (!link) throw new Error(`rows cannot be filtered by ${name}`);
   const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
   return {
     outerKeySql: key,
