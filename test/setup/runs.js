@@ -77,6 +77,7 @@ const RANDOM = [
   'files/quota',
   'graphql/exportedrows',
   'graphql/fuzz',
+  'graphql/knowncosts',
   'graphql/variables',
   'server/containment',
   'server/soak',

@@ -20,7 +20,7 @@ import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import type { CompiledOperation } from './compiled';
 import type { Context } from '../context';
 import { OperationAdmission } from './admission';
-import { estimateOperationCost, type AverageBytesOf } from './cost';
+import type { AverageBytesOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { introspectionResult } from './introspectioncache';
 import { PreparedOperation } from './preparedoperation';
@@ -93,7 +93,7 @@ export class Executor {
   /** Prepares an operation of the server itself, for REST or an HTML page. It is validated and compiled on first use. */
   prepareOwnOperation(text: string): OperationRunner {
     const prepared = PreparedOperation.getOrCreate(this.schema, text);
-    const { document, operation } = prepared;
+    const { document, operation, costCache } = prepared;
     const run: CompiledOperation = this.compilesOwnOperations
       ? (context, values) => prepared.compiled(context, values)
       : this.interpretOperation(document);
@@ -103,7 +103,7 @@ export class Executor {
       if (coercion.errors) return toClientResult({ errors: coercion.errors }, context);
       // If the cost of the server's own document exceeds the maximum, the maximum is charged instead of rejecting the operation: the document's shape
       // and the number of existing rows bound the work, whatever the page size.
-      const cost = this.admission.clampToMaxCost(estimateOperationCost(this.schema, document, operation, coercion.values));
+      const cost = this.admission.clampToMaxCost(costCache.costForVariables(coercion.values));
       const isLarge = Number(coercion.values.first) > LARGE_PAGE_ROWS;
       const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
       if (errors) return toClientResult({ errors }, context);

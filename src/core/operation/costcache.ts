@@ -1,0 +1,59 @@
+/** Cost cache of one prepared operation. Variables with the same effect on the cost share an entry. */
+import {
+  Kind,
+  OperationTypeNode,
+  visit,
+  type DocumentNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type VariableDefinitionNode,
+} from 'graphql';
+import { LRUCache } from 'lru-cache';
+import { filterCost } from './argumentcost';
+import { estimateOperationCost, type OperationCost } from './cost';
+
+type Variables = Record<string, unknown>;
+
+const MAX_CACHED_COSTS = 200;
+const PAGE_SIZE_ARGUMENTS = ['first', 'last'];
+
+export class CostCache {
+  private readonly costCache = new LRUCache<string, OperationCost>({ max: MAX_CACHED_COSTS });
+  private readonly variableNames: readonly string[];
+  /** Names of variables that set page sizes. Other numeric variables do not affect the cost. */
+  private readonly pageSizeVariables = new Set<string>();
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly document: DocumentNode,
+    private readonly operation: OperationDefinitionNode,
+  ) {
+    this.variableNames = (operation.variableDefinitions ?? []).map(({ variable }: VariableDefinitionNode) => variable.name.value);
+    visit(document, {
+      Argument: ({ name, value }) => {
+        if (PAGE_SIZE_ARGUMENTS.includes(name.value) && value.kind === Kind.VARIABLE) this.pageSizeVariables.add(value.name.value);
+      },
+    });
+  }
+
+  /** Returns the cost of the operation with these variables, which must already be coerced. */
+  costForVariables(variables: Variables): OperationCost {
+    // The cost of a mutation is not cached, because its inputs differ each time.
+    if (this.operation.operation === OperationTypeNode.MUTATION) return this.estimateCost(variables);
+    const key = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
+    let cost = this.costCache.get(key);
+    if (!cost) this.costCache.set(key, (cost = this.estimateCost(variables)));
+    return cost;
+  }
+
+  private estimateCost(variables: Variables): OperationCost {
+    return estimateOperationCost(this.schema, this.document, this.operation, variables);
+  }
+
+  /** Returns the part of the cache key for one variable: page size, list length, cost of its conditions, and whether it is present. */
+  private costKeyPart(name: string, value: unknown): string {
+    if (value === undefined || value === null) return '';
+    if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;
+    return typeof value === 'boolean' || this.pageSizeVariables.has(name) ? String(value) : 'any';
+  }
+}
