@@ -72,10 +72,10 @@ export function cacheBySelection<T>(create: (entity: Entity, info: ResolveInfo, 
   const plansByApi = { graphql: new WeakMap<object, Map<Entity, T>>(), rest: new WeakMap<object, Map<Entity, T>>() };
   return (entity: Entity, info: ResolveInfo, context: ApiContext): T => {
     const key = selectionKey(info.fieldNodes);
-    const plans = plansByApi[context.api].get(key) ?? new Map<Entity, T>();
-    plansByApi[context.api].set(key, plans);
-    const plan = plans.get(entity) ?? create(entity, info, context);
-    plans.set(entity, plan);
+    let plans = plansByApi[context.api].get(key);
+    if (!plans) plansByApi[context.api].set(key, (plans = new Map()));
+    let plan = plans.get(entity);
+    if (plan === undefined) plans.set(entity, (plan = create(entity, info, context)));
     return plan;
   };
 }
