@@ -16,7 +16,7 @@ const database = new Database({
   connection: embedded.connection,
   poolSize: 1,
   timeZone: 'UTC',
-  queue: { maxQueued: 1, maxWaitMs: 1000 },
+  queueLimits: { maxQueued: 1, maxWaitMs: 1000 },
   models: [],
 });
 try {

@@ -26,7 +26,7 @@ function commandRows(command, parents = []) {
 }
 
 /** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
-const { sections } = new Metrics({ database: { reads: {} } }, {});
+const { sections } = new Metrics({ database: { readResources: {} } }, {});
 const metricsTable = (...registries) => [
   ['metric', 'kind', 'meaning'],
   ...registries.flatMap((registry) => registry.getMetricsAsArray().map(({ name, type, help }) => [code(name), type, help])),

@@ -42,14 +42,14 @@ const UPDATE_LAST_LOGIN_SQL = `WITH same AS MATERIALIZED (SELECT set_config('fit
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
 /**
- * Checks a user name and password and returns the result of `grant`, which creates or reads the credentials for further requests. `grant` runs in the
- * transaction that records the sign-in and locks the account: a concurrent change of the password either happens before, and this sign-in fails, or
- * waits and then revokes what `grant` has created. Throws UNAUTHENTICATED for unknown credentials. Logs success and failure in the audit log.
+ * Checks a user name and password and returns the result of `grantCredentials`, which creates or reads the credentials for further requests. That function
+ * runs in the transaction that records the sign-in and locks the account: a concurrent change of the password either happens before, and this sign-in
+ * fails, or waits and then revokes the new credentials. Throws UNAUTHENTICATED for unknown credentials. Logs success and failure in the audit log.
  */
 export async function signInWithPassword<T>(
   username: string,
   password: string,
-  grant: (userId: number) => Promise<T>,
+  grantCredentials: (userId: number) => Promise<T>,
   session: DatabaseSession,
   source: SecurityEventSource,
 ): Promise<T> {
@@ -63,13 +63,13 @@ export async function signInWithPassword<T>(
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
   }
   const newHash = isOutdated ? await hashPassword(password) : storedHash;
-  const granted = await session.inTransaction(async () => {
+  const signIn = await session.inTransaction(async () => {
     if (!(await session.query(UPDATE_LAST_LOGIN_SQL, [id, storedHash, newHash])).length) return undefined;
     await logEvent('SIGNED_IN');
-    return { result: await grant(id) };
+    return { result: await grantCredentials(id) };
   });
   // Tries again if the stored hash has changed in the meantime: by a new password, or by a concurrent sign-in that rehashed it.
-  return granted ? granted.result : signInWithPassword(username, password, grant, session, source);
+  return signIn ? signIn.result : signInWithPassword(username, password, grantCredentials, session, source);
 }
 
 const SELECT_PASSWORD_SQL = `SELECT u."password", i."iterations" FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
@@ -101,7 +101,7 @@ export async function replacePassword(
   password: string,
   keptSessionId: string | undefined,
   session: DatabaseSession,
-  vault: TokenVault,
+  tokenVault: TokenVault,
   source: SecurityEventSource,
 ): Promise<string | undefined> {
   const newHash = await hashPasswordWithinLimit(password, source.address);
@@ -112,7 +112,7 @@ export async function replacePassword(
     // A trigger has deleted the API key and all other sessions, because the password changed.
     const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
-    await session.query(upsertTokenSql, [userId, sha256(token), vault.encrypt(token)]);
+    await session.query(upsertTokenSql, [userId, sha256(token), tokenVault.encrypt(token)]);
     await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...source }, session);
     return token;
   });
@@ -133,7 +133,7 @@ export async function replaceApiKey(
   userId: number,
   oldDigest: Buffer | undefined,
   session: DatabaseSession,
-  vault: TokenVault,
+  tokenVault: TokenVault,
   source: SecurityEventSource,
 ): Promise<string | undefined> {
   const token = generateToken();
@@ -141,7 +141,7 @@ export async function replaceApiKey(
     `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
      ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."digest" = COALESCE($4::bytea, "token"."digest")
      RETURNING 1`,
-    [userId, sha256(token), vault.encrypt(token), oldDigest ?? null],
+    [userId, sha256(token), tokenVault.encrypt(token), oldDigest ?? null],
   );
   if (!rows.length) return undefined;
   await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...source }, session);
@@ -153,40 +153,40 @@ export async function getApiKeyByPassword(
   username: string,
   password: string,
   session: DatabaseSession,
-  vault: TokenVault,
+  tokenVault: TokenVault,
   source: SecurityEventSource,
 ): Promise<string> {
-  const findKey = (userId: number) => getOrCreateEncryptedApiKey(userId, session, vault);
-  return decryptApiKey(await signInWithPassword(username, password, findKey, session, source), vault);
+  const findOrCreateKey = (userId: number) => getOrCreateEncryptedApiKey(userId, session, tokenVault);
+  return decryptApiKey(await signInWithPassword(username, password, findOrCreateKey, session, source), tokenVault);
 }
 
 /** Throws CONFLICT if the key was encrypted with another SECRET_KEY. It is not replaced, because clients may still use it. */
-function decryptApiKey(encryptedKey: Buffer, vault: TokenVault): string {
-  const token = vault.decrypt(encryptedKey);
+function decryptApiKey(encryptedKey: Buffer, tokenVault: TokenVault): string {
+  const token = tokenVault.decrypt(encryptedKey);
   if (token === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN_MESSAGE);
   return token;
 }
 
-async function getOrCreateEncryptedApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<Buffer> {
+async function getOrCreateEncryptedApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<Buffer> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
-  return row ? row.sealed : insertApiKey(userId, session, vault);
+  return row ? row.sealed : insertApiKey(userId, session, tokenVault);
 }
 
 /** Creates the API key of a user without one, and returns it encrypted. Two concurrent calls return the same key. */
-async function insertApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<Buffer> {
+async function insertApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<Buffer> {
   const token = generateToken();
-  const encryptedKey = vault.encrypt(token);
+  const encryptedKey = tokenVault.encrypt(token);
   const rows = await session.query(
     `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
      ON CONFLICT ("user_id") DO NOTHING RETURNING "user_id"`,
     [userId, sha256(token), encryptedKey],
   );
-  return rows.length ? encryptedKey : getOrCreateEncryptedApiKey(userId, session, vault);
+  return rows.length ? encryptedKey : getOrCreateEncryptedApiKey(userId, session, tokenVault);
 }
 
 /** Returns the API key; creates it if there is none. Throws CONFLICT if the key was encrypted with another SECRET_KEY. */
-export async function getOrCreateApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<string> {
-  return decryptApiKey(await getOrCreateEncryptedApiKey(userId, session, vault), vault);
+export async function getOrCreateApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<string> {
+  return decryptApiKey(await getOrCreateEncryptedApiKey(userId, session, tokenVault), tokenVault);
 }
 
 export interface ApiKey {
@@ -198,10 +198,10 @@ export interface ApiKey {
 }
 
 /** Returns the API key for display to its owner. */
-export async function findApiKey(userId: number, session: DatabaseSession, vault: TokenVault): Promise<ApiKey | undefined> {
+export async function findApiKey(userId: number, session: DatabaseSession, tokenVault: TokenVault): Promise<ApiKey | undefined> {
   const statement = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
   const [row] = await session.query(statement, [userId]);
-  return row && { id: row.id, created: row.created, token: vault.decrypt(row.sealed) };
+  return row && { id: row.id, created: row.created, token: tokenVault.decrypt(row.sealed) };
 }
 
 export async function findUser(username: string, session: DatabaseSession): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {

@@ -2,7 +2,7 @@
 import { forbiddenError } from '../core/model/errors';
 import { isAccessToken } from './accesstokens';
 
-/** Only ASCII whitespace; bytes beyond ASCII are part of the token. */
+/** Whitespace that separates scheme and token: only ASCII, because other bytes are part of the token. */
 const WHITESPACE_PATTERN = /[ \t\n\v\f\r]/;
 
 /**

@@ -15,17 +15,17 @@ export interface DeletionResult {
 export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
   database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const count = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
+      const countRows = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
       // Locks the account, so that no rows are added in the meantime.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
       const result: DeletionResult = { ownedRowCount: 0, contributionCount: 0 };
       for (const entity of allEntities()) {
         const { table, owned, ownerColumn } = resourceOf(entity)!;
-        if (owned) result.ownedRowCount += await count(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
-        const contributions = contributorTableOf(entity);
-        if (!contributions) continue;
+        if (owned) result.ownedRowCount += await countRows(`SELECT count(*) FROM "${table}" WHERE "${ownerColumn}" = $1`);
+        const contributorTable = contributorTableOf(entity);
+        if (!contributorTable) continue;
         const { rowCount } = await client.query(
-          `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributions}" WHERE "user_id" = $1)`,
+          `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributorTable}" WHERE "user_id" = $1)`,
           [userId],
         );
         result.contributionCount += rowCount ?? 0;

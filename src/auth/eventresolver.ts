@@ -52,23 +52,30 @@ async function loadPage(userId: number, args: CursorArgs, { session, loaders }: 
   const first = validatePageSize('first', args.first, MAX_PAGE_SIZE);
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE);
   if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Use either first or last, not both.');
-  const [older, newer] = [parseCursor('after', args.after), parseCursor('before', args.before)];
-  const backward = last !== undefined;
-  const size = first ?? last ?? DEFAULT_PAGE_SIZE;
-  const events = await eventsOfUser(userId, { olderThanId: older, newerThanId: newer, oldestFirst: backward, limit: size + 1 }, session);
-  const hasMore = events.length > size;
-  const nodes = hasMore ? events.slice(0, size) : events;
-  if (backward) nodes.reverse();
+  const [olderThanId, newerThanId] = [parseCursor('after', args.after), parseCursor('before', args.before)];
+  const isBackward = last !== undefined;
+  const pageSize = first ?? last ?? DEFAULT_PAGE_SIZE;
+  const events = await eventsOfUser(
+    userId,
+    { olderThanId: olderThanId, newerThanId: newerThanId, oldestFirst: isBackward, limit: pageSize + 1 },
+    session,
+  );
+  const hasMore = events.length > pageSize;
+  const nodes = hasMore ? events.slice(0, pageSize) : events;
+  if (isBackward) nodes.reverse();
   // A page excludes the event that its cursor names. Therefore a page after a cursor has a previous page, and a page before a cursor has a next page.
-  const pageFlags = { hasNextPage: backward ? newer !== undefined : hasMore, hasPreviousPage: backward ? hasMore : older !== undefined };
+  const pageFlags = {
+    hasNextPage: isBackward ? newerThanId !== undefined : hasMore,
+    hasPreviousPage: isBackward ? hasMore : olderThanId !== undefined,
+  };
   const edges = nodes.map((node) => ({ cursor: cursorOf(node), node }));
-  const count = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countEventsOfUser(id, session)));
+  const countEvents = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countEventsOfUser(id, session)));
   return {
     nodes,
     edges,
     pageInfo: { ...pageFlags, startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null },
     // A function, so that the events are counted only if the field is selected.
-    totalCount: () => loaders.getOrCreate<number>('count of security events', count).load(userId),
+    totalCount: () => loaders.getOrCreate<number>('count of security events', countEvents).load(userId),
   };
 }
 

@@ -18,8 +18,8 @@ export async function findSecretKeyProblem({ pool }: Database, secretKey: string
   if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : WRONG_KEY_PROBLEM;
   if (!(await pool.query(`SELECT to_regclass('token') AS "table"`)).rows[0].table) return undefined;
   const { rows } = await pool.query(`SELECT "sealed" FROM "token" ORDER BY "created" DESC LIMIT ${MAX_TESTED_TOKENS}`);
-  const vault = new TokenVault(secretKey);
-  return !rows.length || rows.some(({ sealed }) => vault.decrypt(sealed as Buffer) !== undefined) ? undefined : WRONG_KEY_PROBLEM;
+  const tokenVault = new TokenVault(secretKey);
+  return !rows.length || rows.some(({ sealed }) => tokenVault.decrypt(sealed as Buffer) !== undefined) ? undefined : WRONG_KEY_PROBLEM;
 }
 
 /** Throws a ConfigError for a key that does not belong to this database. */

@@ -7,26 +7,26 @@ import { TokenVault } from './tokens';
 const PAGE_ROWS = 1_000;
 
 export interface KeyRotationResult {
-  rotated: number;
+  rotatedCount: number;
   /** Number of API keys that the old key does not decrypt. They are not changed: they remain valid but can no longer be shown. */
-  unreadable: number;
+  unreadableCount: number;
 }
 
 /** Replaces the secret key. `oldKey` is undefined if it is lost. */
 export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, newKey: string): Promise<KeyRotationResult> =>
   inTransaction(client, async () => {
     await client.query('LOCK TABLE "token" IN SHARE ROW EXCLUSIVE MODE');
-    const rotation = await reencryptTokens(client, oldKey === undefined ? undefined : new TokenVault(oldKey), new TokenVault(newKey));
+    const result = await reencryptTokens(client, oldKey === undefined ? undefined : new TokenVault(oldKey), new TokenVault(newKey));
     await client.query(
       `INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1)
        ON CONFLICT ("id") DO UPDATE SET "fingerprint" = excluded."fingerprint", "since" = now()`,
       [fingerprintOf(newKey)],
     );
-    return rotation;
+    return result;
   });
 
 async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefined, newVault: TokenVault): Promise<KeyRotationResult> {
-  const rotation = { rotated: 0, unreadable: 0 };
+  const result = { rotatedCount: 0, unreadableCount: 0 };
   for (let lastId = 0, hasMore = true; hasMore;) {
     const { rows } = await client.query(
       `SELECT "user_id" AS "userId", "sealed" FROM "token" WHERE "user_id" > $1 ORDER BY "user_id" LIMIT ${PAGE_ROWS}`,
@@ -40,10 +40,10 @@ async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefi
       `UPDATE "token" SET "sealed" = n."sealed" FROM unnest($1::int[], $2::bytea[]) AS n ("user_id", "sealed") WHERE "token"."user_id" = n."user_id"`,
       [reencryptedTokens.map(({ userId }) => userId), reencryptedTokens.map(({ sealed }) => sealed)],
     );
-    rotation.rotated += reencryptedTokens.length;
-    rotation.unreadable += rows.length - reencryptedTokens.length;
+    result.rotatedCount += reencryptedTokens.length;
+    result.unreadableCount += rows.length - reencryptedTokens.length;
     lastId = rows.at(-1)?.userId ?? lastId;
     hasMore = rows.length === PAGE_ROWS;
   }
-  return rotation;
+  return result;
 }

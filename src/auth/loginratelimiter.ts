@@ -33,7 +33,7 @@ export class LoginRateLimiter {
   rejectedCount = 0;
 
   constructor(database: Database, { loginRate, loginRateAddress, loginRateTotal }: LoginRates) {
-    const limiter = (keyPrefix: string, { points, seconds }: Rate) =>
+    const createLimiter = (keyPrefix: string, { points, seconds }: Rate) =>
       new RateLimiterPostgres({
         storeClient: database.pool,
         storeType: 'pool',
@@ -43,9 +43,9 @@ export class LoginRateLimiter {
         points,
         duration: seconds,
       });
-    this.nameLimiter = limiter('login', loginRate);
-    this.addressLimiter = limiter('login-address', loginRateAddress);
-    this.totalLimiter = limiter('login-total', loginRateTotal);
+    this.nameLimiter = createLimiter('login', loginRate);
+    this.addressLimiter = createLimiter('login-address', loginRateAddress);
+    this.totalLimiter = createLimiter('login-total', loginRateTotal);
   }
 
   /** Runs `signIn` if the limits permit another attempt. Otherwise throws TOO_MANY_REQUESTS, with `retryAfter` in seconds. */

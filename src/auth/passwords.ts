@@ -54,10 +54,10 @@ export const verifyPassword = (
 export const hashPasswordWithinLimit = (password: string, caller?: string): Promise<string> =>
   runWithinPasswordLimit(() => hashPassword(password), caller);
 
-/** Runs `work` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the wait is too long. */
-async function runWithinPasswordLimit<T>(work: () => Promise<T>, caller?: string): Promise<T> {
+/** Runs `callback` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the wait is too long. */
+async function runWithinPasswordLimit<T>(callback: () => Promise<T>, caller?: string): Promise<T> {
   try {
-    return await passwordLimiter.run(caller, work);
+    return await passwordLimiter.run(caller, callback);
   } catch (error) {
     if (!(error instanceof OverloadedError)) throw error;
     throw new ClientError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });

@@ -16,7 +16,7 @@ const LIFETIME_SECONDS = 14 * 24 * 60 * 60;
 const SESSION_ID_PATTERN = /^[\w-]{43}$/;
 const NONCE_LENGTH = 22;
 
-/** Missing or wrong CSRF token. A class of its own distinguishes it from other errors with the code FORBIDDEN. */
+/** Error for a missing or wrong CSRF token. A class of its own distinguishes it from other errors with the code FORBIDDEN. */
 export class CsrfError extends ClientError {
   constructor() {
     super('FORBIDDEN', 'CSRF Failed: CSRF token missing or incorrect.');
@@ -35,7 +35,7 @@ const INSERT_SESSION_SQL = `WITH expired AS (DELETE FROM "session" WHERE "expire
   INSERT INTO "session" ("digest", "user_id", "expires") VALUES ($1, $2, now() + make_interval(secs => $3))`;
 
 export class BrowserSessions {
-  constructor(private readonly vault: TokenVault) {}
+  constructor(private readonly tokenVault: TokenVault) {}
 
   /** Creates a session and returns its id, which only the browser keeps. */
   async start(userId: number, session: DatabaseSession): Promise<string> {
@@ -84,6 +84,6 @@ export class BrowserSessions {
   }
 
   private signature(nonce: string, id: string): string {
-    return this.vault.sign(`csrf ${nonce} ${id}`).toString('base64url');
+    return this.tokenVault.sign(`csrf ${nonce} ${id}`).toString('base64url');
   }
 }

@@ -48,9 +48,9 @@ class CreateAccessTokenPayload {
   @Field(() => [InputError], { description: 'All errors in the input. If there are any, no token was created.' })
   readonly errors: readonly InputIssue[];
 
-  constructor(created: CreatedAccessToken | null, errors: readonly InputIssue[]) {
-    this.token = created?.token ?? null;
-    this.accessToken = created?.accessToken ?? null;
+  constructor(createdToken: CreatedAccessToken | null, errors: readonly InputIssue[]) {
+    this.token = createdToken?.token ?? null;
+    this.accessToken = createdToken?.accessToken ?? null;
     this.errors = errors;
   }
 }

@@ -34,11 +34,11 @@ export class TokenVault {
   }
 
   /** Decrypts a token; undefined if it was encrypted with another key. */
-  decrypt(sealed: Buffer): string | undefined {
+  decrypt(encryptedToken: Buffer): string | undefined {
     try {
-      const decipher = createDecipheriv(ENCRYPTION_ALGORITHM, this.encryptionKey, sealed.subarray(0, NONCE_BYTES));
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + AUTHENTICATION_TAG_BYTES));
-      return decipher.update(sealed.subarray(NONCE_BYTES + AUTHENTICATION_TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      const decipher = createDecipheriv(ENCRYPTION_ALGORITHM, this.encryptionKey, encryptedToken.subarray(0, NONCE_BYTES));
+      decipher.setAuthTag(encryptedToken.subarray(NONCE_BYTES, NONCE_BYTES + AUTHENTICATION_TAG_BYTES));
+      return decipher.update(encryptedToken.subarray(NONCE_BYTES + AUTHENTICATION_TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
     } catch {
       return undefined;
     }

@@ -19,7 +19,7 @@ export interface OperatorContext {
   config: Config;
   database: Database;
   session: DatabaseSession;
-  vault: TokenVault;
+  tokenVault: TokenVault;
   secretKey: string;
 }
 
@@ -39,7 +39,7 @@ export const recordOperatorEvent = (event: Pick<NewSecurityEvent, 'kind' | 'user
 const DATABASE_STOPPED_MESSAGE = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';
 
 export async function withDatabase<T>(
-  work: (context: OperatorContext) => Promise<T>,
+  callback: (context: OperatorContext) => Promise<T>,
   { migrate = true, needsSecretKey = true, config = readConfig() } = {},
 ): Promise<T> {
   const openedDatabase = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { needsSecretKey });
@@ -48,7 +48,7 @@ export async function withDatabase<T>(
     if (migrate) await migrateUp(openedDatabase.database);
     if (needsSecretKey && migrate) await recordKeyFingerprint(openedDatabase.database, openedDatabase.secretKey);
     const { database, secretKey } = openedDatabase;
-    return await work({ config, database, session: database.createSession(), vault: new TokenVault(secretKey), secretKey });
+    return await callback({ config, database, session: database.createSession(), tokenVault: new TokenVault(secretKey), secretKey });
   } catch (error) {
     if (await openedDatabase.hasStopped()) throw new ConfigError(DATABASE_STOPPED_MESSAGE);
     throw error;
@@ -87,30 +87,35 @@ export const printLine = (line: string): void => void process.stdout.write(`${li
 const PROGRESS_INTERVAL_MS = 200;
 
 /** Returns a progress callback that updates one line per stage on a terminal. Without a terminal, it prints nothing. */
-export function createProgressPrinter(): (stage: string, done: number, total?: number) => void {
+export function createProgressPrinter(): (stage: string, completedCount: number, totalCount?: number) => void {
   if (!process.stderr.isTTY) return () => undefined;
   let [lastStage, startedAt, lastOutput] = ['', 0, 0];
-  return (stage, done, total) => {
+  return (stage, completedCount, totalCount) => {
     const now = performance.now();
     if (stage !== lastStage) [lastStage, startedAt, lastOutput] = [stage, now, 0];
-    const isComplete = total !== undefined && done >= total;
+    const isComplete = totalCount !== undefined && completedCount >= totalCount;
     if (!isComplete && now - lastOutput < PROGRESS_INTERVAL_MS) return;
     lastOutput = now;
-    process.stderr.write(`\r\x1b[K${stage}: ${formatProgress(done, total, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`);
+    process.stderr.write(
+      `\r\x1b[K${stage}: ${formatProgress(completedCount, totalCount, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`,
+    );
   };
 }
 
 /** Formats progress, for example `1,200 of 5,000, 400 a second, 10 s left`. */
-export function formatProgress(done: number, total: number | undefined, seconds: number): string {
-  const format = (number: number) => Math.round(number).toLocaleString('en');
-  const rate = seconds > 0 ? done / seconds : 0;
-  const timeLeft = total !== undefined && rate > 0 && done < total ? `, ${format((total - done) / rate)} s left` : '';
-  return `${format(done)}${total === undefined ? '' : ` of ${format(total)}`}${rate > 0 ? `, ${format(rate)} a second` : ''}${timeLeft}`;
+export function formatProgress(completedCount: number, totalCount: number | undefined, seconds: number): string {
+  const formatNumber = (number: number) => Math.round(number).toLocaleString('en');
+  const rate = seconds > 0 ? completedCount / seconds : 0;
+  const timeLeft =
+    totalCount !== undefined && rate > 0 && completedCount < totalCount
+      ? `, ${formatNumber((totalCount - completedCount) / rate)} s left`
+      : '';
+  return `${formatNumber(completedCount)}${totalCount === undefined ? '' : ` of ${formatNumber(totalCount)}`}${rate > 0 ? `, ${formatNumber(rate)} a second` : ''}${timeLeft}`;
 }
 
-export function createRowProgressPrinter(activity: string): (done: number, total: number) => void {
+export function createRowProgressPrinter(activity: string): (completedCount: number, totalCount: number) => void {
   const show = createProgressPrinter();
-  return (done, total) => show(`${activity}, rows`, done, total);
+  return (completedCount, totalCount) => show(`${activity}, rows`, completedCount, totalCount);
 }
 
 /** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */

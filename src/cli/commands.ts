@@ -7,9 +7,9 @@ import { DateTime } from 'luxon';
 import { isEventKind, EVENT_KINDS, type EventKind } from '../auth/eventkinds';
 
 const lazyAction =
-  <A extends unknown[]>(load: () => Promise<(...args: A) => unknown>) =>
+  <A extends unknown[]>(loadAction: () => Promise<(...args: A) => unknown>) =>
   async (...args: A): Promise<void> => {
-    const action = await load();
+    const action = await loadAction();
     await action(...args);
   };
 

@@ -35,8 +35,8 @@ export async function runDiagnostics(config: Config, variables: EnvironmentVaria
   report.ok('Versions', `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`);
   const environment = config.production ? 'production' : 'development or test';
   report.ok('Configuration', `NODE_ENV=${environment}, ${formatCount(config.workers, 'worker')}`);
-  for (const unknown of findUnknownSettings(variables))
-    report.warn('Configuration', describeUnknownSetting(unknown), 'see docs/configuration.md for all variables');
+  for (const unknownSetting of findUnknownSettings(variables))
+    report.warn('Configuration', describeUnknownSetting(unknownSetting), 'see docs/configuration.md for all variables');
   examineTls(config, report);
   examinePublicUrl(config, report);
   checkDataDir(config.dataDir);
@@ -81,14 +81,14 @@ function examineDisk({ dataDir }: Config, report: DiagnosticReport): void {
   while (!fs.existsSync(folder)) folder = path.dirname(folder);
   const { bavail, bsize, blocks } = fs.statfsSync(folder);
   const [free, total] = [bavail * bsize, blocks * bsize];
-  const text = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
+  const message = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
   const advice = 'free disk space: a full disk stops all writes';
-  if (free > LOW_DISK_SPACE_BYTES) report.ok('Disk', text);
-  else if (free > CRITICAL_DISK_SPACE_BYTES) report.warn('Disk', text, advice);
-  else report.fail('Disk', text, advice);
+  if (free > LOW_DISK_SPACE_BYTES) report.ok('Disk', message);
+  else if (free > CRITICAL_DISK_SPACE_BYTES) report.warn('Disk', message, advice);
+  else report.fail('Disk', message, advice);
 }
 
-/** Host of a URL that reaches, from this machine, a server that listens on `host`. */
+/** Returns the host for a URL by which this machine reaches a server that listens on `host`. */
 function localUrlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return isIPv6(host) ? `[${host}]` : host;
@@ -107,16 +107,16 @@ async function examinePort({ host, port, tls }: Config, report: DiagnosticReport
     () => undefined,
   );
   const body = (await response?.json().catch(() => undefined)) as { status?: string; reason?: string; degraded?: string[] } | undefined;
-  const running = `a server is running on ${port}`;
+  const runningMessage = `a server is running on ${port}`;
   if (!body?.status) report.fail('Port', `${port} is in use by another program`, 'choose another PORT');
   else if (!response!.ok || !['ok', 'degraded'].includes(body.status))
-    report.fail('Port', `${running} but is not ready${body.reason ? ` (${body.reason})` : ''}`, 'see its log');
-  else if (body.degraded) report.warn('Port', `${running}, but ${body.degraded.join(', ')}`, 'see its log');
-  else report.ok('Port', `${running} and is ready`);
+    report.fail('Port', `${runningMessage} but is not ready${body.reason ? ` (${body.reason})` : ''}`, 'see its log');
+  else if (body.degraded) report.warn('Port', `${runningMessage}, but ${body.degraded.join(', ')}`, 'see its log');
+  else report.ok('Port', `${runningMessage} and is ready`);
 }
 
 async function examineDatabase(config: Config, report: DiagnosticReport): Promise<void> {
-  const { database, close, isEmbedded } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
+  const { database, close: closeDatabase, isEmbedded } = await openDatabase(config, models, () => undefined, { needsSecretKey: false });
   try {
     const queriedAt = Date.now();
     const [server] = (
@@ -129,9 +129,9 @@ async function examineDatabase(config: Config, report: DiagnosticReport): Promis
     ).rows;
     report.ok('Database', `${isEmbedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}`);
     if (server.readOnly) report.fail('Database', 'it is read-only', 'set DATABASE_URL to the primary');
-    const skew = Math.abs(server.now - (queriedAt + Date.now()) / 2) / 1000;
-    if (skew > MAX_CLOCK_SKEW_SECONDS)
-      report.warn('Clock', `differs from the clock of the database by ${skew.toFixed(1)} s`, 'synchronize both with NTP');
+    const skewSeconds = Math.abs(server.now - (queriedAt + Date.now()) / 2) / 1000;
+    if (skewSeconds > MAX_CLOCK_SKEW_SECONDS)
+      report.warn('Clock', `differs from the clock of the database by ${skewSeconds.toFixed(1)} s`, 'synchronize both with NTP');
     else report.ok('Clock', 'in sync with the database');
     examineConnections(config, database.options, server, report);
     const isComplete = await examineSchema(database, report);
@@ -141,39 +141,40 @@ async function examineDatabase(config: Config, report: DiagnosticReport): Promis
     await examineSecretKey(config, database, report);
     await examineFiles(config, database, report);
   } finally {
-    await close();
+    await closeDatabase();
   }
 }
 
 interface ConnectionUsage {
-  available: number;
-  running: number;
+  availableConnections: number;
+  runningWorkers: number;
 }
 
 function examineConnections(
   { workers, poolSize }: Config,
   { poolerMode, directConnection }: ConnectionOptions,
-  { available, running }: ConnectionUsage,
+  { availableConnections, runningWorkers }: ConnectionUsage,
   report: DiagnosticReport,
 ): void {
-  const configured = Math.max(1, workers);
-  if (running > configured)
+  const configuredWorkers = Math.max(1, workers);
+  if (runningWorkers > configuredWorkers)
     report.warn(
       'Connections',
-      `${running} workers use the database, but WEB_CONCURRENCY is ${workers} here`,
+      `${runningWorkers} workers use the database, but WEB_CONCURRENCY is ${workers} here`,
       'unless they belong to several instances, run fitgraph doctor with the variables of the service: --environment FILE',
     );
   if (poolerMode === 'transaction') return report.ok('Connections', 'the workers share those of a pooler in transaction mode');
-  const needed = Math.max(configured, running) * maxConnectionsPerWorker(poolSize, directConnection !== undefined);
-  const text = `${available} available, up to ${needed} needed`;
-  if (needed > available) report.warn('Connections', text, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
-  else report.ok('Connections', text);
+  const neededConnections = Math.max(configuredWorkers, runningWorkers) * maxConnectionsPerWorker(poolSize, directConnection !== undefined);
+  const message = `${availableConnections} available, up to ${neededConnections} needed`;
+  if (neededConnections > availableConnections)
+    report.warn('Connections', message, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
+  else report.ok('Connections', message);
 }
 
 async function examineReplica(database: Database, report: DiagnosticReport): Promise<void> {
   const { replica } = database;
   if (!replica) return;
-  const problem = await replica.waitUntilUsable((text) => database.queryAsServer(text));
+  const problem = await replica.waitUntilUsable((message) => database.queryAsServer(message));
   if (problem === undefined) report.ok('Replica', 'it follows the database');
   else report.warn('Replica', problem, 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary');
 }

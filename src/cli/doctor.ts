@@ -16,10 +16,10 @@ function readVariables(environmentFile: string | undefined) {
 }
 
 export async function doctor({ environment }: { environment?: string } = {}): Promise<void> {
-  const counts = { 'ok  ': 0, WARN: 0, FAIL: 0 };
-  const createReporter = (state: keyof typeof counts) => (topic: string, text: string, advice?: string) => {
-    counts[state] += 1;
-    printLine(`${state}  ${topic}: ${text}`);
+  const countByLabel = { 'ok  ': 0, WARN: 0, FAIL: 0 };
+  const createReporter = (resultLabel: keyof typeof countByLabel) => (topic: string, message: string, advice?: string) => {
+    countByLabel[resultLabel] += 1;
+    printLine(`${resultLabel}  ${topic}: ${message}`);
     if (advice) printLine(`      → ${advice}`);
   };
   const report: DiagnosticReport = { ok: createReporter('ok  '), warn: createReporter('WARN'), fail: createReporter('FAIL') };
@@ -31,7 +31,7 @@ export async function doctor({ environment }: { environment?: string } = {}): Pr
     const isConfigError = error instanceof ConfigError;
     report.fail(isConfigError ? 'Configuration' : 'Unexpected', isConfigError || !showsStackTraces() ? message : stack!);
   }
-  const checks = counts['ok  '] + counts.WARN + counts.FAIL;
-  printLine(`${checks} checks: ${counts.FAIL} failed, ${formatCount(counts.WARN, 'warning')}.`);
-  if (counts.FAIL) process.exitCode = 1;
+  const checks = countByLabel['ok  '] + countByLabel.WARN + countByLabel.FAIL;
+  printLine(`${checks} checks: ${countByLabel.FAIL} failed, ${formatCount(countByLabel.WARN, 'warning')}.`);
+  if (countByLabel.FAIL) process.exitCode = 1;
 }

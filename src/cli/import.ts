@@ -19,12 +19,12 @@ import {
 
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
   const dump = await DumpFile.open(file);
-  await withDatabase(async ({ config, database, session, vault }) => {
+  await withDatabase(async ({ config, database, session, tokenVault }) => {
     const mediaStore = Media.fromConfig(config);
     const stagingFolder = `.import-${randomUUID()}`;
     const stagedFiles = new StagedFiles(mediaStore, stagingFolder);
-    const counts = await importDumpRows(dump, database, {
-      vault,
+    const rowCounts = await importDumpRows(dump, database, {
+      tokenVault,
       shouldReplace: replace,
       progress: createRowProgressPrinter('Importing'),
       beforeCommit: async () => {
@@ -40,7 +40,7 @@ export async function importDump(file: string, { media, replace }: { media?: str
       await stagedFiles.discard();
       throw error;
     });
-    const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
+    const count = [...rowCounts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
     try {
       await recordOperatorEvent(
         { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
@@ -51,6 +51,6 @@ export async function importDump(file: string, { media, replace }: { media?: str
       await stagedFiles.publish();
     }
     if (replace) await removeScheduledFiles(config, database);
-    printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
+    printLine(`${formatCount(count, 'row')} of ${formatCount(rowCounts.size, 'model')} imported.`);
   });
 }

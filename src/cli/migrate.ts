@@ -23,24 +23,24 @@ export async function migrate({ down, to, yes, maintenance }: MigrateOptions): P
 
 async function applyMigrations(database: Database, maintenance = false): Promise<void> {
   if (maintenance) await requireNoServers(database, 'cannot be served during the maintenance');
-  const names = await migrateUp(database, { isMaintenanceWindow: maintenance });
-  printLine(names.length ? `Applied: ${names.join(', ')}` : 'Nothing to do.');
+  const migrationNames = await migrateUp(database, { isMaintenanceWindow: maintenance });
+  printLine(migrationNames.length ? `Applied: ${migrationNames.join(', ')}` : 'Nothing to do.');
 }
 
 async function revertMigrations({ database, session }: OperatorContext, to: string | undefined, yes = false): Promise<void> {
   const migrations = await migrationsToRevert(database, to);
-  const oldest = migrations.at(-1);
-  if (oldest === undefined) return printLine('Nothing to do.');
+  const oldestMigration = migrations.at(-1);
+  if (oldestMigration === undefined) return printLine('Nothing to do.');
   const isOnline = migrations.every((name) => loadMigration(name).maintenance === undefined);
   await requireNoServers(database, 'would fail after the migration is reverted', isOnline ? migrations : undefined);
   const question =
     migrations.length > 1
       ? `These migrations will be reverted: ${migrations.join(', ')}. Data in their tables and columns will be lost. Type the last name to continue: `
-      : `The migration ${oldest} will be reverted; data in its tables and columns will be lost. Type its name to continue: `;
-  if (!yes && !(await promptConfirmation(question, oldest)))
+      : `The migration ${oldestMigration} will be reverted; data in its tables and columns will be lost. Type its name to continue: `;
+  if (!yes && !(await promptConfirmation(question, oldestMigration)))
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was changed.');
-  const names = await migrateDown(database, to);
+  const migrationNames = await migrateDown(database, to);
   // Ignores errors, because the migration that creates the audit log may have been reverted.
-  await recordOperatorEvent({ kind: 'COMMAND', detail: `migrate --down: ${names.join(', ')}` }, session).catch(() => undefined);
-  printLine(`Reverted: ${names.join(', ')}`);
+  await recordOperatorEvent({ kind: 'COMMAND', detail: `migrate --down: ${migrationNames.join(', ')}` }, session).catch(() => undefined);
+  printLine(`Reverted: ${migrationNames.join(', ')}`);
 }

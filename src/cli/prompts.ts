@@ -6,20 +6,24 @@ import { ClientError } from '../core/model/errors';
 
 const discardingStream = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-/** Reads one line; rejects if the input ends first. With `hidden`, the input is not echoed, for passwords. */
-function ask(question: string, { hidden = false } = {}): Promise<string> {
-  const terminal = process.stdin.isTTY;
+/** Reads one line; rejects if the input ends first. With `isHidden`, the input is not echoed, for passwords. */
+function ask(question: string, { isHidden = false } = {}): Promise<string> {
+  const isTerminal = process.stdin.isTTY;
   return new Promise((resolve, reject) => {
-    const lines = createInterface({ input: process.stdin, output: hidden ? discardingStream() : process.stderr, terminal });
-    lines.once('close', () => {
-      if (terminal && hidden) process.stderr.write('\n');
+    const lineReader = createInterface({
+      input: process.stdin,
+      output: isHidden ? discardingStream() : process.stderr,
+      terminal: isTerminal,
+    });
+    lineReader.once('close', () => {
+      if (isTerminal && isHidden) process.stderr.write('\n');
       reject(new ClientError('BAD_USER_INPUT', 'No input was given. Nothing was changed.'));
     });
     // The question is printed after the interface has disabled the terminal's echo.
-    if (terminal && hidden) process.stderr.write(question);
-    lines.question(hidden ? '' : question, (line) => {
+    if (isTerminal && isHidden) process.stderr.write(question);
+    lineReader.question(isHidden ? '' : question, (line) => {
       resolve(line.trim());
-      lines.close();
+      lineReader.close();
     });
   });
 }
@@ -30,9 +34,9 @@ export async function promptConfirmation(question: string, expected: string): Pr
 
 /** Reads a new password without echo. Asks twice on a terminal, to detect typing errors. */
 export async function promptNewPassword(): Promise<string> {
-  const password = await ask('Password: ', { hidden: true });
+  const password = await ask('Password: ', { isHidden: true });
   checkPasswordPolicy(password);
-  if (process.stdin.isTTY && (await ask('Repeat password: ', { hidden: true })) !== password)
+  if (process.stdin.isTTY && (await ask('Repeat password: ', { isHidden: true })) !== password)
     throw new ClientError('BAD_USER_INPUT', 'The passwords do not match. Nothing was changed.');
   return password;
 }

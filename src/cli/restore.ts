@@ -18,11 +18,11 @@ export async function restore(file: string, { replace = false }: { replace?: boo
     );
   await withDatabase(
     async ({ database, session }) => {
-      const [newer] = await requireSupportedSchema(database.pool);
-      if (newer !== undefined)
+      const [newerMigrations] = await requireSupportedSchema(database.pool);
+      if (newerMigrations !== undefined)
         throw new ClientError(
           'CONFLICT',
-          `The database has the migration ${newer} of a newer version: restore the backup with that version.`,
+          `The database has the migration ${newerMigrations} of a newer version: restore the backup with that version.`,
         );
       const media = Media.fromConfig(config);
       await restoreBackup({

@@ -20,7 +20,7 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
       if (oldKey !== undefined) await checkSecretKey(database, oldKey);
       const id = randomUUID();
       if (isFile) stageKey(config.dataDir, id, newKey);
-      const { rotated, unreadable } = await database
+      const { rotatedCount, unreadableCount } = await database
         .withoutTimeouts((client) => rotateSecretKey(client, oldKey, newKey))
         .catch((error) => {
           // If the connection was lost during COMMIT, the next start decides by the fingerprint in the database whether it uses the staged key.
@@ -29,8 +29,9 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
         });
       if (isFile) activateStagedKey(config.dataDir, id);
       await recordOperatorEvent({ kind: 'COMMAND', detail: `rotate-key${lost ? ' --lost' : ''}` }, session);
-      printLine(`Re-encrypted ${formatCount(rotated, 'API key')}.`);
-      if (unreadable) printLine(`${formatCount(unreadable, 'API key')} cannot be decrypted and can no longer be shown, but remain valid.`);
+      printLine(`Re-encrypted ${formatCount(rotatedCount, 'API key')}.`);
+      if (unreadableCount)
+        printLine(`${formatCount(unreadableCount, 'API key')} cannot be decrypted and can no longer be shown, but remain valid.`);
       printLine(isFile ? `The new key is in ${config.dataDir}/secret-key.` : 'Set SECRET_KEY to the new key before you start the servers.');
     },
     { needsSecretKey: false },

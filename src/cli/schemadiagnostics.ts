@@ -6,10 +6,10 @@ import type { DiagnosticReport } from './diagnosticreport';
 
 /** Checks the schema and the extensions. Returns whether all tables and columns exist. */
 export async function examineSchema(database: Database, report: DiagnosticReport): Promise<boolean> {
-  const isPresent = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
-  const newer = isPresent ? await requireSupportedSchema(database.pool) : [];
+  const hasMigrationTable = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
+  const newerMigrations = hasMigrationTable ? await requireSupportedSchema(database.pool) : [];
   const isSchemaCurrent = (await schemaState(database)) === 'current';
-  const isSchemaComplete = isSchemaCurrent && !newer.length ? await reportSchemaDifferences(database, report) : undefined;
+  const isSchemaComplete = isSchemaCurrent && !newerMigrations.length ? await reportSchemaDifferences(database, report) : undefined;
   const maintenanceMigration = isSchemaCurrent ? undefined : await findPendingMaintenanceMigration(database);
   if (maintenanceMigration !== undefined)
     report.warn(
@@ -18,7 +18,8 @@ export async function examineSchema(database: Database, report: DiagnosticReport
       'stop all servers, take a backup and run fitgraph migrate --maintenance',
     );
   else if (!isSchemaCurrent) report.ok('Schema', 'older than this version; the next start migrates it');
-  else if (newer.length) report.ok('Schema', `of a newer version that this one supports (${newer[0]}); its objects are not compared`);
+  else if (newerMigrations.length)
+    report.ok('Schema', `of a newer version that this one supports (${newerMigrations[0]}); its objects are not compared`);
   const { rows } = await database.pool.query(
     `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
   );

@@ -5,17 +5,17 @@ import { seedDemo, seedReferenceData } from '../transfer/seed';
 import { recordOperatorEvent, withDatabase, createRowProgressPrinter, printLine } from './commandcontext';
 
 export const seed = (options: { demo?: boolean }): Promise<void> =>
-  withDatabase(async ({ config, database, session, vault }) => {
+  withDatabase(async ({ config, database, session, tokenVault }) => {
     if (options.demo && config.production) throw new ConfigError('the demo account cannot be created with NODE_ENV=production');
     await recordOperatorEvent({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
-    const seeding = { database, vault, timeZone: config.timeZone, progress: createRowProgressPrinter('Seeding') };
+    const seedOptions = { database, tokenVault, timeZone: config.timeZone, progress: createRowProgressPrinter('Seeding') };
     printLine(
-      (await seedReferenceData(seeding, await Media.openAndCheck(config)))
+      (await seedReferenceData(seedOptions, await Media.openAndCheck(config)))
         ? 'Reference data seeded.'
         : 'Reference data already exists. Nothing was changed.',
     );
     if (!options.demo) return;
-    const account = await seedDemo(seeding);
+    const account = await seedDemo(seedOptions);
     printLine(
       account
         ? `Demo account: user ${account.username}, password ${account.password}, token ${account.token}`

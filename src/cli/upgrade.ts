@@ -40,25 +40,31 @@ async function createUpgradedCluster(
 export async function upgrade({ binaries }: { binaries?: string }): Promise<void> {
   const config = readConfig();
   if (config.databaseUrl) throw new ConfigError('DATABASE_URL is set: upgrade that PostgreSQL server as described in its documentation');
-  const major = findMajorUpgrade(config.dataDir);
-  if (!major) return printLine('Nothing to do.');
-  const bin = findOldBinaries(major, binaries);
+  const majorUpgrade = findMajorUpgrade(config.dataDir);
+  if (!majorUpgrade) return printLine('Nothing to do.');
+  const oldBinFolder = findOldBinaries(majorUpgrade, binaries);
   const progress = createProgressPrinter();
   const file = join(config.dataDir, 'upgrade.tar.gz');
   await rm(file, { force: true });
   try {
-    await withOldServer(major, bin, async (connection) => {
+    await withOldServer(majorUpgrade, oldBinFolder, async (connection) => {
       const database = connectDatabase(config, connection);
       await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
     });
-    createDraftFolder(major);
-    await createUpgradedCluster(config, major.draftFolder, file, `upgrade from PostgreSQL ${major.from} to ${major.to}`, progress);
-    const formerFolder = replaceCluster(major);
+    createDraftFolder(majorUpgrade);
+    await createUpgradedCluster(
+      config,
+      majorUpgrade.draftFolder,
+      file,
+      `upgrade from PostgreSQL ${majorUpgrade.oldVersion} to ${majorUpgrade.newVersion}`,
+      progress,
+    );
+    const formerFolder = replaceCluster(majorUpgrade);
     printLine(
-      `The database now uses PostgreSQL ${major.to}. The PostgreSQL ${major.from} database is kept in ${formerFolder}; delete it once everything works.`,
+      `The database now uses PostgreSQL ${majorUpgrade.newVersion}. The PostgreSQL ${majorUpgrade.oldVersion} database is kept in ${formerFolder}; delete it once everything works.`,
     );
   } finally {
     await rm(file, { force: true });
-    await rm(major.draftFolder, { recursive: true, force: true });
+    await rm(majorUpgrade.draftFolder, { recursive: true, force: true });
   }
 }

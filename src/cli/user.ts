@@ -26,34 +26,36 @@ const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slic
 
 export async function createAccount(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
   const password = await readPassword(options.password);
-  await withDatabase(async ({ session, vault }) => {
+  await withDatabase(async ({ session, tokenVault }) => {
     // A new account refers to a language, so the database must contain one.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
       throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
     await recordOperatorEvent({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
-    printLine(`Created user ${username}. Token: ${await getOrCreateApiKey(id, session, vault)}`);
+    printLine(`Created user ${username}. Token: ${await getOrCreateApiKey(id, session, tokenVault)}`);
   });
 }
 
 export async function changePassword(username: string, options: { password?: string; new?: boolean }): Promise<void> {
   const password = options.new ? generatePassword(username) : await readPassword(options.password);
-  await withDatabase(async ({ session, vault }) => {
+  await withDatabase(async ({ session, tokenVault }) => {
     const { id } = await findUser(username, session);
     checkPasswordPolicy(password);
     await recordOperatorEvent({ kind: 'PASSWORD_CHANGED', userId: id }, session);
     await setPassword(id, password, session);
-    printLine(`Changed the password of ${username} and signed out all browsers. New token: ${await getOrCreateApiKey(id, session, vault)}`);
+    printLine(
+      `Changed the password of ${username} and signed out all browsers. New token: ${await getOrCreateApiKey(id, session, tokenVault)}`,
+    );
     if (options.new) printLine(`New password: ${password}`);
   });
 }
 
 export const showToken = (username: string, options: { new?: boolean }): Promise<void> =>
-  withDatabase(async ({ session, vault }) => {
+  withDatabase(async ({ session, tokenVault }) => {
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
     if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
-    printLine(await getOrCreateApiKey(id, session, vault));
+    printLine(await getOrCreateApiKey(id, session, tokenVault));
   });
 
 export const deactivateAccount = (username: string, options: { undo?: boolean }): Promise<void> =>
@@ -84,13 +86,13 @@ export const listAccounts = (options: { json?: boolean }): Promise<void> =>
     const accounts = await session.query(SELECT_ACCOUNTS_SQL, []);
     if (options.json) return accounts.forEach((account) => printLine(JSON.stringify(account)));
     for (const { username, joined, lastLogin, superuser, active } of accounts) {
-      const marks = [superuser && 'superuser', !active && 'locked'].filter(Boolean).join(', ');
+      const statusLabels = [superuser && 'superuser', !active && 'locked'].filter(Boolean).join(', ');
       printLine(
         [
           replaceControlCharacters(username),
           `joined ${formatDate(joined)}`,
           lastLogin ? `last login ${formatDate(lastLogin)}` : 'never signed in',
-          marks,
+          statusLabels,
         ]
           .join('  ')
           .trimEnd(),

@@ -6,7 +6,7 @@ interface ErrorCodeInfo {
   readonly meaning: string;
 }
 
-/** docs/interfaces.md lists the codes in this order. */
+/** All error codes, in the order in which docs/interfaces.md lists them. */
 export const ERROR_CODES = {
   UNAUTHENTICATED: { status: 401, meaning: 'Not signed in. 403 in REST.' },
   FORBIDDEN: { status: 403, meaning: 'Not allowed.' },

@@ -25,13 +25,13 @@ export type InterfaceName = 'rest' | 'graphql';
 
 /** `extensions.field`: metadata of a field for REST and GraphQL. */
 export interface FieldMetadata {
-  /** Name in GraphQL. */
+  /** Name of the field in GraphQL. */
   readonly name: string;
-  /** Key in REST. */
+  /** Key of the field in REST representations. */
   readonly rest: string;
   readonly kind: FieldKind;
   readonly label: string;
-  /** Help text in REST's OPTIONS. */
+  /** Help text in REST's response to OPTIONS. */
   readonly help?: string;
   /** Description in the API documentation; defaults to the help text. */
   readonly description: string;
@@ -39,12 +39,12 @@ export interface FieldMetadata {
   /** Whether the empty string is allowed. */
   readonly blank: boolean;
   readonly hasDefault: boolean;
-  /** Default of new rows: a value, or a function that takes the server's time zone. */
+  /** Default value of the field in new rows: a value, or a function that takes the server's time zone. */
   readonly default?: unknown;
   /** Whether REST hides the field. GraphQL shows and accepts it. */
   readonly hidden: boolean;
   readonly only?: InterfaceName;
-  /** Whether the text is HTML. */
+  /** Whether the field's text is HTML. */
   readonly html?: boolean;
   readonly readOnly: boolean;
   readonly restReadOnly: boolean;

@@ -1,31 +1,31 @@
 /**
- * Keys of all advisory locks. PostgreSQL distinguishes locks with one key from locks with two, so a lock of each kind may have the same number.
- * During a rolling upgrade, servers of different versions exclude each other by these keys: never change the number of a released lock.
- * https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS
+ * Keys of all PostgreSQL advisory locks that Fitgraph uses. A lock has either one key or two. PostgreSQL never confuses the two kinds, so a lock of each may
+ * have the same number. During a rolling upgrade, servers of different versions exclude each other by these keys: never change the key of a
+ * released lock. https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS
  */
 
-/** Locks with one key. */
+/** Keys of the advisory locks that have one key. */
 export const ADVISORY_LOCK_KEYS = {
-  /** Held by one process at a time, while it runs migrations, restores a backup, or imports rows with keys and indexes dropped. */
+  /** Lock that one process at a time holds while it runs migrations, restores a backup, or imports rows with keys and indexes dropped. */
   migration: 7_316_402,
-  /** Held in shared mode while files of deleted rows are removed, and in exclusive mode while a backup reads files. */
+  /** Lock that is held in shared mode while files of deleted rows are removed, and in exclusive mode while a backup reads files. */
   files: 7_316_403,
-  /** Held while a backup is restored, and while a killed restore is cleaned up. */
+  /** Lock that is held while a backup is restored, and while a killed restore is cleaned up. */
   restore: 7_316_404,
-  /** Held in the database `postgres` while the role and the database of the embedded PostgreSQL are created. */
+  /** Lock that is held in the database `postgres` while the role and the database of the embedded PostgreSQL are created. */
   embeddedOwner: 7_316_405,
 } as const;
 
-/** First keys of the locks that have two keys. The comment of each lock says what its second key is. */
+/** First keys of the advisory locks that have two keys. The comment of each lock says what its second key is. */
 export const ADVISORY_LOCK_CLASSES = {
   /**
-   * Second key: random number of a server process. Held in shared mode on the connection on which the process receives notifications. Once it is free,
-   * other processes may take over the idempotency keys of requests that this process has not completed.
+   * Lock of a running server process, whose random number is the second key. It is held in shared mode on the connection on which the process receives
+   * notifications. Once the lock is free, other processes may take over the idempotency keys of requests that this process has not completed.
    */
   instance: 7_316_403,
-  /** Second key: user id. Held from the check of the upload quota to the end of the transaction that stores the uploads. */
+  /** Lock with the user id as second key. Held from the check of the upload quota to the end of the transaction that stores the uploads. */
   quota: 7_301,
-  /** Second key: hash of a file name. Held from the choice of the name until the row that refers to it is committed. */
+  /** Lock with the hash of a file name as second key. Held from the choice of the name until the row that refers to it is committed. */
   fileName: 7_302,
 } as const;
 

@@ -15,7 +15,7 @@ const TIMEOUT_MS = 1_000;
 
 /**
  * Cancels the statement that the connection is running. Until the promise has resolved, send no other statement on this connection, because PostgreSQL
- * could cancel that one instead. Resolves to false if that is still possible: the request was sent, but not processed in time.
+ * could cancel that one instead. Resolves to false if the cancellation may still arrive: it was sent, but not processed in time.
  */
 export function cancelStatement(client: PoolClient): Promise<boolean> {
   const { host, port } = client;

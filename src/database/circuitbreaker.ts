@@ -32,7 +32,7 @@ export const TCP_KEEPALIVE_OPTIONS = { keepAlive: true, keepAliveInitialDelayMil
  * Whether a health check failed for a reason that says nothing about existing connections: PostgreSQL rejected it, or the host name could not be
  * resolved.
  */
-const isInconclusive = (error: NodeJS.ErrnoException) =>
+const isInconclusiveError = (error: NodeJS.ErrnoException) =>
   error instanceof DatabaseError || ['EAI_AGAIN', 'ENOTFOUND'].includes(error.code ?? '');
 
 interface WatchedConnection {
@@ -63,13 +63,13 @@ export class CircuitBreaker {
   private readonly watchedConnections = new Map<Client, WatchedConnection>();
   private readonly timer: NodeJS.Timeout;
   private isChecking = false;
-  /** Number of timer ticks that PostgreSQL still has to respond to the health check in progress. */
+  /** Remaining number of timer ticks in which PostgreSQL must respond to the health check in progress. */
   private ticksUntilCheckTimeout = 0;
   private abortCheck?: () => void;
 
   constructor(
     private readonly connection: PoolConfig,
-    /** Connection options that bypass the pooler, if `connection` leads to one: a response of the pooler does not show that PostgreSQL works. */
+    /** Connection options that bypass a pooler, because a response of the pooler does not show that PostgreSQL works. */
     private readonly direct?: PoolConfig,
   ) {
     this.timer = setInterval(() => this.tick(), TICK_MS).unref();
@@ -99,13 +99,13 @@ export class CircuitBreaker {
       const { statement } = connection.client;
       const bytes = socketOf(connection.client).bytesRead;
       if (!statement || statement !== connection.statement || bytes !== connection.receivedBytes) {
-        const reset: Partial<WatchedConnection> = {
+        const newObservation: Partial<WatchedConnection> = {
           statement,
           receivedBytes: bytes,
           silentTicks: 0,
           silentTicksAtCheck: TICKS_UNTIL_CHECK,
         };
-        Object.assign(connection, reset);
+        Object.assign(connection, newObservation);
         continue;
       }
       connection.silentTicks += 1;
@@ -143,7 +143,7 @@ export class CircuitBreaker {
       await sleep(TICK_MS, undefined, { ref: false });
       deadConnections = suspectConnections.filter((connection) => this.isSilent(connection) && idlePids.has(announcedPidOf(connection)));
     } catch (error) {
-      if (!isInconclusive(error as NodeJS.ErrnoException)) {
+      if (!isInconclusiveError(error as NodeJS.ErrnoException)) {
         this.unavailableError = new DatabaseUnavailable(error);
         deadConnections = this.silentConnections();
       }

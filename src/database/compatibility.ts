@@ -18,11 +18,11 @@ interface AppliedMigration {
   oldestVersion: string | null;
 }
 
-/** SQL: applied migrations, newest first. `to_jsonb` yields NULL for the columns that early versions lack. */
+/** SQL: applied migrations, newest first. `to_jsonb` yields NULL for columns that the table lacks in a database of an early version. */
 const APPLIED_MIGRATIONS_SQL = `SELECT "name", to_jsonb(m) ->> 'version' AS "version", to_jsonb(m) ->> 'oldest_version' AS "oldestVersion"
   FROM "migration" m ORDER BY "name" DESC`;
 
-/** Whether a version is `other` or a newer one. Compares numerically: 0.10.0 is newer than 0.9.1. */
+/** Whether `version` is equal to `other` or newer. Compares numerically: 0.10.0 is newer than 0.9.1. */
 const isVersionAtLeast = (version: string, other: string) => version.localeCompare(other, 'en', { numeric: true }) >= 0;
 
 /** Returns the applied migrations that this version does not have, newest first. */
@@ -32,9 +32,9 @@ function findNewerMigrations(rows: readonly AppliedMigration[]): AppliedMigratio
   return rows.filter(({ name }) => unknownMigrations.has(name));
 }
 
-/** Returns the first of the given migrations of newer versions after which this version cannot use the database. */
-const findUnsupportedMigration = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
-  newer.find(({ oldestVersion }) => oldestVersion === null || !isVersionAtLeast(VERSION, oldestVersion));
+/** Returns the first migration of a newer version that has made the database unusable for this version; undefined if there is none. */
+const findUnsupportedMigration = (newerMigrations: readonly AppliedMigration[]): AppliedMigration | undefined =>
+  newerMigrations.find(({ oldestVersion }) => oldestVersion === null || !isVersionAtLeast(VERSION, oldestVersion));
 
 /**
  * Throws a ConfigError if the schema is older than that of Fitgraph 0.2, or so new that this version does not support it. Returns the names of the
@@ -42,20 +42,20 @@ const findUnsupportedMigration = (newer: readonly AppliedMigration[]): AppliedMi
  */
 export async function requireSupportedSchema(client: Pick<ClientBase, 'query'>): Promise<string[]> {
   const { rows } = (await client.query(APPLIED_MIGRATIONS_SQL)) as { rows: AppliedMigration[] };
-  const missing = findMissingReplacedMigration(rows.map(({ name }) => name));
-  if (missing !== undefined)
+  const missingMigration = findMissingReplacedMigration(rows.map(({ name }) => name));
+  if (missingMigration !== undefined)
     throw new ConfigError(
-      `The database schema is older than that of Fitgraph 0.2 (${missing} is missing): start Fitgraph 0.2 first, which migrates it, ` +
+      `The database schema is older than that of Fitgraph 0.2 (${missingMigration} is missing): start Fitgraph 0.2 first, which migrates it, ` +
         `and then Fitgraph ${VERSION}`,
     );
-  const newer = findNewerMigrations(rows);
-  const incompatible = findUnsupportedMigration(newer);
-  if (incompatible)
+  const newerMigrations = findNewerMigrations(rows);
+  const unsupportedMigration = findUnsupportedMigration(newerMigrations);
+  if (unsupportedMigration)
     throw new ConfigError(
-      `The database has the schema of ${incompatible.version ? `Fitgraph ${incompatible.version}` : 'another version of Fitgraph'} (${incompatible.name}), ` +
+      `The database has the schema of ${unsupportedMigration.version ? `Fitgraph ${unsupportedMigration.version}` : 'another version of Fitgraph'} (${unsupportedMigration.name}), ` +
         `but Fitgraph ${VERSION} supports it only up to ${migrationNames().at(-1)}: start the newer version, or restore an older backup`,
     );
-  return newer.map(({ name }) => name);
+  return newerMigrations.map(({ name }) => name);
 }
 
 async function readAppliedMigrations(database: Database): Promise<AppliedMigration[]> {

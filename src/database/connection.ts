@@ -22,17 +22,17 @@ const MAX_SERVER_STATEMENTS = 2;
 /** Factor by which the maximum waiting time of writes exceeds that of reads: writes take longer, and a rejected write costs the client more. */
 const WRITE_WAIT_FACTOR = 4;
 
-/** Returns limits that prevent a single client from occupying all slots. */
+/** Returns concurrency limits that prevent a single client from occupying all slots. */
 const limiterOptionsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
 /** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */
 export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
 
-/** Time for running statements to finish at shutdown. */
+/** Maximum time for which a shutdown waits for running statements. */
 const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
-  readonly reads: Readonly<Record<ClientKind, ReadResources>>;
+  readonly readResources: Readonly<Record<ClientKind, ReadResources>>;
   readonly writeLimiter: ConcurrencyLimiter<LimiterCaller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
@@ -43,21 +43,25 @@ export class Database {
   private readonly pools: Pools;
 
   constructor(readonly options: ConnectionOptions) {
-    const { connection, directConnection, poolerMode, poolSize, queue, replica } = options;
-    const { writes, live } = poolSizes(poolSize);
+    const { connection, directConnection, poolerMode, poolSize, queueLimits, replica } = options;
+    const { writes: writePoolSize, live: livePoolSize } = poolSizes(poolSize);
     this.breaker = new CircuitBreaker(connection, poolerMode && directConnection);
     this.sessionUsers = new SessionUsers(poolerMode === 'transaction');
     this.pools = new Pools(options, this.breaker, this.sessionUsers);
     if (replica)
       this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
-    this.reads = this.createReads(live);
-    this.writeLimiter = new ConcurrencyLimiter({ ...limiterOptionsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
+    this.readResources = this.createReadResources(livePoolSize);
+    this.writeLimiter = new ConcurrencyLimiter({
+      ...limiterOptionsFor(writePoolSize),
+      ...queueLimits,
+      maxWaitMs: queueLimits.maxWaitMs * WRITE_WAIT_FACTOR,
+    });
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
-  private createReads(live: number): Record<ClientKind, ReadResources> {
+  private createReadResources(livePoolSize: number): Record<ClientKind, ReadResources> {
     const { options, pools, preparedStatements, breaker, sessionUsers } = this;
-    const { poolerMode, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
+    const { poolerMode, poolSize, queueLimits, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const precedingStatement = (timeout: number) =>
       poolerMode === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined;
     const sharedResources = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
@@ -71,15 +75,15 @@ export class Database {
       precedingStatement: precedingStatement(anonymousTimeout),
     };
     return {
-      anonymous: { ...anonymousReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queue }) },
-      users: { ...userReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queue }) },
+      anonymous: { ...anonymousReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
+      users: { ...userReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
       // The queue is unlimited: statements for subscription events may wait, and the limit on the number of subscriptions bounds how many there are.
-      live: { ...userReads, limiter: new ConcurrencyLimiter(limiterOptionsFor(live)) },
+      live: { ...userReads, limiter: new ConcurrencyLimiter(limiterOptionsFor(livePoolSize)) },
       own: { ...sharedResources, pool: pools.own, limiter: new ConcurrencyLimiter(limiterOptionsFor(MAX_SERVER_STATEMENTS)) },
     };
   }
 
-  /** Pool of the server itself. Row-level security does not apply to its connections. */
+  /** Connection pool for the server's own statements. Row-level security does not apply to its connections. */
   get pool(): Pool {
     return this.pools.own;
   }
@@ -116,22 +120,22 @@ export class Database {
   }
 
   /** Runs maintenance work that takes long, on a connection without timeouts. */
-  async withoutTimeouts<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  async withoutTimeouts<T>(callback: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pools.directPool.connect();
-    let failure: Error | undefined;
+    let restorationError: Error | undefined;
     try {
       await client.query(TIMEOUT_SETTINGS.map((name) => `SET ${name} = 0`).join(';'));
       this.breaker.setStatementTimeout(client, 0);
-      return await work(client);
+      return await callback(client);
     } finally {
       const { options } = this;
-      const restoration = options.poolerMode
+      const restorationSql = options.poolerMode
         ? buildSetStatements(options, options.statementTimeout ?? 0)
         : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
-      await client.query(restoration).catch((error: Error) => (failure = error));
+      await client.query(restorationSql).catch((error: Error) => (restorationError = error));
       this.breaker.setStatementTimeout(client, options.statementTimeout ?? 0);
       // If the settings could not be restored, the connection is closed instead of returned to the pool.
-      client.release(failure);
+      client.release(restorationError);
     }
   }
 

@@ -38,10 +38,12 @@ export function checkDataDir(dataDir: string): void {
   if (!stats) return;
   if (!stats.isDirectory()) rejectDataDir(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
   if (IDENTIFYING_ENTRIES.some((mark) => fs.existsSync(path.join(dataDir, mark)))) return;
-  const foreign = names.filter((name) => !IGNORED_ENTRIES.includes(name) && !FITGRAPH_ENTRY_PATTERNS.some((pattern) => pattern.test(name)));
-  if (foreign.length)
+  const foreignEntries = names.filter(
+    (name) => !IGNORED_ENTRIES.includes(name) && !FITGRAPH_ENTRY_PATTERNS.some((pattern) => pattern.test(name)),
+  );
+  if (foreignEntries.length)
     rejectDataDir(
       dataDir,
-      `contains other files (${foreign.slice(0, 3).join(', ')}…): choose an empty folder or one that does not exist yet`,
+      `contains other files (${foreignEntries.slice(0, 3).join(', ')}…): choose an empty folder or one that does not exist yet`,
     );
 }

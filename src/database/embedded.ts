@@ -55,18 +55,18 @@ const MAX_RESTART_PAUSE_MS = 30_000;
 
 type Log = (message: string) => void;
 
-/** `ref` and `unref` are missing in the type declarations of pg. */
-type Monitor = Client & { ref(): void; unref(): void };
+/** A pg client with the methods `ref` and `unref`, which pg's type declarations lack. */
+type MonitorClient = Client & { ref(): void; unref(): void };
 
 interface Server {
   host: string;
-  monitor: Monitor;
+  monitor: MonitorClient;
   logFile: string;
-  /** Process of the server; absent unless this process owns it. */
+  /** The PostgreSQL server as a child process; absent unless this process has started it. */
   process?: ChildProcess;
 }
 
-async function connectMonitor(host: string): Promise<Monitor> {
+async function connectMonitor(host: string): Promise<MonitorClient> {
   const monitor = await connectAsSuperuser({ host, port: SOCKET_PORT }, 'postgres', MONITOR_NAME);
   try {
     await ensureOwnerAndDatabase(monitor);
@@ -74,14 +74,14 @@ async function connectMonitor(host: string): Promise<Monitor> {
     monitor.end().catch(() => {});
     throw error;
   }
-  return monitor as Monitor;
+  return monitor as MonitorClient;
 }
 
-async function startOwnServer(place: ClusterLocation, log: Log): Promise<ChildProcess | undefined> {
-  const binaries = findBinaries(place);
-  if (ensureCluster(place, binaries)) log(`Created a database of PostgreSQL ${binaries.majorVersion} in ${place.cluster}`);
-  const server = await startServer(place, binaries);
-  if (server) removeUnfinishedClusters(place);
+async function startOwnServer(location: ClusterLocation, log: Log): Promise<ChildProcess | undefined> {
+  const binaries = findBinaries(location);
+  if (ensureCluster(location, binaries)) log(`Created a database of PostgreSQL ${binaries.majorVersion} in ${location.cluster}`);
+  const server = await startServer(location, binaries);
+  if (server) removeUnfinishedClusters(location);
   return server;
 }
 
@@ -89,28 +89,28 @@ async function startOwnServer(place: ClusterLocation, log: Log): Promise<ChildPr
  * Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: at a restart, the server that has stopped.
  */
 async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
-  const place = findClusterLocation(dataDir, log);
-  if (previous && fs.existsSync(previous.host)) place.socketFolder = previous.host;
+  const location = findClusterLocation(dataDir, log);
+  if (previous && fs.existsSync(previous.host)) location.socketFolder = previous.host;
   let ownProcess = previous?.process;
   const deadline = Date.now() + START_LIMIT_MS;
   try {
     for (;;) {
-      const running = findRunningServer(place);
-      const host = running?.socketFolder ?? place.socketFolder;
+      const runningServer = findRunningServer(location);
+      const host = runningServer?.socketFolder ?? location.socketFolder;
       try {
         const monitor = await connectMonitor(host);
-        return { host, monitor, logFile: place.logFile, process: ownProcess && isRunning(ownProcess) ? ownProcess : undefined };
+        return { host, monitor, logFile: location.logFile, process: ownProcess && isRunning(ownProcess) ? ownProcess : undefined };
       } catch (error) {
         if (error instanceof ConfigError || isPermanentRejection(error)) throw error;
         if (Date.now() > deadline) {
-          const end = lastLogLines(place.logFile);
-          throw new Error(`the database in ${place.cluster} neither responds nor exits; the end of ${place.logFile}:\n${end}`, {
+          const end = lastLogLines(location.logFile);
+          throw new Error(`the database in ${location.cluster} neither responds nor exits; the end of ${location.logFile}:\n${end}`, {
             cause: error,
           });
         }
         // A server in another container can be detected only by its socket, because its process is not visible here.
         // Starting a second server on the same data fails while the first one is running.
-        if (!running && isNotListening(error)) ownProcess = (await startOwnServer(place, log)) ?? ownProcess;
+        if (!runningServer && isNotListening(error)) ownProcess = (await startOwnServer(location, log)) ?? ownProcess;
         await sleep(10);
       }
     }
@@ -129,23 +129,23 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   findPackageFolder();
   const dataDir = ensureDataDir(options.dataDir);
   let server = await startOrJoinServer(dataDir, log);
-  let attempt: Promise<Server> | undefined;
-  let recovery = Promise.resolve();
-  let released: Promise<void> | undefined;
+  let startAttempt: Promise<Server> | undefined;
+  let restartCompletion = Promise.resolve();
+  let releaseCompletion: Promise<void> | undefined;
 
-  /** Restarts the database if it stops unexpectedly and `restart` is set. Does not keep this process running. */
+  /** Restarts the database if it stops unexpectedly and `restart` is set. Watching the database does not keep this process running. */
   const restartOnStop = (): void => {
     server.monitor.unref();
     server.monitor.once('end', () => {
-      if (restart && !released) recovery = restartServer();
+      if (restart && !releaseCompletion) restartCompletion = restartServer();
     });
   };
 
   const restartServer = async (): Promise<void> => {
     log('The embedded database has stopped unexpectedly; restarting it');
-    for (let pause = MIN_RESTART_PAUSE_MS; !released; pause = Math.min(pause * 2, MAX_RESTART_PAUSE_MS)) {
+    for (let pause = MIN_RESTART_PAUSE_MS; !releaseCompletion; pause = Math.min(pause * 2, MAX_RESTART_PAUSE_MS)) {
       try {
-        server = await (attempt = startOrJoinServer(dataDir, log, server));
+        server = await (startAttempt = startOrJoinServer(dataDir, log, server));
         restartOnStop();
         return log(`The embedded database is available again${server.process ? ', restarted by this process' : ''}`);
       } catch (error) {
@@ -169,7 +169,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   const release = async (): Promise<void> => {
     clearInterval(checkServer);
     server.monitor.ref();
-    await attempt?.catch(() => {});
+    await startAttempt?.catch(() => {});
     await server.monitor.end().catch(() => {});
     if (server.process) await stopServer(server.process);
   };
@@ -178,19 +178,19 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   return {
     connection: { host: server.host, port: SOCKET_PORT, user: OWNER_ROLE, database: DATABASE_NAME },
     isOwnedByOtherProcess: !server.process,
-    waitForRestart: () => recovery,
+    waitForRestart: () => restartCompletion,
     async hasStopped() {
       server.monitor.ref();
       // Tests an existing connection and a new one, because a server that is shutting down still serves existing connections but accepts no new ones.
-      const probes = [
+      const connectionTests = [
         server.monitor.query('SELECT 1'),
         connectAsSuperuser({ host: server.host, port: SOCKET_PORT }, 'postgres').then((client) => client.end()),
       ];
-      return Promise.all(probes).then(
+      return Promise.all(connectionTests).then(
         () => false,
         () => true,
       );
     },
-    release: () => (released ??= release()),
+    release: () => (releaseCompletion ??= release()),
   };
 }

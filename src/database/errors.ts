@@ -53,7 +53,7 @@ export class TableLocked extends Error {
   }
 }
 
-/** Returns the error of PostgreSQL or the operating system, which Sequelize may have wrapped. */
+/** Returns the error of PostgreSQL or the operating system, unwrapped if Sequelize has wrapped it in an error of its own. */
 function originalErrorOf(error: unknown): unknown {
   const { original } = (error ?? {}) as { original?: unknown };
   return original ?? error;

@@ -11,11 +11,11 @@ const LOCK_CONFLICT_CODES = ['55P03', '40P01'];
 
 const isLockConflict = (error: unknown) => error instanceof DatabaseError && LOCK_CONFLICT_CODES.includes(error.code ?? '');
 
-/** Repeats `work` after lock conflicts. A failed attempt must roll back its changes. Calls `onLockConflict` before each repetition. */
-export async function retryLockConflicts<T>(work: () => Promise<T>, onLockConflict: () => void): Promise<T> {
+/** Repeats `callback` after lock conflicts. A failed attempt must roll back its changes. Calls `onLockConflict` before each repetition. */
+export async function retryLockConflicts<T>(callback: () => Promise<T>, onLockConflict: () => void): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
     try {
-      return await work();
+      return await callback();
     } catch (error) {
       if (!isLockConflict(error) || attempts === TABLE_LOCK_ATTEMPTS) throw error;
       onLockConflict();

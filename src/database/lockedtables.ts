@@ -27,15 +27,15 @@ export class LockedTables {
   constructor(private readonly query: (text: string) => Promise<Row[]>) {}
 
   /** Runs a write to `table`. Throws TableLocked while the table is known to be locked. */
-  async runWrite<T>(table: string | undefined, work: () => Promise<T>): Promise<T> {
-    if (table === undefined) return work();
+  async runWrite<T>(table: string | undefined, callback: () => Promise<T>): Promise<T> {
+    if (table === undefined) return callback();
     const state = this.stateByTable.get(table);
     if (state) {
       if (state.isBeingProbed || performance.now() < state.nextProbeAt) throw new TableLocked();
       state.isBeingProbed = true;
     }
     try {
-      const result = await work();
+      const result = await callback();
       if (this.stateByTable.size) this.stateByTable.delete(table);
       return result;
     } catch (error) {
@@ -46,7 +46,7 @@ export class LockedTables {
     }
   }
 
-  /** Whether a table is locked, perhaps another one that a trigger or a foreign key of the written table needs. True if that cannot be determined. */
+  /** Whether any table is locked: a write may have waited for a table that its trigger or foreign key needs. Returns true if that cannot be determined. */
   private async isAnyTableLocked(): Promise<boolean> {
     const rows = await this.query(`SELECT ${IS_ANY_TABLE_LOCKED_SQL} AS "locked"`).catch(() => undefined);
     return rows?.[0]?.locked !== false;

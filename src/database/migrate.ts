@@ -62,14 +62,14 @@ async function addMissingColumns(client: PoolClient): Promise<void> {
  * Acquires the migration lock. While it waits, it reports the process that holds the lock, because that process may hang. It polls instead of using a
  * blocking statement: CREATE INDEX CONCURRENTLY of the other process would wait for the snapshot of that statement, and so both would deadlock.
  */
-async function acquireLock(client: ClientBase, report: ReportWait): Promise<void> {
+async function acquireLock(client: ClientBase, reportWait: ReportWait): Promise<void> {
   for (let isReported = false; ; isReported = true) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [ADVISORY_LOCK_KEYS.migration]);
     if (rows[0].taken) return;
     if (!isReported) {
       const { rows: holders } = await client.query(LOCK_HOLDER_SQL, [ADVISORY_LOCK_KEYS.migration]);
       const { pid, address } = holders[0] ?? {};
-      report(
+      reportWait(
         `waiting for another process that migrates or fills the database${pid ? ` (PostgreSQL process ${pid}, connected from ${address ?? 'this machine'})` : ''}`,
       );
     }
@@ -77,11 +77,11 @@ async function acquireLock(client: ClientBase, report: ReportWait): Promise<void
   }
 }
 
-async function runMigration(client: ClientBase, name: string, direction: Direction, report: ReportWait): Promise<void> {
+async function runMigration(client: ClientBase, name: string, direction: Direction, reportWait: ReportWait): Promise<void> {
   const migration = loadMigration(name);
   let isReported = false;
   const reportConflict = () => {
-    if (!isReported) report(`the migration ${name} waits for transactions that use its tables; it is retried`);
+    if (!isReported) reportWait(`the migration ${name} waits for transactions that use its tables; it is retried`);
     isReported = true;
   };
   if (migration.transactional === false) {
@@ -98,15 +98,15 @@ async function runMigration(client: ClientBase, name: string, direction: Directi
   await retryLockConflicts(applyAndRecord, reportConflict);
 }
 
-/** Runs `work` under the migration lock, after checking that this version supports the schema. */
-function withMigrationLock<T>(database: Database, work: (client: PoolClient) => Promise<T>, report: ReportWait): Promise<T> {
+/** Runs `callback` under the migration lock, after checking that this version supports the schema. */
+function withMigrationLock<T>(database: Database, callback: (client: PoolClient) => Promise<T>, reportWait: ReportWait): Promise<T> {
   return database.withoutTimeouts(async (client) => {
     try {
-      await acquireLock(client, report);
+      await acquireLock(client, reportWait);
       await client.query(CREATE_MIGRATION_TABLE_SQL);
       await requireSupportedSchema(client);
       await addMissingColumns(client);
-      return await work(client);
+      return await callback(client);
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [ADVISORY_LOCK_KEYS.migration]).catch(() => undefined);
     }
@@ -115,14 +115,14 @@ function withMigrationLock<T>(database: Database, work: (client: PoolClient) => 
 
 export interface MigrateUpOptions {
   /** Receives messages about waiting for other processes. Default: writes them to stderr. */
-  report?: ReportWait;
+  reportWait?: ReportWait;
   /** Whether migrations that need a maintenance window may run. */
   isMaintenanceWindow?: boolean;
 }
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
-function rejectMaintenanceMigrations(pendingMigrations: readonly string[], applied: ReadonlySet<string>): void {
-  const name = applied.size > 0 && findMigrationWithMaintenanceWindow(pendingMigrations);
+function rejectMaintenanceMigrations(pendingMigrations: readonly string[], appliedMigrations: ReadonlySet<string>): void {
+  const name = appliedMigrations.size > 0 && findMigrationWithMaintenanceWindow(pendingMigrations);
   if (name)
     throw new ConfigError(
       `The migration ${name} needs a maintenance window (${loadMigration(name).maintenance}): stop all servers, ` +
@@ -133,32 +133,32 @@ function rejectMaintenanceMigrations(pendingMigrations: readonly string[], appli
 /** Applies all pending migrations and returns their names. */
 export const migrateUp = (
   database: Database,
-  { report = reportToStderr, isMaintenanceWindow = false }: MigrateUpOptions = {},
+  { reportWait = reportToStderr, isMaintenanceWindow = false }: MigrateUpOptions = {},
 ): Promise<string[]> =>
   withMigrationLock(
     database,
     async (client) => {
       await recordReplacements(client);
-      const applied = new Set(await readAppliedMigrationNames(client));
-      const pendingMigrations = migrationNames().filter((name) => !applied.has(name));
-      if (!isMaintenanceWindow) rejectMaintenanceMigrations(pendingMigrations, applied);
-      for (const name of pendingMigrations) await runMigration(client, name, 'up', report);
+      const appliedMigrations = new Set(await readAppliedMigrationNames(client));
+      const pendingMigrations = migrationNames().filter((name) => !appliedMigrations.has(name));
+      if (!isMaintenanceWindow) rejectMaintenanceMigrations(pendingMigrations, appliedMigrations);
+      for (const name of pendingMigrations) await runMigration(client, name, 'up', reportWait);
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignRowSecurityPolicies(client) : prepareViewerRole(client));
       return pendingMigrations;
     },
-    report,
+    reportWait,
   );
 
 /** The newest migration that stays applied; null reverts all migrations. By default only the last migration is reverted. */
 type RevertTarget = string | null;
 
 /** Returns the names of the applied migrations that are newer than the target, newest first. */
-function migrationsAfter(applied: readonly string[], target?: RevertTarget): string[] {
-  if (typeof target === 'string' && !applied.includes(target))
-    throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${applied.join(', ')}`);
-  const start = target === undefined ? -1 : target === null ? 0 : applied.indexOf(target) + 1;
-  const names = applied.slice(start).reverse();
+function migrationsAfter(appliedMigrations: readonly string[], target?: RevertTarget): string[] {
+  if (typeof target === 'string' && !appliedMigrations.includes(target))
+    throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${appliedMigrations.join(', ')}`);
+  const startIndex = target === undefined ? -1 : target === null ? 0 : appliedMigrations.indexOf(target) + 1;
+  const names = appliedMigrations.slice(startIndex).reverse();
   const unknown = names.find((name) => !migrationNames().includes(name));
   if (unknown !== undefined) throw new ConfigError(`The migration ${unknown} is of a newer version: revert it with that version`);
   return names;

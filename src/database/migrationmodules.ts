@@ -10,7 +10,7 @@ export type OnlineMigration = (change: OnlineSchemaChange) => Promise<void>;
 interface MigrationOptions {
   /** Oldest version of Fitgraph whose servers can use the migrated database. Absent: no older version can. */
   oldestVersion?: string;
-  /** Why no server may run during the migration; such a migration is not applied at start. */
+  /** Reason for a maintenance window, in which no server runs; absent if none is needed. A server does not apply such a migration at its start. */
   maintenance?: string;
 }
 
@@ -27,7 +27,7 @@ export const migrationNames = (): string[] =>
     .filter((name): name is string => name !== undefined)
     .sort();
 
-// eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- the module's name is known only at run time
 export const loadMigration = (name: string) => require(join(MIGRATIONS_FOLDER, name)) as MigrationModule;
 
 /** Returns the first of the given migrations that needs a maintenance window. */

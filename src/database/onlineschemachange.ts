@@ -45,8 +45,8 @@ export class OnlineSchemaChange {
   async alterTable(table: string, action: string): Promise<void> {
     const statement = `ALTER TABLE "${table}" ${action}`;
     if (!this.onLockConflict) return void (await this.run(statement));
-    const first = `SET LOCAL lock_timeout = ${AUTOVACUUM_LOCK_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
-    await this.retry(() => this.client.query(`${first}; SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${statement}`));
+    const lockSql = `SET LOCAL lock_timeout = ${AUTOVACUUM_LOCK_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
+    await this.retry(() => this.client.query(`${lockSql}; SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${statement}`));
   }
 
   /** Adds a column. Its default must be constant, because PostgreSQL would otherwise rewrite the table. A NOT NULL column needs a default. */
@@ -90,10 +90,10 @@ export class OnlineSchemaChange {
 
   /** Sets NOT NULL. PostgreSQL does not scan the table, because a validated CHECK constraint proves that no value is missing. */
   async setNotNull(table: string, column: string): Promise<void> {
-    const check = `${column}_is_set`;
-    await this.addConstraint(table, check, `CHECK ("${column}" IS NOT NULL)`);
+    const constraintName = `${column}_is_set`;
+    await this.addConstraint(table, constraintName, `CHECK ("${column}" IS NOT NULL)`);
     await this.alterTable(table, `ALTER COLUMN "${column}" SET NOT NULL`);
-    await this.alterTable(table, `DROP CONSTRAINT IF EXISTS "${check}"`);
+    await this.alterTable(table, `DROP CONSTRAINT IF EXISTS "${constraintName}"`);
   }
 
   /**
@@ -104,35 +104,35 @@ export class OnlineSchemaChange {
     const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
     if (!this.onLockConflict)
       return void (await this.run(`${backfillSettingSql('on')}; ${update(condition)}; ${backfillSettingSql('off')}`));
-    const [{ last }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
-    for (let pass = 0; last !== null; pass += 1) {
-      const [{ first }] = (await this.run(
-        `SELECT min("id")::float8 AS "first" FROM "${table}" WHERE "id" <= ${last} AND (${condition})`,
+    const [{ last: lastId }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
+    for (let passCount = 0; lastId !== null; passCount += 1) {
+      const [{ first: firstId }] = (await this.run(
+        `SELECT min("id")::float8 AS "first" FROM "${table}" WHERE "id" <= ${lastId} AND (${condition})`,
       )) as [Row];
-      if (first === null) return;
-      if (pass === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
+      if (firstId === null) return;
+      if (passCount === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
       // Waits before another pass, because the previous one skipped rows that other transactions had locked.
-      if (pass > 0) await sleep(TABLE_LOCK_PAUSE_MS);
-      await this.updateRange(table, first, last, (range) =>
+      if (passCount > 0) await sleep(TABLE_LOCK_PAUSE_MS);
+      await this.updateRange(table, firstId, lastId, (range) =>
         // Skips locked rows until the next pass: waiting for them could deadlock with a transaction that locks several rows.
         update(`"id" IN (SELECT "id" FROM "${table}" WHERE ${range} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
       );
     }
   }
 
-  private async updateRange(table: string, first: number, last: number, update: (range: string) => string): Promise<void> {
-    for (let [start, size] = [first, FIRST_BATCH_ROWS]; start <= last;) {
-      const [{ end }] = (await this.run(
-        `SELECT max("id")::float8 AS "end" FROM (SELECT "id" FROM "${table}" WHERE "id" BETWEEN ${start} AND ${last} ORDER BY "id" LIMIT ${size}) AS "batch"`,
+  private async updateRange(table: string, firstId: number, lastId: number, update: (range: string) => string): Promise<void> {
+    for (let [startId, batchSize] = [firstId, FIRST_BATCH_ROWS]; startId <= lastId;) {
+      const [{ end: endId }] = (await this.run(
+        `SELECT max("id")::float8 AS "end" FROM (SELECT "id" FROM "${table}" WHERE "id" BETWEEN ${startId} AND ${lastId} ORDER BY "id" LIMIT ${batchSize}) AS "batch"`,
       )) as [Row];
-      if (end === null) return;
+      if (endId === null) return;
       const startedAt = performance.now();
-      await this.run(`${backfillSettingSql('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
-      const ms = performance.now() - startedAt;
-      await sleep(ms * PAUSE_SHARE);
+      await this.run(`${backfillSettingSql('on')}; ${update(`"id" BETWEEN ${startId} AND ${endId}`)}`);
+      const durationMs = performance.now() - startedAt;
+      await sleep(durationMs * PAUSE_SHARE);
       // The batch size at most doubles: in a batch in which few rows needed the update, the duration does not show how long the next batch will take.
-      size = Math.round(Math.min(MAX_BATCH_ROWS, size * Math.min(2, Math.max(0.1, TARGET_BATCH_MS / ms))));
-      start = (end as number) + 1;
+      batchSize = Math.round(Math.min(MAX_BATCH_ROWS, batchSize * Math.min(2, Math.max(0.1, TARGET_BATCH_MS / durationMs))));
+      startId = (endId as number) + 1;
     }
   }
 
@@ -148,7 +148,7 @@ export class OnlineSchemaChange {
     if (rowCount) await this.client.query(`DROP INDEX CONCURRENTLY IF EXISTS "${name}"`);
   }
 
-  private retry<T>(work: () => Promise<T>): Promise<T> {
-    return this.onLockConflict ? retryLockConflicts(work, this.onLockConflict) : work();
+  private retry<T>(callback: () => Promise<T>): Promise<T> {
+    return this.onLockConflict ? retryLockConflicts(callback, this.onLockConflict) : callback();
   }
 }

@@ -35,7 +35,7 @@ interface OpenOptions {
 }
 
 interface DatabaseProperties {
-  pooling?: PoolerMode;
+  poolerMode?: PoolerMode;
   /** Maximum number of connections that PostgreSQL permits for the database user. */
   connectionLimit?: number;
 }
@@ -44,22 +44,24 @@ export async function openDatabase(
   config: Config,
   models: ModelCtor[],
   log: (message: string) => void,
-  { needsSecretKey = true, shouldRestart, embeddedConnection: existing }: OpenOptions = {},
+  { needsSecretKey = true, shouldRestart, embeddedConnection }: OpenOptions = {},
 ): Promise<OpenedDatabase> {
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
-  const embedded = databaseUrl || existing ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart: shouldRestart });
-  const connection = databaseUrl ? { connectionString: databaseUrl } : (existing ?? embedded!.connection);
-  const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const { pooling, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, direct);
-  const poolSize = pooling || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, direct !== undefined, log);
+  const embedded =
+    databaseUrl || embeddedConnection ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart: shouldRestart });
+  const connection = databaseUrl ? { connectionString: databaseUrl } : (embeddedConnection ?? embedded!.connection);
+  const directConnection = listenUrl === undefined ? undefined : { connectionString: listenUrl };
+  const { poolerMode, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, directConnection);
+  const poolSize =
+    poolerMode || !connectionLimit ? config.poolSize : limitPoolSize(config, connectionLimit, directConnection !== undefined, log);
   const database = new Database({
     ...config,
     poolSize,
     connection,
-    directConnection: direct,
+    directConnection: directConnection,
     replica: replicaOptions(config),
-    poolerMode: pooling,
+    poolerMode: poolerMode,
     models,
   });
   const close = async () => {
@@ -100,8 +102,15 @@ export const CONNECTION_LIMIT_SQL = `(
     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
 /** Detects the pooling mode and the connection limit. Throws a ConfigError for unsupported setups. */
-async function inspectDatabase(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<DatabaseProperties> {
-  const endpoints = [{ name: 'DATABASE_URL', options: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', options: direct }] : [])];
+async function inspectDatabase(
+  config: Config,
+  connection: PoolConfig,
+  directConnection: PoolConfig | undefined,
+): Promise<DatabaseProperties> {
+  const endpoints = [
+    { name: 'DATABASE_URL', options: connection },
+    ...(directConnection ? [{ name: 'DATABASE_LISTEN_URL', options: directConnection }] : []),
+  ];
   const clients: Client[] = [];
   const connectTo = async ({ name, options }: (typeof endpoints)[number]): Promise<Client> => {
     const client: Client = new ObservedClient({
@@ -123,9 +132,9 @@ async function inspectDatabase(config: Config, connection: PoolConfig, direct: P
     return client;
   };
   try {
-    const pooling = await detectPoolerMode(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
+    const poolerMode = await detectPoolerMode(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
     const [{ connectionLimit }] = (await clients[0]!.query(`SELECT ${CONNECTION_LIMIT_SQL} AS "connectionLimit"`)).rows;
-    return { pooling, connectionLimit };
+    return { poolerMode, connectionLimit };
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
   }

@@ -33,6 +33,6 @@ export interface ConnectionOptions extends ConnectionSettings {
    */
   rowSecurity?: 'on' | 'required' | 'off';
   /** Limits on the queues in which statements wait for a slot of a concurrency limiter. */
-  queue: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;
+  queueLimits: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;
   models: ModelCtor[];
 }

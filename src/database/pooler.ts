@@ -1,7 +1,7 @@
 /**
  * Detects a connection pooler such as PgBouncer between this program and PostgreSQL. Session pooling is supported, even if the pooler drops startup
- * parameters. Transaction pooling is supported if the pooler tracks prepared statements and a direct connection exists for what needs a session: LISTEN,
- * advisory locks, migrations.
+ * parameters. Transaction pooling is supported if the pooler tracks prepared statements and a direct connection exists for everything that needs a session:
+ * LISTEN, advisory locks, migrations.
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';

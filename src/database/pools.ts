@@ -65,7 +65,7 @@ export class Pools {
   private createPrimaryPool(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
     const { poolerMode } = options;
-    // A pooler drops startup parameters.
+    // Sends the settings as statements behind a pooler, because poolers drop startup parameters.
     const setupStatements =
       poolerMode && (poolerMode === 'session' ? buildSetStatements(options, timeout) : buildPoolerSafeSetStatements(options));
     return this.createPool(options.connection, max, timeout, () => [setupStatements, sessionUsers?.firstStatement]);

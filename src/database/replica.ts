@@ -177,13 +177,13 @@ export class Replica {
   private updateLag(position: bigint, now: number): string | undefined {
     const maxAgeMs = this.options.maxLag - CHECK_RESULT_VALID_MS;
     const index = this.primaryPositions.findLastIndex((entry) => entry.position <= position);
-    const replayed = this.primaryPositions[index];
+    const replayedPosition = this.primaryPositions[index];
     this.primaryPositions = this.primaryPositions
       .slice(Math.max(0, index))
-      .filter((entry) => entry === replayed || now - entry.at <= maxAgeMs);
-    if (!replayed && this.caughtUpAt === -Infinity && now - this.primaryPositions[0]!.at <= maxAgeMs) return this.unusableReason;
-    if (replayed) [this.caughtUpAt, this.lagMs] = [replayed.at, now - replayed.at];
-    return replayed && now - replayed.at <= maxAgeMs ? undefined : 'its replication lag is too high';
+      .filter((entry) => entry === replayedPosition || now - entry.at <= maxAgeMs);
+    if (!replayedPosition && this.caughtUpAt === -Infinity && now - this.primaryPositions[0]!.at <= maxAgeMs) return this.unusableReason;
+    if (replayedPosition) [this.caughtUpAt, this.lagMs] = [replayedPosition.at, now - replayedPosition.at];
+    return replayedPosition && now - replayedPosition.at <= maxAgeMs ? undefined : 'its replication lag is too high';
   }
 
   stop(): void {

@@ -1,7 +1,7 @@
 /** Types of statement parameters and result rows. */
 
 /** Values by column. Their types are known only at run time, from the field metadata. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each reader knows which columns it has asked for
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each caller knows the columns that it has selected
 export type Row = Record<string, any>;
 
 export interface StatementParameters extends Array<unknown> {

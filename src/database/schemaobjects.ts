@@ -126,14 +126,15 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
   const defects = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
   const unknownObjects: string[] = [];
   for (const [name, { definition, defect }] of objects) {
-    const intended = expectedObjects.get(name);
-    if (intended === undefined) {
+    const expectedDefinition = expectedObjects.get(name);
+    if (expectedDefinition === undefined) {
       if (isPolicyForRequests(name, definition)) defects.push(`${name} applies to requests although no migration created it`);
       else if (!/^(?:policy|extension) /.test(name)) unknownObjects.push(name);
       continue;
     }
     if (defect !== null) defects.push(`${name} is ${defect}`);
-    if (definition !== intended) defects.push(`${name} is ${quote(definition)} instead of ${quote(intended)}`);
+    if (definition !== expectedDefinition)
+      defects.push(`${name} is ${quoteDefinition(definition)} instead of ${quoteDefinition(expectedDefinition)}`);
   }
   return {
     defects: defects.sort(),
@@ -153,4 +154,4 @@ const isPolicyForRequests = (name: string, definition: string): boolean =>
 /** Returns the name of the table to which an object belongs. */
 const tableOf = (name: string): string => /^(?:row security |[a-z]+ (?=\S+\.))([^.]+)/.exec(name)?.[1] ?? '';
 
-const quote = (definition: string): string => JSON.stringify(definition);
+const quoteDefinition = (definition: string): string => JSON.stringify(definition);

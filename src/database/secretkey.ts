@@ -23,8 +23,8 @@ export async function loadSecretKey({ secretKey, databaseUrl, dataDir }: Config,
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
   const file = secretKeyFile(dataDir);
   await finishInterruptedKeyChanges(dataDir, database);
-  const existing = readKey(file);
-  if (existing !== undefined) return existing;
+  const existingKey = readKey(file);
+  if (existingKey !== undefined) return existingKey;
   // Throws instead of generating another key, which would hide that the old one is missing.
   if (await hasAccounts(database))
     throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${RECOVERY_ADVICE}`);
@@ -85,15 +85,15 @@ export function readKey(file: string, advice = RECOVERY_ADVICE): string | undefi
 
 /** Creates the key file atomically. An existing file is not replaced. */
 function writeKey(file: string, key: string): void {
-  const draft = `${file}.${randomBytes(4).toString('hex')}`;
+  const draftFile = `${file}.${randomBytes(4).toString('hex')}`;
   createFolder(join(file, '..'));
-  fs.writeFileSync(draft, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
+  fs.writeFileSync(draftFile, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
-    fs.linkSync(draft, file);
+    fs.linkSync(draftFile, file);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    fs.rmSync(draft);
+    fs.rmSync(draftFile);
   }
 }
 

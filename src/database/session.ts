@@ -90,13 +90,13 @@ export class DatabaseSession implements StatementContext {
   }
 
   private async send(text: string, values: StatementParameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
-    const { openTransaction: open } = this;
+    const { openTransaction } = this;
     const endSpan = this.trace?.beginStatement(text);
     this.statementCount += 1;
     let rowCount: number | undefined;
     try {
-      const rows = await (open
-        ? this.sendInTransaction(open, text, values)
+      const rows = await (openTransaction
+        ? this.sendInTransaction(openTransaction, text, values)
         : this.sendOutsideTransaction(text, values, viewer, mayBeStale));
       rowCount = rows.length;
       this.rowCount += rowCount;
@@ -112,7 +112,7 @@ export class DatabaseSession implements StatementContext {
     viewer: string | undefined,
     mayBeStale: boolean,
   ): Promise<Row[]> {
-    const statement = new Statement(this.database.reads[this.clientKind], this, text, values, viewer);
+    const statement = new Statement(this.database.readResources[this.clientKind], this, text, values, viewer);
     this.runningWork.add(statement);
     try {
       const rows = await statement.fetchRows(mayBeStale);
@@ -124,10 +124,10 @@ export class DatabaseSession implements StatementContext {
   }
 
   /** Statements of a transaction share its connection and run one after the other. */
-  private sendInTransaction(open: OpenTransaction, text: string, values: StatementParameters): Promise<Row[]> {
-    const connection = connectionOf<PoolClient>(open.transaction);
-    const result = open.precedingStatements.then(() => queryInTransaction(connection, text, values, this));
-    open.precedingStatements = result.catch(() => undefined);
+  private sendInTransaction(openTransaction: OpenTransaction, text: string, values: StatementParameters): Promise<Row[]> {
+    const connection = connectionOf<PoolClient>(openTransaction.transaction);
+    const result = openTransaction.precedingStatements.then(() => queryInTransaction(connection, text, values, this));
+    openTransaction.precedingStatements = result.catch(() => undefined);
     return result;
   }
 
@@ -177,21 +177,21 @@ export class DatabaseSession implements StatementContext {
   /** Called before the COMMIT of every transaction. An error rolls the transaction back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /** Runs `work` in one transaction, which is rolled back if `work` throws or returns `shouldCommit: false`. Nested transactions are savepoints. */
-  async atomically<T>(work: () => Promise<{ shouldCommit: boolean; result: T }>): Promise<T> {
-    const outer = this.openTransaction;
+  /** Runs `callback` in one transaction, which is rolled back if `callback` throws or returns `shouldCommit: false`. Nested transactions are savepoints. */
+  async atomically<T>(callback: () => Promise<{ shouldCommit: boolean; result: T }>): Promise<T> {
+    const outerTransaction = this.openTransaction;
     const compensations: (() => Promise<void>)[] = [];
     let outcome: { shouldCommit: boolean; result: T } | undefined;
     try {
       return await this.transaction(async (transaction) => {
         this.openTransaction = { transaction, compensations, precedingStatements: Promise.resolve() };
         try {
-          outcome = await work();
+          outcome = await callback();
         } finally {
-          this.openTransaction = outer;
+          this.openTransaction = outerTransaction;
         }
         if (!outcome.shouldCommit) throw new RolledBackError();
-        outer?.compensations.push(...compensations);
+        outerTransaction?.compensations.push(...compensations);
         return outcome.result;
       });
     } catch (error) {
@@ -201,9 +201,9 @@ export class DatabaseSession implements StatementContext {
     }
   }
 
-  /** Runs all reads and writes of `work` in one transaction. */
-  inTransaction<T>(work: () => Promise<T>): Promise<T> {
-    return this.atomically(async () => ({ shouldCommit: true, result: await work() }));
+  /** Runs all reads and writes of `callback` in one transaction. */
+  inTransaction<T>(callback: () => Promise<T>): Promise<T> {
+    return this.atomically(async () => ({ shouldCommit: true, result: await callback() }));
   }
 
   /** Whether statements see uncommitted writes of this session. */
@@ -219,30 +219,30 @@ export class DatabaseSession implements StatementContext {
     this.openTransaction?.compensations.push(undo);
   }
 
-  private async savepoint<T>(parent: Transaction, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  private async savepoint<T>(parent: Transaction, callback: (transaction: Transaction) => Promise<T>): Promise<T> {
     try {
-      return await this.database.sequelize.transaction({ ...this.sequelizeOptions, transaction: parent }, work);
+      return await this.database.sequelize.transaction({ ...this.sequelizeOptions, transaction: parent }, callback);
     } catch (error) {
       throw isUnavailable(error) ? new DatabaseUnavailable(error) : error;
     }
   }
 
   /** Runs a transaction. `table` is the table to which it writes; absent if it writes to several. */
-  async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
-    const { caller, openTransaction: open } = this;
+  async transaction<T>(callback: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
+    const { caller, openTransaction } = this;
     const { writeLimiter, lockedTables } = this.database;
-    if (open) return lockedTables.runWrite(table, () => this.savepoint(open.transaction, work));
+    if (openTransaction) return lockedTables.runWrite(table, () => this.savepoint(openTransaction.transaction, callback));
     await this.waitForSlot(writeLimiter, caller);
     this.hasUsedPrimary = true;
     try {
       this.ignoreDisconnect();
-      return await lockedTables.runWrite(table, () => this.runTransaction(work));
+      return await lockedTables.runWrite(table, () => this.runTransaction(callback));
     } finally {
       writeLimiter.release(caller);
     }
   }
 
-  private async runTransaction<T>(work: (transaction: Transaction) => Promise<T>, mayRetry = true): Promise<T> {
+  private async runTransaction<T>(callback: (transaction: Transaction) => Promise<T>, mayRetry = true): Promise<T> {
     const { breaker, sequelize } = this.database;
     if (breaker.unavailableError) throw breaker.unavailableError;
     const sessionUser: SessionUserOption = { viewer: this.clientKind === 'own' ? undefined : this.viewer };
@@ -251,7 +251,7 @@ export class DatabaseSession implements StatementContext {
     try {
       return await sequelize.transaction(options, async (transaction) => {
         progress.hasBegun = true;
-        const result = await work(transaction);
+        const result = await callback(transaction);
         await this.beforeCommit?.(transaction);
         progress.isComplete = true;
         return result;
@@ -259,16 +259,16 @@ export class DatabaseSession implements StatementContext {
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
-      if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailableError) return this.runTransaction(work, false);
+      if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailableError) return this.runTransaction(callback, false);
       throw progress.isComplete ? new CommitOutcomeUnknown(error) : new DatabaseUnavailable(error);
     }
   }
 
   private async waitForSlot(limiter: ConcurrencyLimiter<LimiterCaller>, caller: LimiterCaller): Promise<void> {
     if (this.endReason) throw this.endReason;
-    let queued: QueuedWork<LimiterCaller> | undefined;
-    const waiting = { stop: (reason: Error) => queued && limiter.cancel(queued, reason) };
-    this.runningWork.add(waiting);
-    await limiter.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.runningWork.delete(waiting));
+    let queuedWork: QueuedWork<LimiterCaller> | undefined;
+    const cancellableWait = { stop: (reason: Error) => queuedWork && limiter.cancel(queuedWork, reason) };
+    this.runningWork.add(cancellableWait);
+    await limiter.waitForSlot(caller, false, (entry) => (queuedWork = entry)).finally(() => this.runningWork.delete(cancellableWait));
   }
 }

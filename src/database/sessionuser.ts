@@ -12,7 +12,7 @@ export const ANONYMOUS_SESSION_USER = '';
 const SET_VIEWER_SQL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
 
 export class SessionUsers {
-  /** Role of requests; absent for the server's own role, to which row-level security does not apply. Set it before opening connections. */
+  /** PostgreSQL role of requests; absent if they use the server's own role, without row-level security. Set it before opening connections. */
   role?: string;
   private readonly userByClient = new WeakMap<ClientBase, string>();
 

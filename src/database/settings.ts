@@ -28,9 +28,9 @@ const timeoutSettings = ({ lockTimeout = 0, idleTransactionTimeout = 0 }: Connec
 });
 
 /** Returns all settings of a connection. The TCP settings have no effect on a Unix socket. */
-const allSettings = (limits: ConnectionSettings, statementTimeout: number): Settings => ({
-  ...textFormatSettings(limits),
-  ...timeoutSettings(limits, statementTimeout),
+const allSettings = (settings: ConnectionSettings, statementTimeout: number): Settings => ({
+  ...textFormatSettings(settings),
+  ...timeoutSettings(settings, statementTimeout),
   // Limit how long a client that disappeared without closing its connection keeps its locks.
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 2,
@@ -44,24 +44,24 @@ const toSetStatements = (settings: Settings, set = 'SET'): string =>
     .join('; ');
 
 /** Returns the startup parameter `options` that sets all settings, without a statement. */
-export const startupOptions = (limits: ConnectionSettings, statementTimeout: number): string =>
-  Object.entries(allSettings(limits, statementTimeout))
+export const startupOptions = (settings: ConnectionSettings, statementTimeout: number): string =>
+  Object.entries(allSettings(settings, statementTimeout))
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
 /** Returns SET statements for all settings, for session poolers, which drop startup parameters. */
-export const buildSetStatements = (limits: ConnectionSettings, statementTimeout: number): string =>
-  toSetStatements(allSettings(limits, statementTimeout));
+export const buildSetStatements = (settings: ConnectionSettings, statementTimeout: number): string =>
+  toSetStatements(allSettings(settings, statementTimeout));
 
 /** Returns SET statements for the settings that a transaction pooler preserves when it moves a client to another PostgreSQL connection. */
-export const buildPoolerSafeSetStatements = (limits: ConnectionSettings): string => toSetStatements(textFormatSettings(limits));
+export const buildPoolerSafeSetStatements = (settings: ConnectionSettings): string => toSetStatements(textFormatSettings(settings));
 
 /** First statement of a transaction, without a final semicolon. */
 export const BEGIN_STATEMENT = 'START TRANSACTION';
 
 /** Returns the first statements of a transaction behind a transaction pooler: BEGIN and the timeouts. */
-export const beginWithTimeoutsSql = (limits: ConnectionSettings, statementTimeout: number): string =>
-  `${BEGIN_STATEMENT}; ${toSetStatements(timeoutSettings(limits, statementTimeout), 'SET LOCAL')}`;
+export const beginWithTimeoutsSql = (settings: ConnectionSettings, statementTimeout: number): string =>
+  `${BEGIN_STATEMENT}; ${toSetStatements(timeoutSettings(settings, statementTimeout), 'SET LOCAL')}`;
 
 /** Returns the statement that sets the timeouts, to be sent with each single statement behind a transaction pooler. */
 export const statementThatSetsTimeouts = ({ lockTimeout = 0 }: ConnectionSettings, statementTimeout: number): PrecedingStatement => ({

@@ -11,7 +11,7 @@ import { isTimeout, isUnavailable, ReadLimitExceeded, DatabaseUnavailable } from
 import type { Replica } from './replica';
 import type { SessionUsers } from './sessionuser';
 
-/** What the reads of one kind of client share: pool, limiter and prepared statements. */
+/** Resources that the reads of one kind of client share, such as the pool, the limiter and the prepared statements. */
 export interface ReadResources {
   pool: Pool;
   /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
@@ -34,7 +34,7 @@ const READ_STATEMENT_PATTERN = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDAT
 /** The request that a statement belongs to. */
 export interface StatementContext {
   caller: LimiterCaller;
-  /** Whether a statement of the request has already started. Then its next statements have priority. */
+  /** Whether a statement of the request has already started. Then the next statements of the request have priority. */
   hasStarted: boolean;
   /** Total run time of the request's statements, without the time spent waiting for a slot or a connection. */
   statementMs: number;
@@ -151,28 +151,29 @@ export class Statement {
   ): Promise<Row[]> {
     const { text, values } = this;
     const { preparedStatements } = this.readResources;
-    let broken: DatabaseUnavailable | undefined;
+    let connectionError: DatabaseUnavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
       this.client = client;
-      const preceding = sessionUsers ? sessionUsers.precedingStatement(client, this.viewer, fixedStatement) : fixedStatement;
+      const precedingStatement = sessionUsers ? sessionUsers.precedingStatement(client, this.viewer, fixedStatement) : fixedStatement;
       const name = values.needsCustomPlan ? undefined : preparedStatements.nameOf(text);
       const state = name === undefined ? undefined : preparedStatements.stateOf(client, name, text);
       return await sendQuery(
         client,
-        { text, values, onRowBytes: this.countBytes, name, state, precedingStatement: preceding },
+        { text, values, onRowBytes: this.countBytes, name, state, precedingStatement: precedingStatement },
         this.request,
       );
     } catch (error) {
       sessionUsers?.forgetUser(client);
       // Unlike other errors, one that PostgreSQL has sent leaves the connection usable.
-      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new DatabaseUnavailable(error);
-      throw this.stopReason ?? broken ?? error;
+      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error)))
+        connectionError = new DatabaseUnavailable(error);
+      throw this.stopReason ?? connectionError ?? error;
     } finally {
       this.client = undefined;
       // Waits for the CancelRequest, which could otherwise cancel the connection's next statement. If it may still do so, the connection is closed.
       const isCancelled = this.cancellation === undefined || (await this.cancellation);
-      client.release(broken ?? !isCancelled);
+      client.release(connectionError ?? !isCancelled);
     }
   }
 

@@ -11,12 +11,12 @@ export async function commit(client: ClientBase): Promise<void> {
   }
 }
 
-/** Runs `work` in a transaction. An error rolls it back and is thrown again. Throws CommitOutcomeUnknown if the connection is lost during COMMIT. */
-export async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
+/** Runs `callback` in a transaction. An error rolls it back and is thrown again. Throws CommitOutcomeUnknown if the connection is lost during COMMIT. */
+export async function inTransaction<T>(client: ClientBase, callback: () => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   let result: T;
   try {
-    result = await work();
+    result = await callback();
   } catch (error) {
     await client.query('ROLLBACK');
     throw error;

@@ -57,11 +57,11 @@ async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownersh
 const roleExists = async (role: string, client: ClientBase): Promise<boolean> =>
   (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
 
-/** Switches to the role and runs `work` in a transaction that is always rolled back. */
-async function withRole<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
+/** Switches to the role and runs `callback` in a transaction that is always rolled back. */
+async function withRole<T>(role: string, client: ClientBase, callback: () => Promise<T>): Promise<T> {
   await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
   try {
-    return await work();
+    return await callback();
   } finally {
     await client.query('ROLLBACK');
   }
@@ -78,10 +78,10 @@ async function canSetRole(role: string, client: ClientBase): Promise<boolean> {
   }
 }
 
-async function retryRoleConflicts(work: () => Promise<unknown>): Promise<void> {
+async function retryRoleConflicts(callback: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {
-      return void (await work());
+      return void (await callback());
     } catch (error) {
       if (!RETRYABLE_ERROR_CODES.includes(String((error as DatabaseError).code)) || attempt === MAX_ATTEMPTS) throw error;
       await sleep(RETRY_PAUSE_MS);
@@ -138,13 +138,13 @@ export async function assignRowSecurityPolicies(client: ClientBase): Promise<voi
   const ownership = await findOwnership(client);
   if (!ownership) return;
   const role = viewerRoleOf(ownership.owner);
-  const target = (await roleExists(role, client)) ? role : ownership.owner;
-  const { rows } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [target, POLICY_NAMES]);
+  const policyRole = (await roleExists(role, client)) ? role : ownership.owner;
+  const { rows } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [policyRole, POLICY_NAMES]);
   for (const { policy, table } of rows) {
-    const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
+    const alterPolicySql = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(policyRole)}`;
     // Each policy is changed in its own transaction with a lock timeout: while ALTER POLICY waits for a table lock, all requests for the table wait
     // as well.
-    await retryRoleConflicts(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
+    await retryRoleConflicts(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alterPolicySql}`));
   }
 }
 
@@ -203,8 +203,8 @@ async function findRowSecurityStatus({ owner, currentUser }: Ownership, client: 
     return { ...status, problem: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
   if (!(await canSetRole(role, client)))
     return { ...status, problem: `${currentUser} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
-  const all = (await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))).rows[0].all as boolean;
-  if (!all)
+  const isActiveOnAllTables = (await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))).rows[0].all as boolean;
+  if (!isActiveOnAllTables)
     return {
       ...status,
       problem: `row-level security does not apply to the role ${role}`,
@@ -217,9 +217,9 @@ async function findRowSecurityStatus({ owner, currentUser }: Ownership, client: 
       problem: `the role ${role} has no privileges for ${rows.map((object) => object.name as string).join(', ')}`,
       advice: 'fitgraph migrate',
     };
-  const { rows: misdirected } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [role, POLICY_NAMES]);
-  if (misdirected.length) {
-    const tables = [...new Set(misdirected.map(({ table }) => table as string))].join(', ');
+  const { rows: policiesOfWrongRole } = await client.query(POLICIES_OF_WRONG_ROLE_SQL, [role, POLICY_NAMES]);
+  if (policiesOfWrongRole.length) {
+    const tables = [...new Set(policiesOfWrongRole.map(({ table }) => table as string))].join(', ');
     return { ...status, problem: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
   }
   return status;

@@ -70,17 +70,17 @@ export class BucketStore implements FileStore {
   private objectParameters = (path: string) => ({ Bucket: this.bucket.name, Key: this.bucket.prefix + path });
 
   /** Sends a request to S3; throws FileStorageError for all errors except an unsatisfiable range. */
-  private async send<T>(work: (s3: S3) => Promise<T>): Promise<T> {
+  private async send<T>(callback: (s3: S3) => Promise<T>): Promise<T> {
     const s3 = await this.loadClient();
-    return work(s3).catch((error: unknown) => {
+    return callback(s3).catch((error: unknown) => {
       throw statusOf(error) === RANGE_NOT_SATISFIABLE ? error : new FileStorageError(error);
     });
   }
 
   /** Sends a request; returns undefined if the object does not exist. */
-  private sendUnlessMissing<T>(work: (s3: S3) => Promise<T>): Promise<T | undefined> {
+  private sendUnlessMissing<T>(callback: (s3: S3) => Promise<T>): Promise<T | undefined> {
     return this.send((s3) =>
-      work(s3).catch((error: unknown) => {
+      callback(s3).catch((error: unknown) => {
         if (statusOf(error) === 404) return undefined;
         throw error;
       }),
@@ -120,20 +120,20 @@ export class BucketStore implements FileStore {
     return object && { size: object.ContentLength!, content: object.Body as Readable };
   }
 
-  async withLocalFile<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined> {
+  async withLocalFile<T>(path: string, callback: (localPath: string) => Promise<T>): Promise<T | undefined> {
     const object = await this.get(path);
     if (!object) return undefined;
     return this.withTemporaryFile(async (localPath) => {
       await pipeline(object.Body as Readable, createWriteStream(localPath, { flags: 'wx', mode: PRIVATE_FILE_MODE }));
-      return work(localPath);
+      return callback(localPath);
     });
   }
 
-  /** Runs `work` with a path for a temporary file on this machine, which is deleted afterwards. */
-  private async withTemporaryFile<T>(work: (localPath: string) => Promise<T>): Promise<T> {
+  /** Runs `callback` with a path for a temporary file on this machine, which is deleted afterwards. */
+  private async withTemporaryFile<T>(callback: (localPath: string) => Promise<T>): Promise<T> {
     const folder = await mkdtemp(join(tmpdir(), 'fitgraph-file-'));
     try {
-      return await work(join(folder, 'file'));
+      return await callback(join(folder, 'file'));
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
@@ -164,8 +164,8 @@ export class BucketStore implements FileStore {
   }
 
   private async delete(paths: readonly string[]): Promise<void> {
-    for (let start = 0; start < paths.length; start += MAX_PARALLEL_DELETES) {
-      const batch = paths.slice(start, start + MAX_PARALLEL_DELETES);
+    for (let batchStart = 0; batchStart < paths.length; batchStart += MAX_PARALLEL_DELETES) {
+      const batch = paths.slice(batchStart, batchStart + MAX_PARALLEL_DELETES);
       await this.send((s3) => Promise.all(batch.map((path) => s3.deleteObject(this.objectParameters(path)))));
     }
   }

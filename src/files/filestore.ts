@@ -8,7 +8,7 @@ import type { RequestHandler, Response } from 'express';
 /** Size and version of a file. A different file at the same path has a different version. */
 export interface FileVersion {
   size: number;
-  /** Changes whenever the file is replaced; part of the cache keys of thumbnails. */
+  /** Version of the file, which changes whenever the file is replaced; part of the cache keys of thumbnails. */
   version: string;
 }
 
@@ -24,15 +24,15 @@ export interface FileStore {
   read(path: string): Promise<Buffer | undefined>;
   /** Opens a file. The caller must read the stream to its end. */
   openStream(path: string): Promise<{ size: number; content: Readable } | undefined>;
-  /** Runs `work` with the path of the file, or of a local copy of it, and returns the result; undefined if there is no file. */
-  withLocalFile<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined>;
+  /** Runs `callback` with the path of the file, or of a local copy of it, and returns the result; undefined if there is no file. */
+  withLocalFile<T>(path: string, callback: (localPath: string) => Promise<T>): Promise<T | undefined>;
   /** Reserves a free path; returns false if it is taken. */
   reserve(path: string): Promise<boolean>;
   /** Writes a file atomically: it becomes visible when `createFile` has completed it at a temporary local path. */
   write(path: string, createFile: (localPath: string) => Promise<void>): Promise<void>;
   move(from: string, to: string): Promise<void>;
   /** Deletes a file and others whose paths begin with its path, such as its thumbnails. Missing files are ignored. */
-  deleteFiles(path: string, others: readonly string[]): Promise<void>;
+  deleteFiles(path: string, otherPaths: readonly string[]): Promise<void>;
   /** Returns the paths of all files below a folder, including hidden files, relative to the folder. */
   listFiles(folder: string): Promise<string[]>;
   /** Returns the names of the top-level folders, hidden or not, that begin with a prefix. */

@@ -76,8 +76,8 @@ export class FolderStore implements FileStore {
     return { size, content: handle.createReadStream() };
   }
 
-  async withLocalFile<T>(path: string, work: (filePath: string) => Promise<T>): Promise<T | undefined> {
-    return (await this.versionOf(path)) && work(this.resolvePath(path));
+  async withLocalFile<T>(path: string, callback: (filePath: string) => Promise<T>): Promise<T | undefined> {
+    return (await this.versionOf(path)) && callback(this.resolvePath(path));
   }
 
   /** Creates an empty file exclusively, so that only one caller succeeds. */
@@ -111,8 +111,8 @@ export class FolderStore implements FileStore {
     await rename(this.resolvePath(from), this.resolvePath(to));
   }
 
-  async deleteFiles(path: string, others: readonly string[]): Promise<void> {
-    for (const filePath of [path, ...others])
+  async deleteFiles(path: string, otherPaths: readonly string[]): Promise<void> {
+    for (const filePath of [path, ...otherPaths])
       await rm(this.resolvePath(filePath), { force: true }).catch((error) => {
         if (!hasErrorCode(error, ...NO_FILE_CODES)) throw error;
       });

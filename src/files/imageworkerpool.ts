@@ -57,7 +57,7 @@ class ImageWorker {
       const reply = await new Promise<WorkerReply>((resolve, reject) => {
         const rejectBroken = () => reject(new ImageFailure('broken'));
         const rejectExited = (_status: number | null, signal: NodeJS.Signals | null) =>
-          // A terminal or a service manager sends these signals to all processes of the server. They say nothing about the file.
+          // A terminal or a service manager sends termination signals to all processes of the server, so such an exit is not the fault of the file.
           reject(TERMINATION_SIGNALS.some((name) => name === signal) ? new OverloadedError() : new ImageFailure('broken'));
         const timer = setTimeout(() => reject(new OverloadedError()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
         child.on('message', resolve).on('exit', rejectExited).on('error', rejectBroken);
@@ -95,7 +95,7 @@ class ImageWorker {
       if (this.child === child) this.child = undefined;
     };
     child.on('exit', forgetChild).on('error', forgetChild);
-    // The system lacks processes, memory or file descriptors.
+    // The process could not be started, because the system lacks processes, memory or file descriptors.
     if (child.pid === undefined) throw new OverloadedError();
     // Does not let the worker process keep the server running.
     child.unref();
@@ -103,7 +103,7 @@ class ImageWorker {
     try {
       setPriority(child.pid!, WORKER_NICENESS);
     } catch {
-      // The process has exited already, which its `exit` event handles.
+      // Errors are ignored: the process has already exited, which the listener of its `exit` event handles.
     }
     return child;
   }

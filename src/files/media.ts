@@ -35,7 +35,7 @@ const isGif = (path: string, bytes: Buffer): boolean => [formatOfExtension(exten
 /** Whether thumbnails must be PNG: for images with transparency, and for GIFs (by name or content). */
 const needsPngThumbnails = async (path: string, bytes: Buffer): Promise<boolean> => isGif(path, bytes) || hasTransparency(bytes);
 
-/** How long a thumbnail in a remote store is assumed to exist without checking. */
+/** How long a thumbnail in a remote store is assumed to exist without another check. */
 const EXISTENCE_CACHE_MS = 60_000;
 
 export class Media {
@@ -68,18 +68,18 @@ export class Media {
   }
 
   /**
-   * Stores a valid uploaded image and returns its path, of at most `max` characters. If another file has or had this path (`isPathTaken`), a random
+   * Stores a valid uploaded image and returns its path, of at most `maxLength` characters. If another file has or had this path (`isPathTaken`), a random
    * suffix is added: paths are never reused, so that browsers can cache them.
    */
-  async store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string> {
+  async store(folder: string, file: UploadedFile, maxLength: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string> {
     const problems = await validateImage(file);
     if (problems.length) throw new Error(problems.join(' '));
     const name = storedName(file.filename);
-    const plainPath = buildTruncatedPath(folder, name, '', max);
+    const plainPath = buildTruncatedPath(folder, name, '', maxLength);
     // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
     let suffix = plainPath === `${folder}/${name.stem}${name.dottedExtension}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_PATH_ATTEMPTS; attempt += 1) {
-      const path = buildTruncatedPath(folder, name, suffix, max);
+      const path = buildTruncatedPath(folder, name, suffix, maxLength);
       // Checks the path again after its reservation, because another file at this path may have been deleted in the meantime.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
         let isStored = false;

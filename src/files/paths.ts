@@ -69,9 +69,10 @@ const UNMATCHABLE_PATH = '\0';
  */
 export function convertUrlToStoredPath(text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string): string {
   if (['contains', 'endsWith', 'search'].includes(operator)) return text;
-  const fold = (url: string) => (isCaseInsensitive ? url.toLowerCase() : url);
+  const foldCase = (url: string) => (isCaseInsensitive ? url.toLowerCase() : url);
   const folder = baseUrl + mediaUrl('');
-  if (!fold(text).startsWith(fold(folder))) return operator === 'startsWith' && fold(folder).startsWith(fold(text)) ? '' : UNMATCHABLE_PATH;
+  if (!foldCase(text).startsWith(foldCase(folder)))
+    return operator === 'startsWith' && foldCase(folder).startsWith(foldCase(text)) ? '' : UNMATCHABLE_PATH;
   try {
     return decodeURIComponent(text.slice(folder.length));
   } catch {
@@ -118,16 +119,19 @@ export function sanitizeFileName(filename: string): { stem: string; dottedExtens
  */
 const MAX_NAME_BYTES = 255 - Buffer.byteLength('.800x800_q90_crop-smart.jpg');
 
-/** Returns the path `folder/stem<suffix><dottedExtension>` with at most `max` characters; truncates the root if necessary. */
+/** Returns the path `folder/stem<suffix><dottedExtension>` with at most `maxLength` characters; shortens the stem if necessary. */
 export function buildTruncatedPath(
   folder: string,
   { stem, dottedExtension }: { stem: string; dottedExtension: string },
   suffix: string,
-  max: number,
+  maxLength: number,
 ): string {
   const characters = [...stem];
   const path = () => `${folder}/${characters.join('')}${suffix}${dottedExtension}`;
-  while (characters.length > 1 && ([...path()].length > max || Buffer.byteLength(path()) - Buffer.byteLength(folder) - 1 > MAX_NAME_BYTES))
+  while (
+    characters.length > 1 &&
+    ([...path()].length > maxLength || Buffer.byteLength(path()) - Buffer.byteLength(folder) - 1 > MAX_NAME_BYTES)
+  )
     characters.pop();
   return path();
 }

@@ -10,12 +10,12 @@ import { sanitizeFileName, extensionOf, clientFileName, convertUrlToStoredPath }
 import { MAX_MEGAPIXELS, type ReencodeResult } from './imageprocessing';
 
 /** Caches validation results by file: they are needed to check a write and again to store its file. */
-const validations = new WeakMap<UploadedFile, Promise<string[]>>();
+const validationResults = new WeakMap<UploadedFile, Promise<string[]>>();
 
 /** Validates an image and returns error messages. Replaces the content of a valid file with the re-encoded image. */
 export function validateImage(file: UploadedFile): Promise<string[]> {
-  let validation = validations.get(file);
-  if (!validation) validations.set(file, (validation = validateUncached(file)));
+  let validation = validationResults.get(file);
+  if (!validation) validationResults.set(file, (validation = validateUncached(file)));
   return validation;
 }
 
@@ -35,10 +35,10 @@ export async function validateUploads(body: unknown): Promise<void> {
   await Promise.allSettled(files.map(validateImage));
 }
 
-/** Returns the options of an image field whose file names have at most `max` characters. */
-export const imageFieldOptions = (max: number) => ({
-  max,
-  check: (value: unknown) => checkFile(value, max),
+/** Returns the options of an image field whose file names have at most `maxLength` characters. */
+export const imageFieldOptions = (maxLength: number) => ({
+  max: maxLength,
+  check: (value: unknown) => checkFile(value, maxLength),
   checkSlowly: (value: unknown) => validateImage(value as UploadedFile),
   toStored: convertUrlToStoredPath,
 });
@@ -49,14 +49,14 @@ export function storedName(filename: string): ReturnType<typeof sanitizeFileName
   return formatOfExtension(extensionOf(clientFileName(filename))) === 'avif' ? { ...name, dottedExtension: '.webp' } : name;
 }
 
-function checkFile(file: unknown, max: number): string[] {
+function checkFile(file: unknown, maxLength: number): string[] {
   if (!(file instanceof UploadedFile)) return ['The submitted data was not a file. Check the encoding type on the form.'];
   const name = clientFileName(file.filename);
   // For an empty file input, browsers send a part without a file name.
   if (name === '') return ['No file was submitted.'];
   if (file.size === 0) return ['The submitted file is empty.'];
   const length = [...name].length;
-  return length > max ? [`Ensure this filename has at most ${max} characters (it has ${length}).`] : [];
+  return length > maxLength ? [`Ensure this filename has at most ${maxLength} characters (it has ${length}).`] : [];
 }
 
 const INVALID_IMAGE_MESSAGE = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';

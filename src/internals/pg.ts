@@ -36,11 +36,11 @@ interface WireConnection {
   parsedStatements: Record<string, string>;
   /** Statement text, by name, of prepared statements whose confirmation is pending. */
   submittedNamedStatements: Record<string, string>;
-  parse(what: { name: string; text: string }): void;
-  bind(what: { statement: string; values: unknown[] }): void;
-  describe(what: { type: 'P' }): void;
+  parse(message: { name: string; text: string }): void;
+  bind(message: { statement: string; values: unknown[] }): void;
+  describe(message: { type: 'P' }): void;
   execute(): void;
-  close(what: { type: 'S'; name: string }): void;
+  close(message: { type: 'S'; name: string }): void;
   sync(): void;
 }
 
@@ -63,10 +63,10 @@ export const backendKeyOf = (client: ClientBase): BackendKey => client as unknow
 
 /** Closes a prepared statement without a round trip. Returns false while its preparation is unconfirmed: pg would later record it as prepared. */
 export function closePreparedStatement(client: ClientBase, name: string): boolean {
-  const wire = wireConnectionOf(client);
-  if (name in wire.submittedNamedStatements) return false;
-  wire.close({ type: 'S', name });
-  delete wire.parsedStatements[name];
+  const wireConnection = wireConnectionOf(client);
+  if (name in wireConnection.submittedNamedStatements) return false;
+  wireConnection.close({ type: 'S', name });
+  delete wireConnection.parsedStatements[name];
   return true;
 }
 
@@ -77,7 +77,7 @@ type Row = Record<string, unknown>;
 interface ResultColumns {
   names: string[];
   parsers: ((text: string) => unknown)[];
-  /** Row in which all columns are null. */
+  /** Row with null in all columns, which is copied for each result row. */
   emptyRow: Row;
 }
 
@@ -85,7 +85,7 @@ interface ResultColumns {
 export interface StatementState {
   /** Length of the SQL text, in characters. */
   readonly textLength: number;
-  /** Absent until PostgreSQL has described the result at the first execution, and for statements that return no rows. */
+  /** Columns of the result; absent until PostgreSQL has described them at the first execution, and for statements that return no rows. */
   columns?: ResultColumns;
 }
 
@@ -106,7 +106,7 @@ interface RowDescription {
 export class NamedQuery implements Submittable {
   private readonly rows: Row[] = [];
   private readonly values: unknown[];
-  private failure?: Error;
+  private queryError?: Error;
   /** Whether messages from PostgreSQL still belong to the preceding statement. */
   private isInPrecedingStatement: boolean;
   private wire?: WireConnection;
@@ -131,36 +131,36 @@ export class NamedQuery implements Submittable {
   }
 
   submit(connection: unknown): void {
-    const wire = connection as WireConnection;
+    const wireConnection = connection as WireConnection;
     const { name, text } = this;
-    wire.stream.cork();
-    if (this.precedingStatement) this.sendPrecedingStatement(wire, this.precedingStatement);
-    if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
+    wireConnection.stream.cork();
+    if (this.precedingStatement) this.sendPrecedingStatement(wireConnection, this.precedingStatement);
+    if (!(name in wireConnection.parsedStatements) && !(name in wireConnection.submittedNamedStatements)) {
       // Closes the prepared statement with this name first: PostgreSQL may have one that pg does not know (see `sendPrecedingStatement`). If it has
       // none, Close is no error.
-      if (name) wire.close({ type: 'S', name });
-      wire.parse({ name, text });
-      if (name) wire.submittedNamedStatements[name] = text;
+      if (name) wireConnection.close({ type: 'S', name });
+      wireConnection.parse({ name, text });
+      if (name) wireConnection.submittedNamedStatements[name] = text;
     }
-    wire.bind({ statement: name, values: this.values });
-    if (!this.state.columns) wire.describe({ type: 'P' });
-    wire.execute();
-    wire.sync();
-    wire.stream.uncork();
+    wireConnection.bind({ statement: name, values: this.values });
+    if (!this.state.columns) wireConnection.describe({ type: 'P' });
+    wireConnection.execute();
+    wireConnection.sync();
+    wireConnection.stream.uncork();
   }
 
   /**
    * Sends the statement that precedes the query in the same packet. When PostgreSQL confirms its preparation (ParseComplete), pg mistakes this for the
    * confirmation of the query, and so records the query as prepared too early. If either statement fails, `handleError` deletes that record.
    */
-  private sendPrecedingStatement(wire: WireConnection, { text, values }: PrecedingStatement): void {
-    this.wire = wire;
-    if (!(PRECEDING_STATEMENT_NAME in wire.parsedStatements)) {
-      wire.close({ type: 'S', name: PRECEDING_STATEMENT_NAME });
-      wire.parse({ name: PRECEDING_STATEMENT_NAME, text });
+  private sendPrecedingStatement(wireConnection: WireConnection, { text, values }: PrecedingStatement): void {
+    this.wire = wireConnection;
+    if (!(PRECEDING_STATEMENT_NAME in wireConnection.parsedStatements)) {
+      wireConnection.close({ type: 'S', name: PRECEDING_STATEMENT_NAME });
+      wireConnection.parse({ name: PRECEDING_STATEMENT_NAME, text });
     }
-    wire.bind({ statement: PRECEDING_STATEMENT_NAME, values: [...values] });
-    wire.execute();
+    wireConnection.bind({ statement: PRECEDING_STATEMENT_NAME, values: [...values] });
+    wireConnection.execute();
   }
 
   handleRowDescription({ fields }: RowDescription): void {
@@ -173,7 +173,7 @@ export class NamedQuery implements Submittable {
   }
 
   handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
-    if (this.failure || this.isInPrecedingStatement) return;
+    if (this.queryError || this.isInPrecedingStatement) return;
     const { names, parsers, emptyRow } = this.state.columns!;
     // All rows are copies of one object, so that they share a hidden class in V8.
     const row = { ...emptyRow };
@@ -184,7 +184,7 @@ export class NamedQuery implements Submittable {
         row[names[index]!] = text === null ? null : parsers[index]!(text!);
       }
     } catch (error) {
-      this.failure = error as Error;
+      this.queryError = error as Error;
     }
     this.rows.push(row);
   }
@@ -208,6 +208,6 @@ export class NamedQuery implements Submittable {
   }
 
   handleReadyForQuery(): void {
-    this.callback(this.failure ?? null, this.rows);
+    this.callback(this.queryError ?? null, this.rows);
   }
 }

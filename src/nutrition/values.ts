@@ -27,10 +27,10 @@ export interface HouseholdMeasure {
 const ZERO = new Decimal(0);
 const DECIMAL_PLACES = 2;
 
-/** The exact value of the floating-point number 4.184, as in the reference service. It is slightly larger than 4.184, so ties are rounded up. */
+/** Exact value of the floating-point number 4.184, which the reference service uses. It is slightly larger than the decimal 4.184, so ties are rounded up. */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
 
-/** The exact value of the floating-point number 2.20462262, as in the reference service. */
+/** Exact value of the floating-point number 2.20462262, which the reference service uses. */
 const POUNDS_PER_KILOGRAM = new Decimal((2.20462262).toFixed(60));
 const OUNCES_PER_POUND = 16;
 const CONVERSION_DECIMAL_PLACES = 4;

@@ -12,7 +12,7 @@ import { ConcurrencyLimiter } from './limiter';
  */
 export function limitBody(
   limit: number,
-  parse: RequestHandler,
+  parseBody: RequestHandler,
   rejectTooLarge: (request: Request, response: Response) => void,
 ): RequestHandler {
   return (request, response, next) => {
@@ -22,7 +22,7 @@ export function limitBody(
       remainingBytes -= chunk.length;
       if (remainingBytes < 0 && !response.headersSent) rejectTooLarge(request, response);
     });
-    parse(request, response, next);
+    parseBody(request, response, next);
   };
 }
 

@@ -13,21 +13,22 @@ export interface StorageBucket {
 
 const BUCKET_NAME_PATTERN = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Parses `s3://bucket/prefix`; `url` must be a valid URL. Returns null if it names no bucket. `variable` returns the value of an environment variable. */
+/** Parses `s3://bucket/prefix`; `url` must be a valid URL. Returns null if it names no bucket. `readVariable` returns the value of an environment variable. */
 export function parseBucketUrl(
   url: string,
   endpoint: string | undefined,
-  variable: (name: string) => string | undefined,
+  readVariable: (name: string) => string | undefined,
 ): StorageBucket | null {
   const { host, pathname, search, hash, username } = new URL(url);
   if (!BUCKET_NAME_PATTERN.test(host) || search || hash || username) return null;
   const prefix = pathname.split('/').filter(Boolean).join('/');
-  const [accessKeyId, secretAccessKey] = [variable('AWS_ACCESS_KEY_ID'), variable('AWS_SECRET_ACCESS_KEY')];
+  const [accessKeyId, secretAccessKey] = [readVariable('AWS_ACCESS_KEY_ID'), readVariable('AWS_SECRET_ACCESS_KEY')];
   return {
     name: host,
     prefix: prefix && `${prefix}/`,
     endpoint,
-    region: variable('AWS_REGION') ?? variable('AWS_DEFAULT_REGION') ?? 'us-east-1',
-    ...(accessKeyId && secretAccessKey && { credentials: { accessKeyId, secretAccessKey, sessionToken: variable('AWS_SESSION_TOKEN') } }),
+    region: readVariable('AWS_REGION') ?? readVariable('AWS_DEFAULT_REGION') ?? 'us-east-1',
+    ...(accessKeyId &&
+      secretAccessKey && { credentials: { accessKeyId, secretAccessKey, sessionToken: readVariable('AWS_SESSION_TOKEN') } }),
   };
 }

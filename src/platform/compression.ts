@@ -20,7 +20,7 @@ const COMPRESSIBLE_TYPE_PATTERN =
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 5;
 
-/** The REST root must keep exactly this `Vary` header for compatibility, so its responses are not compressed. */
+/** `Vary` header of the REST root. It must stay exactly the same for compatibility, so responses with it are not compressed. */
 const REST_ROOT_VARY = 'Accept';
 
 const isCompressible = (_request: IncomingMessage, response: ServerResponse): boolean =>
@@ -50,8 +50,8 @@ function addCodingToETag(this: ServerResponse): void {
 
 /** Patches the response so that its body is compressed if the client accepts a supported coding. */
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
-  const { 'accept-encoding': accepted, cookie } = request.headers;
-  if (accepted === undefined || String(accepted).length > MAX_ACCEPT_ENCODING_LENGTH || cookie !== undefined) return;
+  const { 'accept-encoding': acceptEncoding, cookie } = request.headers;
+  if (acceptEncoding === undefined || String(acceptEncoding).length > MAX_ACCEPT_ENCODING_LENGTH || cookie !== undefined) return;
   // Registers `addCodingToETag` before `compress` registers its listener: they run in reverse order, and `compress` must set the coding first.
   onHeaders(response, addCodingToETag);
   compress(request as Request, response as Response, () => undefined);

@@ -71,7 +71,7 @@ export function readConfig(variables: EnvironmentVariables = process.env) {
     createsDemoAccount: databaseUrl === undefined && !production,
     anonymousTimeout:
       statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,
-    queue: { maxQueued, maxWaitMs: maxWait || Infinity },
+    queueLimits: { maxQueued, maxWaitMs: maxWait || Infinity },
     mediaDir: mediaDir ?? join(settings.dataDir, 'media'),
     /** Whether the operator has set `mediaDir`, a folder that several instances may share. */
     ownMediaDir: mediaDir !== undefined,

@@ -29,7 +29,7 @@ export class CorsPolicy {
   /** `origins`: the origins whose pages may read responses; undefined: all. */
   constructor(private readonly origins?: readonly string[]) {}
 
-  allows(origin: string): boolean {
+  allowsOrigin(origin: string): boolean {
     return this.origins?.includes(origin.toLowerCase()) ?? true;
   }
 
@@ -38,7 +38,7 @@ export class CorsPolicy {
     const { origin } = request.headers;
     if (!API_PATH_PATTERN.test(request.url!)) return;
     if (this.origins) response.appendHeader('Vary', 'Origin');
-    if (origin === undefined || !this.allows(origin)) return;
+    if (origin === undefined || !this.allowsOrigin(origin)) return;
     response.setHeader('Access-Control-Allow-Origin', this.origins ? origin : '*');
     if (!isPreflight(request)) response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
   }

@@ -16,14 +16,14 @@ interface ThreadTimes {
 }
 
 function parseThreadTimes(text: string): ThreadTimes {
-  const [running = 0, waiting = 0] = text.split(' ').map(Number);
-  return { runningNs: running, waitingNs: waiting };
+  const [runningNs = 0, waiting = 0] = text.split(' ').map(Number);
+  return { runningNs: runningNs, waitingNs: waiting };
 }
 
 export class CpuContention {
   /** Duration of work in the latest interval, at first since the start of the process, as a multiple of its CPU time: 1 to MAX_SLOWDOWN. */
   slowdown = 1;
-  private previous: ThreadTimes = { runningNs: 0, waitingNs: 0 };
+  private previousTimes: ThreadTimes = { runningNs: 0, waitingNs: 0 };
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly file = '/proc/self/schedstat') {
@@ -36,18 +36,18 @@ export class CpuContention {
   }
 
   measure(): void {
-    const current = this.read();
-    const running = current.runningNs - this.previous.runningNs;
-    const waiting = current.waitingNs - this.previous.waitingNs;
-    this.previous = current;
-    this.slowdown = running > 0 ? Math.min(MAX_SLOWDOWN, 1 + waiting / running) : 1;
+    const currentTimes = this.read();
+    const runningNs = currentTimes.runningNs - this.previousTimes.runningNs;
+    const waiting = currentTimes.waitingNs - this.previousTimes.waitingNs;
+    this.previousTimes = currentTimes;
+    this.slowdown = runningNs > 0 ? Math.min(MAX_SLOWDOWN, 1 + waiting / runningNs) : 1;
   }
 
   private read(): ThreadTimes {
     try {
       return parseThreadTimes(readFileSync(this.file, 'latin1'));
     } catch {
-      return this.previous;
+      return this.previousTimes;
     }
   }
 }

@@ -23,8 +23,8 @@ export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const authority = AUTHORITY_PATTERN.exec(text.slice(scheme.length))![0];
   const credentials = authority.slice(0, authority.lastIndexOf('@') + 1);
   const hosts = authority.slice(credentials.length).split(',');
-  const rest = text.slice(scheme.length + authority.length);
-  const urls = hosts.map((host) => `${scheme}${credentials}${host}${rest}`);
+  const pathAndQuery = text.slice(scheme.length + authority.length);
+  const urls = hosts.map((host) => `${scheme}${credentials}${host}${pathAndQuery}`);
   if (!urls.every((url) => URL.canParse(url)) || (hosts.length > 1 && hosts.includes(''))) return undefined;
   const target = new URL(urls[0]!).searchParams.get(TARGET_PARAMETER) ?? 'any';
   return (TARGET_SESSION_ATTRS as readonly string[]).includes(target) ? { urls, target: target as TargetSessionAttrs } : undefined;

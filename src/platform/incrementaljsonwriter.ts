@@ -6,7 +6,7 @@ const CHARACTERS_PER_TURN = 1 << 18;
 
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
 
-/** Whether JSON.stringify omits the members of objects whose value is this one. */
+/** Whether JSON.stringify omits members of objects that have this value. */
 const isOmitted = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
 /** Generates the JSON text in pieces. An object or array without nested objects or arrays is a single piece. */

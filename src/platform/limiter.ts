@@ -61,7 +61,7 @@ export class ConcurrencyLimiter<Client> {
     this.limits = { slots, slotsPerClient, maxQueued, maxQueuedPerClient, maxWaitMs };
   }
 
-  get state(): { slots: number; busy: number; queued: number; rejected: number } {
+  get usage(): { slots: number; busy: number; queued: number; rejected: number } {
     return {
       slots: this.limits.slots,
       busy: this.busySlots,
@@ -82,11 +82,11 @@ export class ConcurrencyLimiter<Client> {
     });
   }
 
-  /** Runs `work` as soon as a slot is free. Throws OverloadedError, without running it, if the queue is full or the wait takes too long. */
-  async run<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  /** Runs `callback` as soon as a slot is free. Throws OverloadedError, without running it, if the queue is full or the wait takes too long. */
+  async run<T>(client: Client, callback: () => Promise<T>): Promise<T> {
     await this.waitForSlot(client);
     try {
-      return await work();
+      return await callback();
     } finally {
       this.release(client);
     }
@@ -120,13 +120,13 @@ export class ConcurrencyLimiter<Client> {
   /** Frees a slot of a client and starts the next queued work. */
   release(client: Client): void {
     this.busySlots -= 1;
-    const remaining = this.slotsOf(client) - 1;
-    if (remaining) this.slotsByClient.set(client, remaining);
+    const remainingSlots = this.slotsOf(client) - 1;
+    if (remainingSlots) this.slotsByClient.set(client, remainingSlots);
     else this.slotsByClient.delete(client);
-    const next = this.takeNext(this.resumedWorkQueues) ?? this.takeNext(this.newWorkQueues);
-    if (!next) return;
-    this.takeSlot(next.client);
-    next.start();
+    const nextWork = this.takeNext(this.resumedWorkQueues) ?? this.takeNext(this.newWorkQueues);
+    if (!nextWork) return;
+    this.takeSlot(nextWork.client);
+    nextWork.start();
   }
 
   /** Removes queued work and rejects it with `error`. */
@@ -188,12 +188,12 @@ export class ConcurrencyLimiter<Client> {
     const queuedOfClient = this.newWorkQueues.get(client)?.size ?? 0;
     if (queuedOfClient >= maxQueuedPerClient) return false;
     if (this.queuedNewCount < maxQueued) return true;
-    const longest = [...this.newWorkQueues.values()].reduce(
+    const longestQueue = [...this.newWorkQueues.values()].reduce(
       (one, other) => (other.size > one.size ? other : one),
       new Set<QueuedWork<Client>>(),
     );
-    if (longest.size <= queuedOfClient + 1) return false;
-    this.shed([...longest].at(-1)!);
+    if (longestQueue.size <= queuedOfClient + 1) return false;
+    this.shed([...longestQueue].at(-1)!);
     return true;
   }
 }

@@ -86,14 +86,18 @@ class TemporaryUploads {
     private readonly sender?: number,
   ) {}
 
-  /** Writes the chunks for which `fits` returns true to a new file. Throws a FileStorageError if that fails. */
-  write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
-    return this.writeFile(filename, chunks, fits).catch((error: unknown) => {
+  /** Writes the chunks for which `isWithinLimits` returns true to a new file. Throws a FileStorageError if that fails. */
+  write(filename: string, chunks: AsyncIterable<Buffer>, isWithinLimits: (bytes: number) => boolean): Promise<UploadedFile> {
+    return this.writeFile(filename, chunks, isWithinLimits).catch((error: unknown) => {
       throw new FileStorageError(error);
     });
   }
 
-  private async writeFile(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
+  private async writeFile(
+    filename: string,
+    chunks: AsyncIterable<Buffer>,
+    isWithinLimits: (bytes: number) => boolean,
+  ): Promise<UploadedFile> {
     createFolder(uploadFolderOf(this.dataDir), PRIVATE_FOLDER_MODE);
     const path = join(uploadFolderOf(this.dataDir), randomUUID());
     this.paths.push(path);
@@ -102,7 +106,7 @@ class TemporaryUploads {
     let size = 0;
     try {
       for await (const chunk of chunks) {
-        if (!fits(chunk.length)) continue;
+        if (!isWithinLimits(chunk.length)) continue;
         hash.update(chunk);
         size += chunk.length;
         await file.appendFile(chunk);
@@ -126,7 +130,7 @@ async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
   try {
     yield* stream;
   } catch {
-    // The stream was aborted.
+    // The error is ignored: the stream was aborted.
   }
 }
 
@@ -173,8 +177,8 @@ class PartCollector {
     this.isClosed = true;
     const parts: MultipartParts = new Map();
     // Files come after text fields of the same name, as in the reference service.
-    for (const [name, pending] of [...this.textFields, ...this.files]) {
-      const part = await pending;
+    for (const [name, pendingPart] of [...this.textFields, ...this.files]) {
+      const part = await pendingPart;
       if (part === undefined) continue;
       const partsOfName = parts.get(name);
       if (partsOfName) partsOfName.push(part);
@@ -203,8 +207,8 @@ class PartCollector {
       stream.resume();
       return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
-    const spooled = this.temporaryUploads.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
-    const part = spooled.then((file) => (this.firstError ? undefined : file));
+    const savedFile = this.temporaryUploads.write(filename, chunksOf(stream), (bytes) => this.countBytes(bytes) && !this.firstError);
+    const part = savedFile.then((file) => (this.firstError ? undefined : file));
     // If the file cannot be written, for example on a full disk, parsing stops: the parser would wait forever for the file to be read.
     part.catch(() => this.stopParsing());
     this.files.push([name, part]);

@@ -24,7 +24,7 @@ function parseCpuTimes(text: string): CpuTimes | undefined {
 export class StealTime {
   /** Share of the needed CPU time that the hypervisor gave to other machines (steal time) in the latest interval, between 0 and 1. */
   stolenCpuShare = 0;
-  private previous?: CpuTimes;
+  private previousTimes?: CpuTimes;
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly file = '/proc/stat') {
@@ -36,10 +36,11 @@ export class StealTime {
   }
 
   async measure(): Promise<void> {
-    const current = await readFile(this.file, 'latin1').then(parseCpuTimes, () => undefined);
-    const { previous } = this;
-    this.previous = current;
-    const demandedTime = current && previous ? current.demandedTime - previous.demandedTime : 0;
-    this.stolenCpuShare = demandedTime > 0 ? Math.min(1, Math.max(0, (current!.stolenTime - previous!.stolenTime) / demandedTime)) : 0;
+    const currentTimes = await readFile(this.file, 'latin1').then(parseCpuTimes, () => undefined);
+    const { previousTimes } = this;
+    this.previousTimes = currentTimes;
+    const demandedTime = currentTimes && previousTimes ? currentTimes.demandedTime - previousTimes.demandedTime : 0;
+    this.stolenCpuShare =
+      demandedTime > 0 ? Math.min(1, Math.max(0, (currentTimes!.stolenTime - previousTimes!.stolenTime) / demandedTime)) : 0;
   }
 }

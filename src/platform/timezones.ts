@@ -15,8 +15,8 @@ const LINKED_ZONES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Three letters, except the names that the IANA database contains. Node accepts others, such as IST, but PostgreSQL does not know them or takes them
- * for abbreviations of other zones.
+ * Three-letter abbreviations that are rejected: all except those that are names in the IANA database. Node accepts others, such as IST, but PostgreSQL does
+ * not know them or takes them for abbreviations of other zones.
  */
 const ABBREVIATION_PATTERN = /^(?!UTC|GMT|UCT|EST|MST|HST|PRC|ROC|ROK)[A-Z]{3}$/i;
 

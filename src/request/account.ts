@@ -32,14 +32,16 @@ const WRONG_PASSWORD_ISSUE = validationIssue(IssueCode.WRONG_CREDENTIALS, 'This 
 export class AccountService implements AccountActions {
   constructor(
     private readonly request: RequestHead,
-    private readonly services: Pick<Services, 'vault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'>,
+    private readonly services: Pick<Services, 'tokenVault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'>,
     private readonly session: DatabaseSession,
     private readonly info: HttpRequestInfo,
     private readonly authentication: Authentication,
   ) {}
 
   signIn(username: string, password: string): Promise<string> {
-    return this.attemptSignIn(username, () => getApiKeyByPassword(username, password, this.session, this.services.vault, this.eventSource));
+    return this.attemptSignIn(username, () =>
+      getApiKeyByPassword(username, password, this.session, this.services.tokenVault, this.eventSource),
+    );
   }
 
   /** Starts a browser session of the user with this name and password. Returns the Set-Cookie header. */
@@ -49,10 +51,10 @@ export class AccountService implements AccountActions {
   }
 
   /** Runs a password check, if the login rate limits for the client's network and for the user name permit another one. */
-  private attemptSignIn<T>(username: string, work: () => Promise<T>): Promise<T> {
+  private attemptSignIn<T>(username: string, callback: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
     clearTextWarning.warnIfClearText(this.request);
-    return loginLimiter.attemptSignIn(this.info.network, username, work).catch((error: unknown) => {
+    return loginLimiter.attemptSignIn(this.info.network, username, callback).catch((error: unknown) => {
       this.logSignInFailure(error);
       throw error;
     });
@@ -70,9 +72,9 @@ export class AccountService implements AccountActions {
   /** Changes the password, ends all other sessions and returns a new API key. The session of this request stays valid. */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const viewer = requireViewerWithoutAccessToken(this.authentication);
-    const problem = passwordPolicyError(newPassword);
-    const weaknesses = problem ? [{ path: ['newPassword'], ...invalidValueIssue(problem) }] : [];
-    const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...weaknesses]);
+    const passwordProblem = passwordPolicyError(newPassword);
+    const passwordIssues = passwordProblem ? [{ path: ['newPassword'], ...invalidValueIssue(passwordProblem) }] : [];
+    const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD_ISSUE }, ...passwordIssues]);
     const storedHash = await this.attemptSignIn(viewer.username, async () => {
       const hash = await verifiedPasswordHash(viewer.id, oldPassword, this.session, this.eventSource);
       if (hash === undefined) {
@@ -81,14 +83,14 @@ export class AccountService implements AccountActions {
       }
       return hash;
     });
-    throwIfInvalid(weaknesses);
+    throwIfInvalid(passwordIssues);
     const token = await replacePassword(
       viewer.id,
       storedHash,
       newPassword,
       this.authentication.sessionId,
       this.session,
-      this.services.vault,
+      this.services.tokenVault,
       this.eventSource,
     );
     if (token === undefined) throw wrongPassword();
@@ -98,12 +100,12 @@ export class AccountService implements AccountActions {
   replaceToken(): Promise<string> {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
-      return (await replaceApiKey(userId, undefined, this.session, this.services.vault, this.eventSource))!;
+      return (await replaceApiKey(userId, undefined, this.session, this.services.tokenVault, this.eventSource))!;
     });
   }
 
   apiKey(): Promise<ApiKey | undefined> {
-    return findApiKey(requireViewerWithoutAccessToken(this.authentication).id, this.session, this.services.vault);
+    return findApiKey(requireViewerWithoutAccessToken(this.authentication).id, this.session, this.services.tokenVault);
   }
 
   async accessTokens(): Promise<AccessToken[]> {
@@ -148,15 +150,15 @@ export class AccountService implements AccountActions {
   renewApiKey(keyId?: string): Promise<void> {
     return this.changeCredentials(async (userId) => {
       await this.authentication.lockAndCheckCredentials(userId);
-      if (keyId === undefined) await getOrCreateApiKey(userId, this.session, this.services.vault);
-      else await replaceApiKey(userId, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
+      if (keyId === undefined) await getOrCreateApiKey(userId, this.session, this.services.tokenVault);
+      else await replaceApiKey(userId, Buffer.from(keyId, 'hex'), this.session, this.services.tokenVault, this.eventSource);
     });
   }
 
-  /** Runs `work` with the id of the viewer in a transaction, so that a change and its event in the audit log are stored together. */
-  private async changeCredentials<T>(work: (userId: number) => Promise<T>): Promise<T> {
+  /** Runs `callback` with the id of the viewer in a transaction, so that a change and its event in the audit log are stored together. */
+  private async changeCredentials<T>(callback: (userId: number) => Promise<T>): Promise<T> {
     const { id } = requireViewerWithoutAccessToken(this.authentication);
-    return this.session.inTransaction(() => work(id));
+    return this.session.inTransaction(() => callback(id));
   }
 
   private logEvent(kind: EventKind, userId: number, detail: string): Promise<void> {

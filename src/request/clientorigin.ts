@@ -40,8 +40,10 @@ loopbackAddresses.addAddress('::1', 'ipv6');
 function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [withoutZone = ''] = address.split('%', 1);
-  const [before = [], after] = withoutZone.split('::').map((part) => part.split(':').filter(Boolean));
-  const groups = after ? [...before, ...Array<string>(8 - before.length - after.length).fill('0'), ...after] : before;
+  const [groupsBeforeGap = [], groupsAfterGap] = withoutZone.split('::').map((part) => part.split(':').filter(Boolean));
+  const groups = groupsAfterGap
+    ? [...groupsBeforeGap, ...Array<string>(8 - groupsBeforeGap.length - groupsAfterGap.length).fill('0'), ...groupsAfterGap]
+    : groupsBeforeGap;
   return `${groups
     .slice(0, 4)
     .map((group) => parseInt(group, 16).toString(16))
@@ -56,13 +58,17 @@ export class ClientOrigin {
 
   constructor(private readonly config: Pick<Config, 'publicUrl' | 'trustedProxies' | 'port'>) {
     for (const proxy of config.trustedProxies) {
-      const [network = '', bits, ...rest] = proxy.split('/');
+      const [network = '', prefixLength, ...extraParts] = proxy.split('/');
       const address = unmapIPv4(network);
       const maxBits = isIP(address) === 6 ? 128 : 32;
-      if (!isIP(address) || rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)))
+      if (
+        !isIP(address) ||
+        extraParts.length > 0 ||
+        (prefixLength !== undefined && !(/^\d{1,3}$/.test(prefixLength) && Number(prefixLength) <= maxBits))
+      )
         throw new ConfigError(`TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`);
-      if (bits === undefined) this.trustedProxies.addAddress(address, addressFamily(address));
-      else this.trustedProxies.addSubnet(address, Number(bits), addressFamily(address));
+      if (prefixLength === undefined) this.trustedProxies.addAddress(address, addressFamily(address));
+      else this.trustedProxies.addSubnet(address, Number(prefixLength), addressFamily(address));
     }
   }
 
@@ -87,7 +93,7 @@ export class ClientOrigin {
     return address;
   }
 
-  /** Sets X-Request-Id in the request headers to the id sent by a trusted proxy, or to a new one. Returns it. */
+  /** Sets X-Request-Id in the request headers to the id sent by a trusted proxy, or to a new one. Returns the id. */
   assignRequestId(request: RequestHead): string {
     const { headers } = request;
     const proxyId = headers[REQUEST_ID_HEADER];

@@ -64,9 +64,9 @@ class RequestBudget implements RateBudget {
     const bucket = (this.bucket ??= this.findBucket());
     // Does not wait within a transaction, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
-    const reserved = await bucket.reserve(total, this.cost, this.unsettledCost, maxWaitMs).catch(this.countRejection);
+    const reservedCost = await bucket.reserve(total, this.cost, this.unsettledCost, maxWaitMs).catch(this.countRejection);
     this.cost += total;
-    this.unsettledCost += reserved;
+    this.unsettledCost += reservedCost;
     const { statementCount: statements, rowCount, statementMs } = this.session;
     return {
       settle: (objects = 0) => {
@@ -74,13 +74,13 @@ class RequestBudget implements RateBudget {
         const databaseMs = (this.session.statementMs - statementMs) / this.limiter.cpuContention.slowdown;
         const excessDatabaseMs = Math.max(0, databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT);
         const readCost = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objects * COST_PER_OBJECT);
-        const used = Math.min(
+        const usedCost = Math.min(
           total,
           nonRefundableCost + statementCount * COST_PER_STATEMENT + readCost + excessDatabaseMs * COST_PER_EXCESS_DATABASE_MS,
         );
-        bucket.settle(reserved, used);
-        this.unsettledCost -= reserved;
-        this.cost += used - total;
+        bucket.settle(reservedCost, usedCost);
+        this.unsettledCost -= reservedCost;
+        this.cost += usedCost - total;
       },
     };
   }
@@ -207,11 +207,11 @@ export class CostLimiter {
       ([, { unsharedCost, capacity }]) => Math.abs(unsharedCost) > capacity * MIN_SHARED_COST_FRACTION,
     );
     if (!changedBuckets.length) return;
-    const spent = changedBuckets.map(([, bucket]) => bucket.unsharedCost);
+    const spentCosts = changedBuckets.map(([, bucket]) => bucket.unsharedCost);
     for (const [, bucket] of changedBuckets) bucket.unsharedCost = 0;
-    const values = [changedBuckets.map(([key]) => key), spent, changedBuckets.map(([, { rate }]) => rate)];
+    const values = [changedBuckets.map(([key]) => key), spentCosts, changedBuckets.map(([, { rate }]) => rate)];
     const rows = await this.database.queryAsServer(SHARE_SPENT_COST_SQL, values).catch((error) => {
-      changedBuckets.forEach(([, bucket], index) => (bucket.unsharedCost += spent[index]!));
+      changedBuckets.forEach(([, bucket], index) => (bucket.unsharedCost += spentCosts[index]!));
       throw error;
     });
     const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));

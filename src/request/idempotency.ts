@@ -122,7 +122,7 @@ export class IdempotencyClaim {
 
   constructor(
     private readonly session: DatabaseSession,
-    private readonly vault: TokenVault,
+    private readonly tokenVault: TokenVault,
     private readonly maxStoredBytes: number,
     /** Releases the idempotency key of the request as soon as the database is available. */
     private readonly releaseLater: (claimParameters: unknown[]) => void,
@@ -145,9 +145,9 @@ export class IdempotencyClaim {
    * Runs the whole request in one transaction that also stores its response. Rolls it back if the response is an error. Throws if another request has taken
    * over the claim.
    */
-  async runInTransaction(run: () => Promise<StoredResponse>): Promise<StoredResponse> {
+  async runInTransaction(runRequest: () => Promise<StoredResponse>): Promise<StoredResponse> {
     const response = await this.session.atomically(async () => {
-      const result = await run();
+      const result = await runRequest();
       const shouldCommit = result.status < 400;
       if (shouldCommit) await this.storeResponseInTransaction(result);
       return { shouldCommit, result };
@@ -171,8 +171,8 @@ export class IdempotencyClaim {
    */
   async storeResponse(response: StoredResponse): Promise<void> {
     const { status } = response;
-    const isFreed = status >= (this.releasesOnRejection ? 400 : 500) || status === 429;
-    const values = isFreed ? undefined : this.storageParameters(response);
+    const shouldRelease = status >= (this.releasesOnRejection ? 400 : 500) || status === 429;
+    const values = shouldRelease ? undefined : this.storageParameters(response);
     if (!values) return this.release();
     // If storing fails, the client still gets the response, because the write is committed.
     await this.session.recordOutcome(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.claimParameters));
@@ -181,7 +181,7 @@ export class IdempotencyClaim {
   /** Returns the parameters of STORE_RESPONSE_SQL; undefined if the response is too large to be stored. */
   private storageParameters({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
     // The body is encrypted, because it may contain personal data or a token.
-    const sealed = body === undefined ? null : this.vault.encrypt(JSON.stringify(body));
+    const sealed = body === undefined ? null : this.tokenVault.encrypt(JSON.stringify(body));
     if (sealed && sealed.length > MAX_STORED_RESPONSE_BYTES) return undefined;
     return [...this.claimParameters, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
   }
@@ -198,7 +198,7 @@ export class IdempotencyKeyStore {
 
   constructor(
     private readonly database: Database,
-    private readonly vault: TokenVault,
+    private readonly tokenVault: TokenVault,
     private readonly maxStoredBytesPerUser: number,
     private readonly maxKeysPerUser: number,
     /** Id of this process, which holds an advisory lock on this number. */
@@ -239,7 +239,7 @@ export class IdempotencyKeyStore {
     if (!IDEMPOTENCY_KEY_PATTERN.test(key))
       throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
     // A keyed hash is stored: a request may contain a password, and someone with a stolen database could guess it from a plain digest.
-    const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
+    const hash = this.tokenVault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
     const [claimedRow] = await session
       .query(CLAIM_KEY_SQL, [userId, key, hash, claim, this.instanceId, this.maxKeysPerUser])
@@ -249,7 +249,7 @@ export class IdempotencyKeyStore {
         throw error;
       });
     if (claimedRow)
-      return { claim: new IdempotencyClaim(session, this.vault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
+      return { claim: new IdempotencyClaim(session, this.tokenVault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
     const [row] = await session.query(FIND_KEY_SQL, [userId, key, hash]);
     if (!row) {
       const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
@@ -257,7 +257,7 @@ export class IdempotencyKeyStore {
       throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
     if (!row.same) throw keyReusedError();
-    const text = row.body === null ? 'null' : this.vault.decrypt(row.body);
+    const text = row.body === null ? 'null' : this.tokenVault.decrypt(row.body);
     if (row.lost || text === undefined) throw responseLostError();
     if (row.status === null) throw inProgressError();
     return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(text) }) } };

@@ -31,24 +31,24 @@ export class LeakyBucket {
   }
 
   /**
-   * Reserves the estimated cost and returns the reserved amount. It is at most the capacity less what the request has already been `charged`: estimates
+   * Reserves the estimated cost and returns the reserved amount. It is at most the capacity less what the request has been charged (`chargedCost`): estimates
    * are often far too high, and otherwise an expensive operation would always be rejected. If only reservations of other requests are in the way, waits
-   * up to `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownPending`: cost reserved by this request.
+   * up to `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownUnsettledCost`: cost reserved by this request.
    */
-  async reserve(cost: number, charged: number, ownPending: number, maxWaitMs: number): Promise<number> {
-    const reserved = Math.min(cost, Math.max(0, this.capacity - charged));
+  async reserve(cost: number, chargedCost: number, ownUnsettledCost: number, maxWaitMs: number): Promise<number> {
+    const reservedAmount = Math.min(cost, Math.max(0, this.capacity - chargedCost));
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
-      const excess = this.currentLevel() + reserved - this.capacity;
-      if (excess <= 0) break;
+      const excessCost = this.currentLevel() + reservedAmount - this.capacity;
+      if (excessCost <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excess > this.reservedCost - ownPending || this.waitingReservations.size >= MAX_WAITING_RESERVATIONS || waitMs <= 0)
-        throw this.rateLimitError(excess);
+      if (excessCost > this.reservedCost - ownUnsettledCost || this.waitingReservations.size >= MAX_WAITING_RESERVATIONS || waitMs <= 0)
+        throw this.rateLimitError(excessCost);
       await this.waitForSettlement(waitMs);
     }
-    this.spend(reserved);
-    this.reservedCost += reserved;
-    return reserved;
+    this.spend(reservedAmount);
+    this.reservedCost += reservedAmount;
+    return reservedAmount;
   }
 
   private waitForSettlement(maxMs: number): Promise<void> {
@@ -64,20 +64,20 @@ export class LeakyBucket {
   }
 
   /** Replaces a reservation with the cost used, at most the reserved cost, and resumes waiting operations. */
-  settle(reserved: number, used: number): void {
-    this.reservedCost -= reserved;
-    this.refund(Math.max(0, reserved - used));
+  settle(reservedAmount: number, usedCost: number): void {
+    this.reservedCost -= reservedAmount;
+    this.refund(Math.max(0, reservedAmount - usedCost));
     for (const resume of [...this.waitingReservations]) resume();
   }
 
   /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */
   requireCapacity(): void {
-    const excess = this.currentLevel() - this.reservedCost - this.capacity;
-    if (excess > 0) throw this.rateLimitError(excess);
+    const excessCost = this.currentLevel() - this.reservedCost - this.capacity;
+    if (excessCost > 0) throw this.rateLimitError(excessCost);
   }
 
-  private rateLimitError(excess: number): ClientError {
-    const retryAfter = Math.max(1, Math.ceil(excess / this.rate));
+  private rateLimitError(excessCost: number): ClientError {
+    const retryAfter = Math.max(1, Math.ceil(excessCost / this.rate));
     return new ClientError('RATE_LIMITED', `The budget is exhausted. Expected available in ${retryAfter} seconds.`, {
       retryAfter,
     });

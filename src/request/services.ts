@@ -33,7 +33,7 @@ import { IdempotencyKeyStore } from './idempotency';
 export interface Services extends ResolverServices {
   config: Config;
   database: Database;
-  vault: TokenVault;
+  tokenVault: TokenVault;
   sessions: BrowserSessions;
   accessTokens: AccessTokens;
   loginLimiter: LoginRateLimiter;
@@ -53,7 +53,7 @@ export interface Services extends ResolverServices {
 export async function startServices(
   config: Config,
   database: Database,
-  vault: TokenVault,
+  tokenVault: TokenVault,
   clientOrigin: ClientOrigin,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
@@ -81,7 +81,7 @@ export async function startServices(
   database.replica?.startMonitoring((text) => database.queryAsServer(text), database.sessionUsers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();
-  const idempotency = new IdempotencyKeyStore(database, vault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
+  const idempotency = new IdempotencyKeyStore(database, tokenVault, config.keptAnswers, config.maxKeys, listener.instanceNumber);
   return {
     services: {
       config,
@@ -93,8 +93,8 @@ export async function startServices(
       derivedValues: new DerivedValueCache(),
       nameIndex,
       changeLog,
-      vault,
-      sessions: new BrowserSessions(vault),
+      tokenVault,
+      sessions: new BrowserSessions(tokenVault),
       accessTokens: new AccessTokens(config.maxTokens),
       loginLimiter: new LoginRateLimiter(database, config),
       clearTextWarning: new ClearTextWarning(config, clientOrigin, log),

@@ -46,8 +46,8 @@ export class AdmissionControl {
   /** Whether to reject new work, such as a subscription, from an anonymous client or from a signed-in user. */
   readonly shouldReject = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
 
-  /** Calls `begin` now or when it is the request's turn, or rejects the request. */
-  admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
+  /** Calls `beginRequest` now or when it is the request's turn, or rejects the request. */
+  admit(request: IncomingMessage, response: ServerResponse, beginRequest: RequestListener): void {
     const { authorization, cookie } = request.headers;
     // A request with credentials counts as one from a signed-in user. They are not verified here, because that would cost more than a rejection saves.
     if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'overload');
@@ -58,14 +58,15 @@ export class AdmissionControl {
       (waitedMs) =>
         this.errorContainment.catchErrors(request, response, () => {
           if (response.destroyed) return;
-          if (this.openRequestCount <= MIN_OPEN_REQUESTS_FOR_SHEDDING || !this.loadShedder.isTooLate(waitedMs)) begin(request, response);
+          if (this.openRequestCount <= MIN_OPEN_REQUESTS_FOR_SHEDDING || !this.loadShedder.isTooLate(waitedMs))
+            beginRequest(request, response);
           else this.reject(request, response, 'queue_timeout');
         }),
     );
   }
 
   /** Admits, queues or rejects a WebSocket handshake. It is treated as a request from an anonymous client, whatever its credentials. */
-  admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
+  admitSocket(request: IncomingMessage, socket: Duplex, beginRequest: () => void): void {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');
     this.queue.enqueue(
@@ -73,7 +74,7 @@ export class AdmissionControl {
       (waitedMs) =>
         this.errorContainment.catchErrors(request, undefined, () => {
           if (socket.destroyed) return;
-          if (!this.loadShedder.isTooLate(waitedMs)) begin();
+          if (!this.loadShedder.isTooLate(waitedMs)) beginRequest();
           else this.rejectSocket(request, socket, 'queue_timeout');
         }),
     );

@@ -193,18 +193,18 @@ function createAppRestHandler({
     contextOf: requestContexts.get,
     createHtmlRenderer: (api) =>
       htmlRenderer({ ...api, schema, clientSchema: executor.schema, prepareOperation, permitsExports: !config.persistedOnly }),
-    limitRendering: (message, work) => pages.run(requestContexts.get(message).resolverContext.session.caller, work),
+    limitRendering: (message, callback) => pages.run(requestContexts.get(message).resolverContext.session.caller, callback),
     multipartLimits: config,
     maxResponseBytes: config.maxResponse,
     timeZone: config.timeZone,
   });
 }
 
-function admittedListener(parts: AppDependencies): RequestListener {
-  const { services, requestContexts, errorResponses, cors } = parts;
+function admittedListener(dependencies: AppDependencies): RequestListener {
+  const { services, requestContexts, errorResponses, cors } = dependencies;
   const { config, clientOrigin } = services;
-  const restHandler = createAppRestHandler(parts);
-  const routes = createExpressApp(parts);
+  const restHandler = createAppRestHandler(dependencies);
+  const routes = createExpressApp(dependencies);
   return (request, response) => {
     const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
     const context = requestContexts.create(request, isRest);
@@ -253,7 +253,7 @@ const serverListeners = (
       if (findRepeatedHeader(request)) return rejectWebSocketHandshake(request, socket, '400 Bad Request');
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const pageOrigin = request.headers.origin;
-      if (pageOrigin !== undefined && !cors.allows(pageOrigin) && pageOrigin !== clientOrigin.baseUrl(request))
+      if (pageOrigin !== undefined && !cors.allowsOrigin(pageOrigin) && pageOrigin !== clientOrigin.baseUrl(request))
         return rejectWebSocketHandshake(request, socket, '403 Forbidden');
       admissionControl.admitSocket(request, socket, () => webSockets.upgrade(request, socket, head));
     }),

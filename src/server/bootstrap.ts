@@ -19,7 +19,7 @@ export interface RunningApp {
   demoAccount?: DemoAccount;
   /** Whether there is no user account. Checked only in production. */
   hasNoAccounts: boolean;
-  /** Whether the catalogue is empty. That of an external database is filled only by the operator, with `fitgraph seed` or `fitgraph import`. */
+  /** Whether the catalogue is empty. Only the operator fills that of an external database, with `fitgraph seed` or `fitgraph import`. */
   hasEmptyCatalogue: boolean;
   close(): Promise<void>;
 }
@@ -34,7 +34,7 @@ export async function bootstrap(
   const { database } = opened;
   try {
     await checkSecretKey(database, opened.secretKey);
-    const applied = await migrateUp(database, { report: (message) => log.warn(message) });
+    const applied = await migrateUp(database, { reportWait: (message) => log.warn(message) });
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     await recordKeyFingerprint(database, opened.secretKey);
     const tokenVault = new TokenVault(opened.secretKey);
@@ -54,7 +54,7 @@ export async function bootstrap(
     };
 
     async function seedFirstData(): Promise<DemoAccount | undefined> {
-      const seeding = { database, vault: tokenVault, timeZone: config.timeZone };
+      const seeding = { database, tokenVault: tokenVault, timeZone: config.timeZone };
       const isNew = await seedReferenceData(seeding, await Media.openAndCheck(config));
       return isNew && config.createsDemoAccount ? seedDemo(seeding) : undefined;
     }

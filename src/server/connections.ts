@@ -42,18 +42,18 @@ const DISCARDED_BYTES_PER_TURN = 128 * 1024;
 export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { 'transfer-encoding': chunked, 'content-length': length } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return;
-  // Such a response to a long body has `Connection: close`, so that the client sends no further request on the connection.
+  // A response that precedes the end of a long body has `Connection: close`, so that the client sends no further request on the connection.
   if (chunked !== undefined || Number(length) > SHORT_BODY_BYTES)
     onHeaders(response, () => {
       if (!request.complete) response.setHeader('Connection', 'close');
     });
-  // Prepended, so that it runs before Node's own `finish` listener, which closes the connection. Closing it with part of the body unread would make TCP
-  // reset it, and the client could lose the response.
+  // The listener is prepended, so that it runs before Node's own, which closes the connection. Closing it with part of the body unread would make TCP
+  // reset the connection, and the client could lose the response.
   response.prependOnceListener('finish', () => {
     const { socket } = request;
     if (request.complete || socket.destroyed) return;
     const lingerTimer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT_MS).unref();
-    const close = deferSocketClose(socket);
+    const closeSocket = deferSocketClose(socket);
     let remainingBytes = MAX_DISCARDED_BYTES;
     let bytesUntilYield = DISCARDED_BYTES_PER_TURN;
     request.on('data', (chunk: Buffer) => {
@@ -67,7 +67,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
     });
     request.once('end', () => {
       clearTimeout(lingerTimer);
-      close();
+      closeSocket();
     });
     request.resume();
   });
@@ -86,12 +86,12 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
       queues.set(socket, { lastResponse: response, queued: 0 });
       return void listener(request, response);
     }
-    const previous = queue.lastResponse;
+    const previousResponse = queue.lastResponse;
     queue.lastResponse = response;
-    if (previous.writableFinished) return void listener(request, response);
+    if (previousResponse.writableFinished) return void listener(request, response);
     if (queue.queued >= MAX_PIPELINED_REQUESTS) return resetConnection(socket);
     queue.queued += 1;
-    previous.once('close', () => {
+    previousResponse.once('close', () => {
       queue.queued -= 1;
       if (!socket.destroyed) listener(request, response);
     });
@@ -100,7 +100,7 @@ export function serializePipelinedRequests(listener: RequestListener): RequestLi
 
 /**
  * Closes connections that have no traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded, because they have their own timeout. A connection
- * that waits for a response has REQUEST_TIMEOUT_FACTOR times as long. It needs a limit, too: after a bug (an error in a promise that is not awaited)
+ * that waits for a response has REQUEST_TIMEOUT_FACTOR times as long. A limit is needed there, too: after a bug (an error in a promise that is not awaited)
  * the response may never come.
  */
 export function closeStalledConnections(server: Server, { clientTimeout }: TimeoutConfig): void {
@@ -110,10 +110,11 @@ export function closeStalledConnections(server: Server, { clientTimeout }: Timeo
   server.setTimeout(clientTimeout, (socket: Socket) => {
     const now = performance.now();
     if (socket.writableLength === 0) {
-      const last = lastRequests.get(socket);
-      const isResponseLost = last && !last.response.headersSent && now - last.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
+      const lastRequest = lastRequests.get(socket);
+      const isResponseLost =
+        lastRequest && !lastRequest.response.headersSent && now - lastRequest.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
       // If the latest response is unfinished, the client is waiting for the server, or is still sending its body, for which `requestTimeout` applies.
-      if (last?.response.writableFinished !== false || isResponseLost) socket.destroy();
+      if (lastRequest?.response.writableFinished !== false || isResponseLost) socket.destroy();
       else socket.setTimeout(clientTimeout);
     } else if (now - (stalledSince.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);
     else {

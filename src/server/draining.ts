@@ -15,7 +15,7 @@ const CLOSE_INTERVAL_MS = 50;
 const DRAIN_TIMEOUT_MS = 7_000;
 /** Maximum number of event-loop turns to wait for one in which no new connection arrives. */
 const MAX_OBSERVED_TURNS = 500;
-/** Only event-loop turns up to this duration count: connections that arrive during a longer turn are accepted only in the next one. */
+/** Maximum duration of a turn that counts as a turn without new connections: those that arrive during a longer turn are accepted only in the next one. */
 const MAX_SHORT_TURN_MS = 0.5;
 /** Sleep before each observed turn: on a busy machine, the scheduler is less likely to interrupt a process that has just slept. */
 const SLEEP_BEFORE_TURN_MS = 2;
@@ -32,7 +32,7 @@ export class ConnectionDrainer {
   constructor(private readonly server: HttpServer) {
     server.on('connection', () => (this.acceptedConnectionCount += 1));
     if (server instanceof HttpsServer) this.trackHandshakes(server);
-    // Prepended to run before the request handler, which may send its response immediately.
+    // The listener is prepended to run before the request handler, which may send its response immediately.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
       if (this.isDraining) response.setHeader('Connection', 'close');
     });
@@ -47,16 +47,16 @@ export class ConnectionDrainer {
     server.on('secureConnection', (socket) => this.handshakes.delete(connectionKey(socket)));
   }
 
-  /** Drains the server and resolves when all connections are closed. `notice`: milliseconds during which it still accepts new connections. */
-  async drain(notice: number): Promise<void> {
+  /** Drains the server and resolves when all connections are closed. `noticeMs`: milliseconds during which the server still accepts new ones. */
+  async drain(noticeMs: number): Promise<void> {
     const { server } = this;
     const deadline = performance.now() + DRAIN_TIMEOUT_MS;
     this.isDraining = true;
     const countConnections = () => new Promise<number>((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
-    // `notice` gives load balancers and clients time to react. Without open connections, there are none.
-    if (server.listening && (await countConnections())) await sleep(notice);
+    // Gives load balancers and clients time to react to the drain, unless no connection is open.
+    if (server.listening && (await countConnections())) await sleep(noticeMs);
     await this.waitForTurnWithoutConnection();
-    const closed = new Promise<void>((resolve) => server.once('close', resolve));
+    const serverClosed = new Promise<void>((resolve) => server.once('close', resolve));
     // Keeps idle connections open for now, because a client may already have sent a request on one.
     stopAcceptingConnections(server);
     const idleClosingStartsAt = performance.now() + IDLE_GRACE_MS;
@@ -67,7 +67,7 @@ export class ConnectionDrainer {
       for (const socket of this.handshakes.values()) socket.destroy();
     }, CLOSE_INTERVAL_MS);
     // The timeout is for WebSockets whose clients never send a close frame: `closeAllConnections` does not close WebSockets.
-    await Promise.race([closed, sleep(DRAIN_TIMEOUT_MS + IDLE_GRACE_MS, undefined, { ref: false })]);
+    await Promise.race([serverClosed, sleep(DRAIN_TIMEOUT_MS + IDLE_GRACE_MS, undefined, { ref: false })]);
     clearInterval(closingTimer);
     // Stops the timer with which Node checks the timeouts of connections.
     server.close(() => undefined);
@@ -78,7 +78,7 @@ export class ConnectionDrainer {
    * accepting. Only short turns count, because connections that arrive during a turn are accepted in the next one.
    */
   private async waitForTurnWithoutConnection(): Promise<void> {
-    for (let turns = 0; turns < MAX_OBSERVED_TURNS; turns += 1) {
+    for (let observedTurns = 0; observedTurns < MAX_OBSERVED_TURNS; observedTurns += 1) {
       await sleep(SLEEP_BEFORE_TURN_MS);
       const [acceptedBefore, startedAt] = [this.acceptedConnectionCount, performance.now()];
       await nextTurn();

@@ -5,10 +5,10 @@
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
 /** Interval of the timer by which Node measures the event-loop delay. */
-const RESOLUTION_MS = 10;
+const TIMER_RESOLUTION_MS = 10;
 const MEASURE_INTERVAL_MS = 100;
 const NANOSECONDS_PER_MS = 1e6;
-/** Level up to which nothing is shed, so that a single pause, such as a garbage collection, has no effect. */
+/** Overload level up to which no request is shed, so that a single pause, such as a garbage collection, has no effect. */
 const MAX_LEVEL_WITHOUT_SHEDDING = 0.3;
 const MAX_OVERLOAD_LEVEL = 2 + MAX_LEVEL_WITHOUT_SHEDDING;
 /** Multiple of the tolerated lag: a request that was queued for longer is rejected instead of started. */
@@ -17,7 +17,7 @@ const MAX_LEVEL_RISE_PER_SECOND = 3;
 const LEVEL_FALL_PER_SECOND = 1;
 
 export class LoadShedder {
-  private readonly eventLoopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  private readonly eventLoopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: TIMER_RESOLUTION_MS });
   private measuredAt = performance.now();
   private timer?: NodeJS.Timeout;
   /**
@@ -60,8 +60,8 @@ export class LoadShedder {
     const now = performance.now();
     const seconds = Math.min(now - this.measuredAt, 2 * MEASURE_INTERVAL_MS) / 1000;
     this.measuredAt = now;
-    const measured = Math.max((this.eventLoopDelay.mean || 0) / NANOSECONDS_PER_MS - RESOLUTION_MS, this.queueingDelay());
-    const lag = measured * (1 - this.stolenCpuShare());
+    const measuredLag = Math.max((this.eventLoopDelay.mean || 0) / NANOSECONDS_PER_MS - TIMER_RESOLUTION_MS, this.queueingDelay());
+    const lag = measuredLag * (1 - this.stolenCpuShare());
     this.eventLoopDelay.reset();
     const change = lag > this.maxLag ? Math.min(MAX_LEVEL_RISE_PER_SECOND, lag / this.maxLag) : -LEVEL_FALL_PER_SECOND;
     const maxLevel = this.overloadLevel === 0 ? MAX_LEVEL_WITHOUT_SHEDDING : MAX_OVERLOAD_LEVEL;

@@ -28,7 +28,7 @@ export function normalizeTarget(url: string): string {
 /** Headers that may occur only once. */
 const UNREPEATABLE_HEADERS = ['host', 'authorization'];
 
-/** Returns the name of a header that must not be repeated but is. Its value is ambiguous: Node uses the first one, a proxy perhaps the last one. */
+/** Returns the name of a header that is repeated but must not be. Its value is ambiguous: Node uses the first occurrence, a proxy perhaps the last. */
 export const findRepeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
   UNREPEATABLE_HEADERS.find(
     (name) => rawHeaders.filter((raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1,

@@ -57,19 +57,19 @@ export interface AppDependencies {
   scrape?: CollectMetrics;
 }
 
-export function createExpressApp(parts: AppDependencies): Express {
+export function createExpressApp(dependencies: AppDependencies): Express {
   const app = express();
-  addExpressMethods(app, parts.errorContainment.messageClasses);
+  addExpressMethods(app, dependencies.errorContainment.messageClasses);
   app.disable('x-powered-by');
   app.set('etag', false);
   // As paths are case-sensitive in the rules of proxies, they must be so here as well: otherwise clients could bypass these rules.
   app.enable('case sensitive routing');
-  addProbes(app, parts);
+  addProbes(app, dependencies);
   app.use(limitContentType);
-  addPages(app, parts);
-  addGraphQL(app, parts);
-  app.use(notFoundHandler(parts.requestContexts.get));
-  app.use(parts.errorResponses.expressErrorHandler);
+  addPages(app, dependencies);
+  addGraphQL(app, dependencies);
+  app.use(notFoundHandler(dependencies.requestContexts.get));
+  app.use(dependencies.errorResponses.expressErrorHandler);
   return app;
 }
 

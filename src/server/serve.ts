@@ -100,8 +100,8 @@ function logHints({ hasNoAccounts, hasEmptyCatalogue }: RunningApp, log: Logger)
 }
 
 function printBanner(config: Config, port: number, { demoAccount, hasNoAccounts, hasEmptyCatalogue }: RunningApp): void {
-  const base = baseUrl(config, port);
-  const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
+  const serverUrl = baseUrl(config, port);
+  const lines = [`GraphQL     ${serverUrl}/graphql`, `REST        ${serverUrl}/api/v2/`, `Playground  ${serverUrl}/playground`];
   if (demoAccount)
     lines.push(
       '',

@@ -31,10 +31,10 @@ export function readTls(paths: TlsPaths): TlsFiles {
 }
 
 /**
- * Polls the files and uses a renewed certificate for new connections, unless it is invalid. `current`: the files that the server uses. Returns a function
+ * Polls the files and uses a renewed certificate for new connections, unless it is invalid. `currentFiles`: the files that the server uses. Returns a function
  * that stops polling.
  */
-export function watchTls(paths: TlsPaths, current: TlsFiles, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
+export function watchTls(paths: TlsPaths, currentFiles: TlsFiles, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
   const reload = () => {
     try {
       server.setSecureContext(readTls(paths));
@@ -46,7 +46,7 @@ export function watchTls(paths: TlsPaths, current: TlsFiles, server: Pick<Server
   const files = Object.values(paths);
   for (const file of files) watchFile(file, { interval: POLL_INTERVAL_MS, persistent: false }, reload);
   // The files may have changed since the server read them, because a start takes some time. Polling reports later changes only.
-  if (!isUnchanged(paths, current)) reload();
+  if (!isUnchanged(paths, currentFiles)) reload();
   return () => files.forEach((file) => unwatchFile(file, reload));
 }
 

@@ -15,10 +15,10 @@ export interface StatementTotals {
 export function addDatabaseMetrics(
   metrics: CallbackMetrics,
   { database, notificationListener }: Services,
-  use: Readonly<StatementTotals>,
+  statementTotals: Readonly<StatementTotals>,
 ): void {
-  metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => use.statements);
-  const seconds = () => use.milliseconds / MS_PER_SECOND;
+  metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => statementTotals.statements);
+  const seconds = () => statementTotals.milliseconds / MS_PER_SECOND;
   metrics.addCounter(
     'fitgraph_statement_seconds_total',
     'Database time of requests, including waiting for a connection. Divided by `fitgraph_statements_total`: mean time of a statement.',
@@ -53,11 +53,11 @@ export function addDatabaseMetrics(
   });
   metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.statementCount ?? 0);
   const limiters = Object.entries({
-    ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
+    ...Object.fromEntries(Object.entries(database.readResources).map(([name, { limiter }]) => [name, limiter])),
     writes: database.writeLimiter,
   });
   const limiterValues = (property: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
-    Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[property]]));
+    Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.usage[property]]));
   metrics.addGauge(
     'fitgraph_limiter_slots',
     'Maximum number of concurrent statements or transactions, by `limiter`: `anonymous`, `users`, `live` (subscriptions), `own` (the server itself), `writes`.',

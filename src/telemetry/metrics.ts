@@ -69,7 +69,7 @@ export class Metrics {
 
   constructor(
     private readonly services: Services,
-    private readonly app: AppGauges,
+    private readonly gauges: AppGauges,
   ) {
     const registers = [this.sections.requests.registry];
     this.requests = new Counter({
@@ -151,10 +151,10 @@ export class Metrics {
   }
 
   private addRejectionMetrics(): void {
-    const { app } = this;
+    const { gauges } = this;
     const { loginLimiter, costLimiter } = this.services;
     const metrics = this.sections.requests;
-    const rejections = () => ({ ...app.rejectedCounts, login: loginLimiter.rejectedCount, budget: costLimiter.rejectedCount });
+    const rejections = () => ({ ...gauges.rejectedCounts, login: loginLimiter.rejectedCount, budget: costLimiter.rejectedCount });
     metrics.addCounter(
       'fitgraph_rejections_total',
       'Requests rejected to protect the server, by `reason`: `overload` (load shedding), `queue_timeout` (queued too long), `shutdown`, `login` (too many attempts), `budget` (exhausted).',
@@ -164,19 +164,23 @@ export class Metrics {
     metrics.addGauge(
       'fitgraph_queueing_delay_seconds',
       'Queueing delay of clients that send one request at a time; maximum of all workers.',
-      () => app.queueingDelay() / MS_PER_SECOND,
+      () => gauges.queueingDelay() / MS_PER_SECOND,
       { aggregator: 'max' },
     );
     metrics.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in memory.', () => costLimiter.bucketCount);
   }
 
   private addSubscriptionMetrics(): void {
-    const { app } = this;
+    const { gauges } = this;
     const { changeLog } = this.services;
     const metrics = this.sections.subscriptions;
-    metrics.addGauge('fitgraph_subscriptions', 'Active subscriptions.', () => app.subscriptions().running);
-    metrics.addCounter('fitgraph_subscription_events_total', 'Events delivered to subscribers.', () => app.subscriptions().deliveredEvents);
-    const connections = () => ({ sse: app.subscriptions().eventStreams, websocket: app.subscriptions().webSockets });
+    metrics.addGauge('fitgraph_subscriptions', 'Active subscriptions.', () => gauges.subscriptions().running);
+    metrics.addCounter(
+      'fitgraph_subscription_events_total',
+      'Events delivered to subscribers.',
+      () => gauges.subscriptions().deliveredEvents,
+    );
+    const connections = () => ({ sse: gauges.subscriptions().eventStreams, websocket: gauges.subscriptions().webSockets });
     metrics.addGauge('fitgraph_subscription_connections', 'Connections of subscribers, by `transport`: `sse`, `websocket`.', connections, {
       label: 'transport',
     });
@@ -203,19 +207,19 @@ export class Metrics {
   }
 
   private addProcessMetrics(): void {
-    const { app, eventLoopDelay } = this;
+    const { gauges, eventLoopDelay } = this;
     const metrics = this.sections.processes;
-    metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => app.ready());
+    metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => gauges.ready());
     metrics.addGauge(
       'fitgraph_degraded',
       'Workers that serve some requests only, by `reason`: `table_locked`, `table_missing`, `not_migrated`, `disk_full`, `read_only`, `access_denied`, `slow`, `failing`.',
-      () => app.degradations(),
+      () => gauges.degradations(),
       { label: 'reason' },
     );
     metrics.addGauge(
       'fitgraph_cpu_stolen_ratio',
       'Share of the needed CPU time that the hypervisor gave to other machines, in the last second; maximum of all workers. Load shedding disregards the lag that it causes.',
-      () => app.stolenCpuShare(),
+      () => gauges.stolenCpuShare(),
       { aggregator: 'max' },
     );
     // The histogram's values include the interval of its own timer, which is subtracted.

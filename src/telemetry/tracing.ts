@@ -53,14 +53,14 @@ export class OpenTelemetryTrace implements RequestTrace {
     this.activeContext = trace.setSpan(parent, span);
   }
 
-  async traceOperation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T> {
+  async traceOperation<T>(type: string, name: string, callback: () => Promise<T> | T): Promise<T> {
     const parent = this.activeContext;
     const shortName = name.slice(0, MAX_OPERATION_NAME_LENGTH);
     const attributes = { 'graphql.operation.type': type, 'graphql.operation.name': shortName };
     const span = this.tracer.startSpan(`${type} ${shortName}`, { attributes }, parent);
     this.activeContext = trace.setSpan(parent, span);
     try {
-      return await work();
+      return await callback();
     } finally {
       this.activeContext = parent;
       span.end();

@@ -66,9 +66,9 @@ export function indexRowsByModel(rows: readonly DumpRow[]): DumpRowIndex {
   };
 }
 
-const isObject = (data: unknown): data is object => typeof data === 'object' && data !== null;
-const isRow = (data: unknown): data is DumpRow =>
-  isObject(data) && 'model' in data && typeof data.model === 'string' && 'fields' in data && isObject(data.fields);
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isRow = (value: unknown): value is DumpRow =>
+  isObject(value) && 'model' in value && typeof value.model === 'string' && 'fields' in value && isObject(value.fields);
 
 /** Validates rows one by one: the model must be known, and the primary key valid and unique. */
 export class RowValidator {
@@ -77,9 +77,9 @@ export class RowValidator {
   private count = 0;
 
   /** Returns the row if it is valid; otherwise throws an error with its position. */
-  validate(data: unknown): DumpRow {
+  validate(value: unknown): DumpRow {
     const position = `Row ${(this.count += 1)}`;
-    const row = isRow(data) ? data : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
+    const row = isRow(value) ? value : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
     if (!this.models.has(row.model) && row.model !== DJANGO_TOKEN_MODEL)
       failImport(`${position}: unknown model ${JSON.stringify(row.model)}.`);
     const isValidKey =
@@ -94,8 +94,8 @@ export class RowValidator {
   }
 }
 
-export function validateDump(data: unknown): DumpRow[] {
-  if (!Array.isArray(data)) return failImport('The file must contain a JSON array of rows.');
+export function validateDump(value: unknown): DumpRow[] {
+  if (!Array.isArray(value)) return failImport('The file must contain a JSON array of rows.');
   const validator = new RowValidator();
-  return data.map((row) => validator.validate(row));
+  return value.map((row) => validator.validate(row));
 }

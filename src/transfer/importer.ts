@@ -28,12 +28,12 @@ import { clearFlagExceptOnNewestRow, advanceSequence } from './fixups';
 import { insertTokens } from './tokens';
 
 export interface ImportOptions {
-  vault: TokenVault;
+  tokenVault: TokenVault;
   /** Whether the tables of all models in the dump are emptied first. */
   shouldReplace?: boolean;
   /** Whether rows get new ids. References between the rows are mapped to them. */
   shouldRenumber?: boolean;
-  progress?: (done: number, total: number) => void;
+  progress?: (done: number, totalRows: number) => void;
   /** Runs in the transaction after the rows are written, before the commit. */
   beforeCommit?: (client: PoolClient) => Promise<void>;
 }
@@ -81,14 +81,14 @@ async function* chunksOf(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): Asyn
 
 /** Prefetches one item, so that reading the dump overlaps with writing to PostgreSQL. Two chunks of rows are then in memory. */
 async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  let next = items.next();
+  let nextItem = items.next();
   try {
     for (;;) {
-      const { done, value } = await next;
+      const { done, value } = await nextItem;
       if (done) return;
-      next = items.next();
+      nextItem = items.next();
       // Avoids an unhandled rejection if the consumer fails before it requests this item.
-      next.catch(() => undefined);
+      nextItem.catch(() => undefined);
       yield value as T;
     }
   } finally {
@@ -129,12 +129,12 @@ class ImportWriter {
 
   private async writeModels(): Promise<Map<string, number>> {
     const { shouldReplace, progress } = this.options;
-    const order = sortByDependency(this.models);
-    if (shouldReplace) await this.truncate(order);
-    const total = [...this.rows.counts.values()].reduce((sum, count) => sum + count, 0);
+    const insertionOrder = sortByDependency(this.models);
+    if (shouldReplace) await this.truncate(insertionOrder);
+    const totalRows = [...this.rows.counts.values()].reduce((sum, count) => sum + count, 0);
     const counts = new Map<string, number>();
     let doneRows = 0;
-    for (const entity of order) {
+    for (const entity of insertionOrder) {
       const model = resourceOf(entity)!.dumpModel;
       const count = (model && this.rows.counts.get(model)) || 0;
       if (!count) continue;
@@ -144,7 +144,7 @@ class ImportWriter {
         firstRow ??= chunk[0]!;
         if (this.options.shouldRenumber) await this.references.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
-        progress?.((doneRows += chunk.length), total);
+        progress?.((doneRows += chunk.length), totalRows);
       }
       await this.finishCopy();
       await withRowNamedInErrors([firstRow!], () => recreateKeysAndIndexes(this.client, recreateStatements));
@@ -155,8 +155,8 @@ class ImportWriter {
     const tokenCount = this.rows.counts.get(DJANGO_TOKEN_MODEL);
     if (tokenCount) {
       for await (const chunk of chunksOf(this.rows.rowsOf(DJANGO_TOKEN_MODEL))) {
-        await insertTokens(chunk, this.client, this.options.vault);
-        progress?.((doneRows += chunk.length), total);
+        await insertTokens(chunk, this.client, this.options.tokenVault);
+        progress?.((doneRows += chunk.length), totalRows);
       }
       counts.set(DJANGO_TOKEN_MODEL, tokenCount);
     }
@@ -164,12 +164,12 @@ class ImportWriter {
   }
 
   /** Truncates the tables of the dump's models. Throws if that would also delete child rows of other models. */
-  private async truncate(order: readonly Entity[]): Promise<void> {
-    const dumpEntities = order.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dumpModel ?? ''));
+  private async truncate(insertionOrder: readonly Entity[]): Promise<void> {
+    const dumpEntities = insertionOrder.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dumpModel ?? ''));
     if (!dumpEntities.length) return;
     const truncatedEntities = withReferringEntities(dumpEntities);
     const tables = [...truncatedEntities].map((entity) => resourceOf(entity)!.table);
-    // Until the tables are truncated, no other transaction can add files, or rows, which would be deleted without a check.
+    // From now until the tables are truncated, no other transaction can write to them. Rows added after the check below would be deleted unnoticed.
     await this.client.query(`LOCK TABLE ${quoteIdentifiers(tables)} IN ACCESS EXCLUSIVE MODE`);
     for (const entity of allEntities()) {
       if (dumpEntities.includes(entity)) continue;
@@ -189,12 +189,12 @@ class ImportWriter {
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const { table, owned, dumpModel } = resourceOf(entity)!;
     const fields = fieldsOf(entity).filter((field) => field.stored && !field.setByDatabase);
-    const links = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
-    const knownFields = new Set([...fields, ...links].map((field) => field.rest));
+    const linkFields = fieldsOf(entity).filter((field) => field.link && !field.link.keyColumn);
+    const knownFields = new Set([...fields, ...linkFields].map((field) => field.rest));
     const isUser = dumpModel === DJANGO_USER_MODEL;
     await this.references.cacheReferencedRowOwners(
       rows,
-      [...fields, ...links].filter((field) => field.target),
+      [...fields, ...linkFields].filter((field) => field.target),
     );
     const owners = new Map<number, number>();
     const records: Record<string, unknown>[] = [];
@@ -225,7 +225,7 @@ class ImportWriter {
       records.push(record);
     }
     await this.copy(table, records, rows);
-    for (const field of links) {
+    for (const field of linkFields) {
       const linkRows = this.linkRows(entity, field, rows, owners);
       await this.copy(
         field.link!.table,

@@ -3,10 +3,10 @@ import { describeRow, failImport, type DumpRow } from './dump';
 
 export type RowIdentity = Pick<DumpRow, 'model' | 'pk'>;
 
-/** Runs `work`, which writes `rows`. If it uses COPY, the line number in an error is the position of the row. */
-export async function withRowNamedInErrors<T>(rows: readonly RowIdentity[], work: () => Promise<T>): Promise<T> {
+/** Runs `callback`, which writes `rows`. If it uses COPY, the line number in an error is the position of the row. */
+export async function withRowNamedInErrors<T>(rows: readonly RowIdentity[], callback: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await callback();
   } catch (error) {
     const { code, detail, message, where } = error as { code?: string; detail?: string; message: string; where?: string };
     if (!code || !/^2[23]/.test(code)) throw error;

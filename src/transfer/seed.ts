@@ -18,7 +18,7 @@ export const DEMO_USERNAME = 'demo';
 
 export interface SeedOptions {
   database: Database;
-  vault: TokenVault;
+  tokenVault: TokenVault;
   timeZone: string;
   progress?: ImportOptions['progress'];
 }
@@ -35,19 +35,19 @@ async function hasNoReferenceData(database: Database): Promise<boolean> {
 }
 
 /** Seeds an empty database. Returns false, and changes nothing, if it already has reference data. */
-export async function seedReferenceData({ database, vault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
+export async function seedReferenceData({ database, tokenVault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
   if (!(await hasNoReferenceData(database))) return false;
   // Files are written before their rows, so that no row refers to a missing file.
   for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
   await importDumpRows(validateDump([...reference(), ...exercises(todayIn(timeZone)), ...ingredients()]), database, {
-    vault,
+    tokenVault,
     progress,
   });
   return true;
 }
 
 /** Creates the demo account with its data. Returns undefined, and changes nothing, if it already exists. */
-export async function seedDemo({ database, vault, timeZone, progress }: SeedOptions): Promise<DemoAccount | undefined> {
+export async function seedDemo({ database, tokenVault, timeZone, progress }: SeedOptions): Promise<DemoAccount | undefined> {
   const session = database.createSession();
   const hasDemoAccount = await session.transaction((transaction) =>
     User.count({ where: { username: DEMO_USERNAME }, transaction, ...session.sequelizeOptions }),
@@ -57,10 +57,10 @@ export async function seedDemo({ database, vault, timeZone, progress }: SeedOpti
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_USERNAME, password }, session);
   try {
-    await importDumpRows(validateDump(demo(todayIn(timeZone), id)), database, { vault, shouldRenumber: true, progress });
+    await importDumpRows(validateDump(demo(todayIn(timeZone), id)), database, { tokenVault, shouldRenumber: true, progress });
   } catch (error) {
     await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }));
     throw error;
   }
-  return { username: DEMO_USERNAME, password, token: await getOrCreateApiKey(id, session, vault) };
+  return { username: DEMO_USERNAME, password, token: await getOrCreateApiKey(id, session, tokenVault) };
 }

@@ -6,7 +6,7 @@ import { withRowNamedInErrors } from './rowerrors';
 
 const maskToken = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
 
-export async function insertTokens(rows: readonly DumpRow[], client: ClientBase, vault: TokenVault): Promise<void> {
+export async function insertTokens(rows: readonly DumpRow[], client: ClientBase, tokenVault: TokenVault): Promise<void> {
   const ids = rows.map(({ fields }) => fields.user).filter((id) => Number.isInteger(id));
   const { rows: users } = await client.query('SELECT "id" FROM "user_account" WHERE "id" = ANY($1)', [ids]);
   const userIds = new Set(users.map(({ id }) => id));
@@ -24,7 +24,7 @@ export async function insertTokens(rows: readonly DumpRow[], client: ClientBase,
       [
         rows.map(({ fields }) => fields.user),
         tokens.map(sha256),
-        tokens.map((token) => vault.encrypt(token)),
+        tokens.map((token) => tokenVault.encrypt(token)),
         rows.map(({ fields }) => fields.created ?? null),
       ],
     ),

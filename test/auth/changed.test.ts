@@ -21,7 +21,7 @@ const setHash = (person: Person, hash: string) =>
 
 /** Starts a browser session without a password; the returned function checks whether it is still signed in. */
 async function browserOf({ id }: Person): Promise<() => Promise<boolean>> {
-  const session = await new BrowserSessions(fitgraph.vault).start(id, fitgraph.database.createSession());
+  const session = await new BrowserSessions(fitgraph.tokenVault).start(id, fitgraph.database.createSession());
   const visitor = new Visitor(fitgraph.url, { Cookie: `fitgraph=${session}` });
   return async () => (await visitor.get('/api/v2/workout/', { Accept: 'application/json' })).status === 200;
 }
@@ -36,7 +36,7 @@ async function newUser(): Promise<{ person: Person; username: string }> {
 async function importedPerson() {
   const { person, username } = await newUser();
   await setHash(person, importedHash(PASSWORD));
-  const token = await getOrCreateApiKey(person.id, fitgraph.database.createSession(), fitgraph.vault);
+  const token = await getOrCreateApiKey(person.id, fitgraph.database.createSession(), fitgraph.tokenVault);
   return { person, username, token, isSignedIn: await browserOf(person) };
 }
 

@@ -33,17 +33,17 @@ test('stores neither token nor password in plain text', async () => {
 });
 
 test('opens a sealed token only with its own key and only if it is unmodified', () => {
-  const vault = new TokenVault('one key, long enough for the purpose');
-  const sealed = vault.encrypt('0123456789');
-  expect(vault.decrypt(sealed)).toBe('0123456789');
+  const tokenVault = new TokenVault('one key, long enough for the purpose');
+  const sealed = tokenVault.encrypt('0123456789');
+  expect(tokenVault.decrypt(sealed)).toBe('0123456789');
   expect(new TokenVault('another key, long enough for the purpose').decrypt(sealed)).toBeUndefined();
   for (const index of [0, 12, sealed.length - 1]) {
     const changed = Buffer.from(sealed);
     changed[index]! ^= 1;
-    expect(vault.decrypt(changed)).toBeUndefined();
+    expect(tokenVault.decrypt(changed)).toBeUndefined();
   }
-  expect(vault.decrypt(sealed.subarray(0, 5))).toBeUndefined();
-  expect(vault.encrypt('0123456789')).not.toEqual(sealed);
+  expect(tokenVault.decrypt(sealed.subarray(0, 5))).toBeUndefined();
+  expect(tokenVault.encrypt('0123456789')).not.toEqual(sealed);
 });
 
 test('never replaces a token that another SECRET_KEY has encrypted', async () => {

@@ -313,5 +313,5 @@ test('returns the same token to concurrent first logins', async () => {
     [1, 2, 3].flatMap((): Write[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
   );
   const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);
-  expect(new Set(tokens)).toEqual(new Set([await getOrCreateApiKey(id, fitgraph.database.createSession(), fitgraph.vault)]));
+  expect(new Set(tokens)).toEqual(new Set([await getOrCreateApiKey(id, fitgraph.database.createSession(), fitgraph.tokenVault)]));
 });

@@ -109,9 +109,9 @@ test('assigns a new version to a row that an imported dump replaces', async () =
   const dump = (weight: string) =>
     validateDump([{ model: 'weight.weightentry', pk: 900, fields: { user: ann.id, date: '1999-01-01', weight } }]);
   const version = async () => (await fitgraph.sql('SELECT "version" FROM "weight_entry" WHERE "id" = 900'))[0]!.version;
-  const { vault, database } = fitgraph;
-  await importDumpRows(dump('80.00'), database, { vault });
+  const { tokenVault, database } = fitgraph;
+  await importDumpRows(dump('80.00'), database, { tokenVault });
   const first = await version();
-  await importDumpRows(dump('81.00'), database, { vault, shouldReplace: true });
+  await importDumpRows(dump('81.00'), database, { tokenVault, shouldReplace: true });
   expect(await version()).not.toBe(first);
 });

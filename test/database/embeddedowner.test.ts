@@ -98,7 +98,7 @@ async function makeFormer(connection: PoolConfig): Promise<void> {
   });
   const formerRelease = open(asSuperuser(connection));
   await migrateUp(formerRelease);
-  await importDumpRows(validateDump(catalogue()), formerRelease, { vault: new TokenVault(SECRET_KEY) });
+  await importDumpRows(validateDump(catalogue()), formerRelease, { tokenVault: new TokenVault(SECRET_KEY) });
   // Creates objects of all kinds, as an operator may have done.
   await formerRelease.pool.query(`
     CREATE TABLE "an ""odd"" table" ("id" serial PRIMARY KEY, "n" integer GENERATED ALWAYS AS IDENTITY, "language" integer REFERENCES "language" ("id"));
@@ -159,7 +159,7 @@ describe('a data folder of an earlier release', () => {
         AND "relnamespace" = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`);
       for (const { name } of rows)
         await database.pool.query(`ALTER TABLE ${name} DISABLE TRIGGER USER; ALTER TABLE ${name} ENABLE TRIGGER USER`);
-      await importDumpRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY), shouldReplace: true });
+      await importDumpRows(validateDump(catalogue()), database, { tokenVault: new TokenVault(SECRET_KEY), shouldReplace: true });
     } finally {
       await database.close();
     }

@@ -53,7 +53,7 @@ test('reports once that it waits for another process that migrates', async () =>
   const holder = await openDatabase().pool.connect();
   await holder.query('SELECT pg_advisory_lock(7316402)');
   const messages: string[] = [];
-  const migrating = migrateUp(openDatabase(), { report: (message) => messages.push(message) });
+  const migrating = migrateUp(openDatabase(), { reportWait: (message) => messages.push(message) });
   while (!messages.length) await new Promise((resolve) => setTimeout(resolve, 20));
   const { rows } = await holder.query('SELECT pg_backend_pid() AS "pid"');
   await new Promise((resolve) => setTimeout(resolve, 500));
@@ -92,7 +92,7 @@ test('a migration that waits for a long transaction lets other transactions read
   const holder = await openDatabase().pool.connect();
   await holder.query('BEGIN; SELECT FROM "nutrition_plan"');
   const messages: string[] = [];
-  const migrating = migrateUp(database, { report: (message) => messages.push(message) });
+  const migrating = migrateUp(database, { reportWait: (message) => messages.push(message) });
   await until('the migration reports the conflict', () => messages.length > 0);
   const reader = openDatabase().pool;
   // Succeeds because the migration has a lock timeout; otherwise this read would wait behind it until the long transaction ends.

@@ -79,7 +79,7 @@ beforeAll(async () => {
   primary = await openEmbedded({ dataDir: first });
   const database = open(primary.connection);
   await migrateUp(database);
-  await importDumpRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) });
+  await importDumpRows(validateDump(catalogue()), database, { tokenVault: new TokenVault(SECRET_KEY) });
   await createStandby(primary.connection, first, second);
   standby = await openEmbedded({ dataDir: second });
   const [DATABASE_URL, DATABASE_REPLICA_URL] = [primary, standby].map(({ connection }) => urlOf(connection)) as [string, string];

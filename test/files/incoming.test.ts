@@ -58,9 +58,9 @@ test('leaves no file behind if the client disconnects while its image is process
   request.write(head.replace('a.png', 'a.tiff'));
   request.write(content);
   request.end(tail());
-  await until('the image is being processed', () => imageWorkerPool.limiter.state.busy > 0);
+  await until('the image is being processed', () => imageWorkerPool.limiter.usage.busy > 0);
   request.destroy();
-  await until('the image has been processed', () => imageWorkerPool.limiter.state.busy === 0);
+  await until('the image has been processed', () => imageWorkerPool.limiter.usage.busy === 0);
   await until('no uploaded file is left', () => incomingSizes().length === 0);
 });
 

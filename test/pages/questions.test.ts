@@ -13,7 +13,7 @@ const fitgraph = fitgraphForThisFile({ content: 'tables' });
 let demo: Person;
 
 beforeAll(async () => {
-  const seeding = { database: fitgraph.database, vault: fitgraph.vault, timeZone: TIME_ZONE, progress: () => undefined };
+  const seeding = { database: fitgraph.database, tokenVault: fitgraph.tokenVault, timeZone: TIME_ZONE, progress: () => undefined };
   await seedReferenceData(seeding, fitgraph.services.media);
   const { token, username } = (await seedDemo(seeding))!;
   const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "user_account" WHERE "username" = $1', [username])) as [{ id: number }];

@@ -63,7 +63,7 @@ test('parses values with units into a frozen configuration', () => {
     maxBody: 2 * 1024 * 1024,
     statementTimeout: 120_000,
     anonymousTimeout: 3_000,
-    queue: { maxQueued: 50, maxWaitMs: 2_000 },
+    queueLimits: { maxQueued: 50, maxWaitMs: 2_000 },
     maxLag: 0,
     publicUrl: 'https://fit.example.com',
     trustedProxies: ['10.0.0.0/8', '127.0.0.1'],

@@ -38,7 +38,7 @@ test('leaves slots to others when one client has its share', () => {
   expect(startedNames).toEqual(['a1', 'a2', 'b1']);
   limiter.release('a');
   expect(startedNames).toEqual(['a1', 'a2', 'b1', 'a3']);
-  expect(limiter.state).toEqual({ slots: 3, busy: 2, queued: 0, rejected: 0 });
+  expect(limiter.usage).toEqual({ slots: 3, busy: 2, queued: 0, rejected: 0 });
 });
 
 test('sheds the newest work of the longest queue for a client with less', () => {
@@ -48,7 +48,7 @@ test('sheds the newest work of the longest queue for a client with less', () => 
   expect(rejected).toEqual(['a5']);
   for (const name of ['b1', 'b2', 'b3', 'c1']) offer(name);
   expect(rejected).toEqual(['a5', 'a4', 'a3', 'b3', 'a2']);
-  expect(limiter.state).toEqual({ slots: 1, busy: 1, queued: 4, rejected: 5 });
+  expect(limiter.usage).toEqual({ slots: 1, busy: 1, queued: 4, rejected: 5 });
 });
 
 test('bounds the queue of each client', () => {
@@ -78,7 +78,7 @@ test('rejects work that waited too long, and cancelled work once', async () => {
   limiter.cancel(queued!, gone);
   await first;
   expect(rejections).toEqual([gone]);
-  expect(limiter.state).toEqual({ slots: 1, busy: 0, queued: 0, rejected: 1 });
+  expect(limiter.usage).toEqual({ slots: 1, busy: 0, queued: 0, rejected: 1 });
 });
 
 function fail(): never {

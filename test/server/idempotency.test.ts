@@ -441,7 +441,7 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
 
 test('deletes expired keys', async () => {
   await as(ann).post('/weightentry/', ENTRY);
-  const idempotency = new IdempotencyKeyStore(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
+  const idempotency = new IdempotencyKeyStore(fitgraph.database, fitgraph.tokenVault, 1_000_000, 1_000);
   await idempotency.deleteExpiredKeys();
   expect(await storedKeys()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);

@@ -32,7 +32,7 @@ async function createOldDataFolder(): Promise<string> {
   });
   expect(made.stderr.replace(/initdb: (?:warning|hint).*\n/g, '')).toBe('');
   fs.writeFileSync(path.join(installation.dataDir, 'secret-key'), `${KEY}\n`, { mode: 0o600 });
-  return withOldServer({ place, from: FROM }, BIN, async (connection) => {
+  return withOldServer({ location: place, oldVersion: FROM }, BIN, async (connection) => {
     const { host, port } = connection as { host: string; port: number };
     const client = new Client({ ...asSuperuser(connection), database: 'postgres' });
     await client.connect();

@@ -48,7 +48,7 @@ export const open = (
       | 'lockTimeout'
       | 'idleTransactionTimeout'
       | 'rowSecurity'
-      | 'queue'
+      | 'queueLimits'
     >
   >,
 ): Database =>
@@ -58,7 +58,7 @@ export const open = (
     timeZone: TIME_ZONE,
     ...config,
     replica: replicaOptions({ replicaUrl: undefined, replicaLag: 0, ...config }),
-    queue: config?.queue ?? { maxQueued: Infinity, maxWaitMs: Infinity },
+    queueLimits: config?.queueLimits ?? { maxQueued: Infinity, maxWaitMs: Infinity },
     models,
   });
 
@@ -97,7 +97,7 @@ export const createTemplates = (): Promise<void> =>
     await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER_ROLE}`);
     await fill(TEMPLATES.tables, migrateUp);
     await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}" OWNER ${OWNER_ROLE}`);
-    await fill(PART, (database) => importDumpRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
+    await fill(PART, (database) => importDumpRows(validateDump(catalogue()), database, { tokenVault: new TokenVault(SECRET_KEY) }));
     await client.query(`ALTER DATABASE "${PART}" RENAME TO "${TEMPLATES.catalogue}"`);
   }));
 

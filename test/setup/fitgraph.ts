@@ -29,7 +29,7 @@ export interface Options {
 }
 
 export class Fitgraph {
-  readonly vault: TokenVault;
+  readonly tokenVault: TokenVault;
   private readonly people = new Map<string, Person>();
 
   private constructor(
@@ -45,7 +45,7 @@ export class Fitgraph {
     readonly services: Services,
     private readonly end: () => Promise<void>,
   ) {
-    this.vault = new TokenVault(secretKey);
+    this.tokenVault = new TokenVault(secretKey);
   }
 
   static async start({ content = 'catalogue', environment = {}, sameDatabaseAs }: Options = {}): Promise<Fitgraph> {
@@ -104,7 +104,7 @@ export class Fitgraph {
     if (known) return known;
     const session = this.database.createSession();
     const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
-    const person = new Person(this.url, { id, token: await getOrCreateApiKey(id, session, this.vault) });
+    const person = new Person(this.url, { id, token: await getOrCreateApiKey(id, session, this.tokenVault) });
     this.people.set(username, person);
     return person;
   }

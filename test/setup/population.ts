@@ -116,7 +116,7 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
   // An entry belongs to the plan of its meal.
   const plans = new Map(rows.flatMap(({ model, pk, fields }) => (model === 'nutrition.meal' ? [[pk, fields.plan]] : [])));
   for (const { model, fields } of rows) if (model === 'nutrition.logitem' && fields.meal) fields.plan = plans.get(fields.meal as number);
-  await importDumpRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  await importDumpRows(validateDump(rows), fitgraph.database, { tokenVault: fitgraph.tokenVault });
   await fitgraph.reference.reload();
   return people;
 }

@@ -66,7 +66,7 @@ test('imports thousands of interleaved rows of several models unchanged', async 
     }
   }
   fs.writeFileSync(file, JSON.stringify(rows));
-  const counts = await importDumpRows(await DumpFile.open(file), fitgraph.database, { vault: fitgraph.vault });
+  const counts = await importDumpRows(await DumpFile.open(file), fitgraph.database, { tokenVault: fitgraph.tokenVault });
   expect(Object.fromEntries(counts)).toEqual({ 'weight.weightentry': 3_000, 'manager.day': 1_000, 'manager.workout': 1_000 });
   const days = await fitgraph.sql('SELECT "id", "workout_id", "user_id", "description" FROM "training_day" ORDER BY "id"');
   expect(days).toEqual(

@@ -39,7 +39,7 @@ function dump(): DumpRow[] {
 const hasParent = ({ fields }: DumpRow) => ['training', 'exerciseday', 'set', 'schedule', 'plan', 'meal'].some((key) => key in fields);
 
 const load = (rows: unknown, options: Partial<ImportOptions> = {}) =>
-  importDumpRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault, ...options });
+  importDumpRows(validateDump(rows), fitgraph.database, { tokenVault: fitgraph.tokenVault, ...options });
 
 const tableOf = (entity: Entity) => resourceOf(entity)!.table;
 
@@ -116,7 +116,7 @@ describe('a dump of every model', () => {
     expect((await owner().get('/userprofile/')).body).toMatchObject({ count: 1, results: [{ id: 31, user: 31 }] });
     const [{ sealed }] = (await fitgraph.sql('SELECT "sealed" FROM "token"')) as [{ sealed: Buffer }];
     expect(sealed.includes(TOKEN)).toBe(false);
-    expect(fitgraph.vault.decrypt(sealed)).toBe(TOKEN);
+    expect(fitgraph.tokenVault.decrypt(sealed)).toBe(TOKEN);
   });
 
   test('imports passwords that work and are rehashed at the first login', async () => {

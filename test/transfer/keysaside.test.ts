@@ -48,7 +48,7 @@ async function createSide(): Promise<Side> {
 
 const ask = async ({ client }: Side, text: string, values?: unknown[]) => (await client.query(text, values)).rows;
 const load = (rows: DumpRow[], { database }: Side, options: Partial<ImportOptions> = {}) =>
-  importDumpRows(validateDump(rows), database, { vault: new TokenVault(SECRET_KEY), ...options });
+  importDumpRows(validateDump(rows), database, { tokenVault: new TokenVault(SECRET_KEY), ...options });
 const oidsOf = (of: Side) => ask(of, OIDS, [TABLES]);
 
 /** Returns the tables whose keys or indexes were recreated since `before`. */
@@ -210,7 +210,7 @@ test(seeded('makes migrations of a starting server wait until the import has end
   let started: Promise<string> | undefined;
   await load([...owners(), ...logs(randomFor('logs during the start'), MIN_ROWS_TO_DROP_KEYS)], one, {
     beforeCommit: async () => {
-      started = migrateUp(one.database, { report: (message) => messages.push(message) }).then(() => 'started');
+      started = migrateUp(one.database, { reportWait: (message) => messages.push(message) }).then(() => 'started');
       const wait = new Promise((resolve) => setTimeout(resolve, 500, 'waits'));
       expect(await Promise.race([started, wait])).toBe('waits');
     },

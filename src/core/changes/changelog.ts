@@ -241,7 +241,7 @@ export class ChangeLog {
   }
 
   get watcherCount(): number {
-    return this.watcherLimiter.state.busy;
+    return this.watcherLimiter.usage.busy;
   }
 
   private wakeWatchersOf(topic: string): void {

@@ -13,14 +13,14 @@ export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin'
 
 export interface Binaries {
   /** Folder that contains the programs initdb, pg_ctl and postgres. */
-  bin: string;
+  binFolder: string;
   /** Major version, as in the file PG_VERSION of a cluster. */
   majorVersion: string;
 }
 
 /** Runs `postgres --version` and returns the major version or the problem, such as a missing file or library, or no permission. */
-export function readVersion(bin: string, owner?: SystemUser): { major?: string; problem: string } {
-  const run = spawnSync(path.join(bin, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...owner });
+export function readVersion(binFolder: string, owner?: SystemUser): { major?: string; problem: string } {
+  const run = spawnSync(path.join(binFolder, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...owner });
   const major = /\) (\d+)/.exec((run.stdout as string | null) ?? '')?.[1];
   return { major, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
 }
@@ -43,11 +43,11 @@ export function findPackageFolder(): string {
  * Creates the symbolic links between the libraries. npm packages cannot contain links. The package has an install script that creates them, but npm
  * may not have run it.
  */
-function createLibraryLinks(root: string): void {
-  const list = path.join(root, 'native', 'pg-symlinks.json');
-  if (!fs.existsSync(list)) return;
-  for (const { source, target } of JSON.parse(fs.readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
-    const link = path.join(root, target);
+function createLibraryLinks(packageFolder: string): void {
+  const linkListFile = path.join(packageFolder, 'native', 'pg-symlinks.json');
+  if (!fs.existsSync(linkListFile)) return;
+  for (const { source, target } of JSON.parse(fs.readFileSync(linkListFile, 'utf8')) as { source: string; target: string }[]) {
+    const link = path.join(packageFolder, target);
     if (fs.existsSync(link)) continue;
     try {
       fs.symlinkSync(path.relative(path.dirname(target), source), link);
@@ -72,43 +72,43 @@ function makeReadable(folder: string): void {
  * Copies the binaries next to the cluster, unless a copy of this version exists, and returns the path of the copy. The copy is renamed when complete,
  * so that an interrupted copy is never used. Copies of other versions are deleted.
  */
-function copyPackage(root: string, place: ClusterLocation): string {
-  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
-  const copy = path.join(place.parentFolder, `binaries-${version}`);
+function copyPackage(packageFolder: string, location: ClusterLocation): string {
+  const { version } = JSON.parse(fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8')) as { version: string };
+  const copy = path.join(location.parentFolder, `binaries-${version}`);
   if (fs.existsSync(copy)) {
     // Copies made by earlier versions may be readable only for root.
     if (process.getuid?.() === 0) makeReadable(copy);
     return copy;
   }
-  for (const name of fs.readdirSync(place.parentFolder)) {
+  for (const name of fs.readdirSync(location.parentFolder)) {
     // Deletes copies of other versions. Unfinished copies of this version are kept, because another process may be making one now.
     if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copy)}.`))
-      fs.rmSync(path.join(place.parentFolder, name), { recursive: true, force: true });
+      fs.rmSync(path.join(location.parentFolder, name), { recursive: true, force: true });
   }
-  const draft = `${copy}.${randomBytes(4).toString('hex')}`;
-  fs.cpSync(path.join(root, 'native'), path.join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
-  createLibraryLinks(draft);
-  makeReadable(draft);
+  const draftFolder = `${copy}.${randomBytes(4).toString('hex')}`;
+  fs.cpSync(path.join(packageFolder, 'native'), path.join(draftFolder, 'native'), { recursive: true, verbatimSymlinks: true });
+  createLibraryLinks(draftFolder);
+  makeReadable(draftFolder);
   try {
-    fs.renameSync(draft, copy);
+    fs.renameSync(draftFolder, copy);
   } catch (error) {
-    fs.rmSync(draft, { recursive: true, force: true });
+    fs.rmSync(draftFolder, { recursive: true, force: true });
     if (!fs.existsSync(copy)) throw error;
   }
   return copy;
 }
 
 /** Returns the programs in the package or, if these cannot be run, those in a copy of the package. Throws if neither can be run. */
-export function findBinaries(place: ClusterLocation): Binaries {
-  const root = findPackageFolder();
-  createLibraryLinks(root);
-  let bin = path.join(root, 'native', 'bin');
-  let version = readVersion(bin, place.serverUser);
+export function findBinaries(location: ClusterLocation): Binaries {
+  const packageFolder = findPackageFolder();
+  createLibraryLinks(packageFolder);
+  let binFolder = path.join(packageFolder, 'native', 'bin');
+  let version = readVersion(binFolder, location.serverUser);
   if (!version.major) {
-    bin = path.join(copyPackage(root, place), 'native', 'bin');
-    version = readVersion(bin, place.serverUser);
+    binFolder = path.join(copyPackage(packageFolder, location), 'native', 'bin');
+    version = readVersion(binFolder, location.serverUser);
   }
-  if (version.major) return { bin, majorVersion: version.major };
+  if (version.major) return { binFolder, majorVersion: version.major };
   throw new Error(
     `the embedded PostgreSQL does not run on this machine: set DATABASE_URL to an external PostgreSQL server (${version.problem})`,
   );

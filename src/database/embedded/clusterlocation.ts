@@ -38,7 +38,7 @@ export const SOCKET_PORT = 5432;
 const MAX_SOCKET_PATH_BYTES = 99;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
-const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /** Creates the data folder if necessary and returns its real path, so that all processes agree on it. */
 export function ensureDataDir(dataDir: string): string {
@@ -46,10 +46,10 @@ export function ensureDataDir(dataDir: string): string {
   try {
     createFolder(path.resolve(dataDir, '..'));
     createFolder(dataDir, 0o700);
-    const real = fs.realpathSync(dataDir);
+    const realPath = fs.realpathSync(dataDir);
     // If the folder belongs to root, the user that runs the server must be able to pass through it (execute permission), but not to list it.
-    fs.chmodSync(real, isRoot() && fs.statSync(real).uid === 0 ? 0o711 : 0o700);
-    return real;
+    fs.chmodSync(realPath, isRoot() && fs.statSync(realPath).uid === 0 ? 0o711 : 0o700);
+    return realPath;
   } catch (error) {
     throw new ConfigError(`DATA_DIR: ${dataDir} cannot be used: ${(error as Error).message}`);
   }
@@ -97,40 +97,41 @@ export function canEnterFolder(dir: string, owner: SystemUser): boolean {
  * `location` in the data folder.
  */
 function createFallbackFolder(dataDir: string, owner: SystemUser, log: (message: string) => void): string {
-  const home = `/var/lib/fitgraph-${hash(dataDir)}`;
-  createPrivateFolder(home, owner);
-  if (!canEnterFolder(home, owner)) throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${home}`);
-  fs.writeFileSync(path.join(dataDir, 'location'), `${home}\n`);
-  log(`User id ${owner.uid}, which runs PostgreSQL, cannot access DATA_DIR ${dataDir}: the database is stored in ${home}`);
-  return home;
+  const parentFolder = `/var/lib/fitgraph-${shortHash(dataDir)}`;
+  createPrivateFolder(parentFolder, owner);
+  if (!canEnterFolder(parentFolder, owner))
+    throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${parentFolder}`);
+  fs.writeFileSync(path.join(dataDir, 'location'), `${parentFolder}\n`);
+  log(`User id ${owner.uid}, which runs PostgreSQL, cannot access DATA_DIR ${dataDir}: the database is stored in ${parentFolder}`);
+  return parentFolder;
 }
 
 /** Creates and returns a folder for the socket: the first candidate in which the path of the socket does not exceed MAX_SOCKET_PATH_BYTES. */
-function createSocketFolder(home: string, owner?: SystemUser): string {
-  const name = `fitgraph-${hash(home)}`;
-  for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
+function createSocketFolder(parentFolder: string, owner?: SystemUser): string {
+  const name = `fitgraph-${shortHash(parentFolder)}`;
+  for (const dir of [path.join(parentFolder, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
     if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH_BYTES) return createPrivateFolder(dir, owner);
   }
-  throw new Error(`no folder has a path short enough for a socket: ${home}`);
+  throw new Error(`no folder has a path short enough for a socket: ${parentFolder}`);
 }
 
 /** Determines the location of the database and creates its folders. `dataDir`: the result of `ensureDataDir`. */
 export function findClusterLocation(dataDir: string, log: (message: string) => void): ClusterLocation {
   const locationFile = path.join(dataDir, 'location');
-  const location = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : undefined;
-  if (location && !fs.existsSync(location)) {
+  const storedPath = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : undefined;
+  if (storedPath && !fs.existsSync(storedPath)) {
     throw new Error(
-      `the database of ${dataDir} was stored in ${location}, which no longer exists; delete ${locationFile} to start with an empty one`,
+      `the database of ${dataDir} was stored in ${storedPath}, which no longer exists; delete ${locationFile} to start with an empty one`,
     );
   }
-  let home = location ?? dataDir;
-  const owner = isRoot() ? chooseServerUser(dataDir, path.join(home, 'postgres')) : undefined;
-  if (owner && !location && !canEnterFolder(dataDir, owner)) home = createFallbackFolder(dataDir, owner, log);
+  let parentFolder = storedPath ?? dataDir;
+  const owner = isRoot() ? chooseServerUser(dataDir, path.join(parentFolder, 'postgres')) : undefined;
+  if (owner && !storedPath && !canEnterFolder(dataDir, owner)) parentFolder = createFallbackFolder(dataDir, owner, log);
   return {
     dataDir,
-    parentFolder: home,
-    cluster: path.join(home, 'postgres'),
-    socketFolder: createSocketFolder(home, owner),
+    parentFolder: parentFolder,
+    cluster: path.join(parentFolder, 'postgres'),
+    socketFolder: createSocketFolder(parentFolder, owner),
     logFile: path.join(dataDir, 'postgres.log'),
     serverUser: owner,
   };

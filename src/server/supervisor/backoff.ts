@@ -4,24 +4,24 @@ const MAX_DELAY_MS = 5_000;
 
 export class Backoff {
   /** Number of consecutive failed attempts. */
-  failures = 0;
+  failureCount = 0;
   /** Earliest time of the next attempt, by `performance.now()`. */
   private nextAttemptAt = 0;
 
-  get isOver(): boolean {
+  get isDelayOver(): boolean {
     return performance.now() >= this.nextAttemptAt;
   }
 
   /** Counts a failed attempt. Returns the delay before the next one, in milliseconds. */
-  fail(): number {
-    this.failures += 1;
-    const delayMs = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (this.failures - 1));
+  recordFailure(): number {
+    this.failureCount += 1;
+    const delayMs = Math.min(MAX_DELAY_MS, MIN_DELAY_MS * 2 ** (this.failureCount - 1));
     this.nextAttemptAt = performance.now() + delayMs;
     return delayMs;
   }
 
   reset(): void {
-    this.failures = 0;
+    this.failureCount = 0;
     this.nextAttemptAt = 0;
   }
 }

@@ -31,7 +31,7 @@ import { forkWorker, hasServed, logFields, type WorkerProcess } from './workerpr
  * of thousands of rows. The old generation, about 55 MB, may grow only by the given percentage before a full garbage collection, which keeps an
  * export of a million rows below 300 MB.
  */
-export const MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
+export const V8_MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
 
 const CHECK_INTERVAL_MS = 100;
 /**
@@ -50,7 +50,7 @@ const SPARE_START_TIMEOUT_FRACTION = 0.4;
 const WORKER_STOP_TIMEOUT_MS = 9_200;
 const EXIT_TIMEOUT_MS = 9_800;
 /** Delay between the starts of a single worker and of its spare worker, so that the spare does not slow down the worker's start. */
-const SPARE_DELAY_MS = 10_000;
+const SPARE_START_DELAY_MS = 10_000;
 /** Number of consecutive failed starts after which the supervisor gives up if no worker is serving. */
 const MAX_FAILED_STARTS = 6;
 
@@ -90,7 +90,7 @@ export class Supervisor {
     this.isRunning = true;
     if (this.isStopping) return this.exitGracefully();
     // The workers share one socket, so the kernel distributes the connections.
-    cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
+    cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...V8_MEMORY_FLAGS, ...process.execArgv] });
     cluster.on('message', (worker, report: WorkerMessage) => this.receiveReport(worker, report));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
     cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
@@ -133,7 +133,7 @@ export class Supervisor {
   }
 
   private startSpare(): void {
-    if (!this.fork(['spare'])) this.spareBackoff.fail();
+    if (!this.fork(['spare'])) this.spareBackoff.recordFailure();
   }
 
   private orderToServe(workerProcess: WorkerProcess): void {
@@ -176,23 +176,23 @@ export class Supervisor {
   }
 
   private checkWorkers(): void {
-    const time = now();
-    if (time - this.lastCheckAt > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS)
-      for (const workerProcess of this.workerProcesses.values()) workerProcess.lastReportAt = time;
-    this.lastCheckAt = time;
+    const checkedAt = now();
+    if (checkedAt - this.lastCheckAt > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS)
+      for (const workerProcess of this.workerProcesses.values()) workerProcess.lastReportAt = checkedAt;
+    this.lastCheckAt = checkedAt;
     const { workerTimeout } = this.config;
     let hasSuspect = false;
     for (const workerProcess of this.workerProcesses.values()) {
-      const limit = workerProcess.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
-      if (!limit || workerProcess.isHung || workerProcess.state === 'leaving') continue;
-      const silence = time - workerProcess.lastReportAt;
-      if (silence > limit) this.replaceHung(workerProcess, silence);
-      else if (workerProcess.state === 'serving' && silence > limit * SPARE_START_TIMEOUT_FRACTION) hasSuspect = true;
+      const heartbeatTimeout = workerProcess.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
+      if (!heartbeatTimeout || workerProcess.isHung || workerProcess.state === 'leaving') continue;
+      const silenceMs = checkedAt - workerProcess.lastReportAt;
+      if (silenceMs > heartbeatTimeout) this.replaceHung(workerProcess, silenceMs);
+      else if (workerProcess.state === 'serving' && silenceMs > heartbeatTimeout * SPARE_START_TIMEOUT_FRACTION) hasSuspect = true;
     }
     const { spareWorker } = this;
-    const needsSpare = this.config.workers === 1 && this.hasEverServed && time - this.lastServeOrderAt > SPARE_DELAY_MS;
+    const needsSpare = this.config.workers === 1 && this.hasEverServed && checkedAt - this.lastServeOrderAt > SPARE_START_DELAY_MS;
     if (!hasSuspect && !needsSpare) this.endSpare(spareWorker);
-    else if (!spareWorker && !this.isStopping && this.spareBackoff.isOver) this.startSpare();
+    else if (!spareWorker && !this.isStopping && this.spareBackoff.isDelayOver) this.startSpare();
   }
 
   private endSpare(spareWorker: WorkerProcess | undefined): void {
@@ -201,10 +201,10 @@ export class Supervisor {
     spareWorker.worker.process.kill('SIGKILL');
   }
 
-  private replaceHung(workerProcess: WorkerProcess, silence: number): void {
+  private replaceHung(workerProcess: WorkerProcess, silenceMs: number): void {
     workerProcess.isHung = true;
     this.metrics?.countLostWorker('hung');
-    this.log.error({ ...logFields(workerProcess), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
+    this.log.error({ ...logFields(workerProcess), silentMs: Math.round(silenceMs) }, 'a worker hangs; it is killed and replaced');
     if (workerProcess.state !== 'spare') this.startReplacement();
     workerProcess.worker.process.kill('SIGKILL');
   }
@@ -231,7 +231,7 @@ export class Supervisor {
     const fields = { ...logFields(workerProcess), status: status ?? undefined, signal: signal ?? undefined };
     if (workerProcess.state === 'spare') {
       this.log.error(fields, 'a spare worker has exited');
-      return void this.spareBackoff.fail();
+      return void this.spareBackoff.recordFailure();
     }
     if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
     if (status !== 0) this.metrics?.countLostWorker('crashed');
@@ -241,13 +241,13 @@ export class Supervisor {
     }
     this.log.error(fields, 'a worker exited during startup');
     this.startReplacementLater();
-    const { failures } = this.startBackoff;
-    if (failures >= MAX_FAILED_STARTS && this.servingWorkers.length === 0)
-      this.abort(1, `no worker could be started in ${failures} attempts`);
+    const { failureCount } = this.startBackoff;
+    if (failureCount >= MAX_FAILED_STARTS && this.servingWorkers.length === 0)
+      this.abort(1, `no worker could be started in ${failureCount} attempts`);
   }
 
   private startReplacementLater(): void {
-    setTimeout(() => this.startReplacement(), this.startBackoff.fail());
+    setTimeout(() => this.startReplacement(), this.startBackoff.recordFailure());
   }
 
   private updateOrphanReaper(): void {

@@ -39,7 +39,7 @@ export async function finishInterruptedRestores(client: ClientBase, media: Media
     const files = stagedFilesOf(media, id);
     await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
   }
-  // A killed restore has not told the running servers to read everything again.
+  // Notifies running servers that they must read everything again, because a killed restore has not done so.
   if (rows.length) await client.query(`SELECT pg_notify('fitgraph_everything', '')`);
 }
 

@@ -67,8 +67,8 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
   return { ...backup, header: { ...header, migrations } };
 }
 
-export async function restoreBackup(restore: RestoreOptions): Promise<void> {
-  const { file, backup, database, media, dataDir, shouldReplace } = restore;
+export async function restoreBackup(options: RestoreOptions): Promise<void> {
+  const { file, backup, database, media, dataDir, shouldReplace } = options;
   const id = randomUUID();
   const stagedFiles = stagedFilesOf(media, id);
   const client = await openDedicatedConnection(database);
@@ -80,14 +80,14 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
     await finishInterruptedRestores(client, media);
     if (dataDir) await finishInterruptedKeyChanges(dataDir, database);
     if (!shouldReplace) await requireEmptyDatabase(client);
-    const rows = new RowLoader(client, restore, id);
+    const rows = new RowLoader(client, options, id);
     let files = 0;
     try {
       if (dataDir) stageKey(dataDir, id, backup.secretKey);
       await readArchive(file, {
         onMediaFile: async (path, content) => {
           await stageFile(stagedFiles, path, content);
-          restore.progress?.('Files', (files += 1), backup.summary.files);
+          options.progress?.('Files', (files += 1), backup.summary.files);
         },
         onRows: (table, content) => rows.add(table, content),
       });
@@ -131,14 +131,14 @@ class RowLoader {
 
   constructor(
     private readonly client: Client,
-    private readonly restore: RestoreOptions,
+    private readonly options: RestoreOptions,
     private readonly id: string,
   ) {
-    this.totalRows = Object.values(restore.backup.summary.rows).reduce((sum, rows) => sum + rows, 0);
+    this.totalRows = Object.values(options.backup.summary.rows).reduce((sum, rows) => sum + rows, 0);
   }
 
   private get tables(): string[] {
-    return this.restore.backup.header.tables.map(({ name }) => name);
+    return this.options.backup.header.tables.map(({ name }) => name);
   }
 
   async add(table: string, content: AsyncIterable<Buffer>): Promise<void> {
@@ -146,15 +146,15 @@ class RowLoader {
     if (table !== this.currentTable) await this.startCopy(table);
     for await (const chunk of content) {
       await this.currentCopy!.write(chunk);
-      this.restore.progress?.('Rows', (this.loadedRows += countLines(chunk)), this.totalRows);
+      this.options.progress?.('Rows', (this.loadedRows += countLines(chunk)), this.totalRows);
     }
   }
 
   private async startCopy(table: string): Promise<void> {
     await this.endCopy();
-    const tableDescription = this.restore.backup.header.tables.find(({ name }) => name === table);
+    const tableDescription = this.options.backup.header.tables.find(({ name }) => name === table);
     // The table is unknown only if the file was replaced after `inspectBackup` verified it.
-    if (!tableDescription) throw invalidBackupError(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
+    if (!tableDescription) throw invalidBackupError(this.options.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.currentTable = table;
     this.currentCopy = new CopyStream(this.client, table, tableDescription.columns);
   }
@@ -167,11 +167,11 @@ class RowLoader {
   /** Begins the transaction with exclusively locked, empty tables in the schema of the backup. */
   private async begin(): Promise<void> {
     this.hasBegun = true;
-    const { client, restore } = this;
+    const { client, options } = this;
     await this.lockTables();
     await this.recordFormerPaths();
     if (await this.hasSchemaOfBackup()) await this.truncate();
-    else await rebuildSchemaInTransaction(client, restore.backup.header.migrations);
+    else await rebuildSchemaInTransaction(client, options.backup.header.migrations);
     await this.requireKnownNames();
     await this.switchTriggers('DISABLE');
     this.recreateStatements = await dropKeysAndIndexes(client, this.tables);
@@ -179,7 +179,7 @@ class RowLoader {
 
   /** Whether the current schema is that of the backup. It is not if the backup is older or a table was dropped. */
   private async hasSchemaOfBackup(): Promise<boolean> {
-    const { migrations, tables } = this.restore.backup.header;
+    const { migrations, tables } = this.options.backup.header;
     const applied = await readAppliedMigrationNames(this.client);
     const serializeTables = (list: readonly TableDescription[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
     const currentTables = new Set(serializeTables(await listTables(this.client)));
@@ -192,7 +192,7 @@ class RowLoader {
 
   /** Throws if the archive names a table, column or sequence that does not exist in the schema of its migrations. */
   private async requireKnownNames(): Promise<void> {
-    const { file, backup } = this.restore;
+    const { file, backup } = this.options;
     const columns = new Map((await listTables(this.client)).map((table) => [table.name, table.columns]));
     for (const table of backup.header.tables) {
       const knownColumns = columns.get(table.name);
@@ -218,8 +218,8 @@ class RowLoader {
     for (let attempt = 1; ; attempt += 1) {
       await this.client.query('BEGIN');
       try {
-        const names = [...(await listTables(this.client)).map(({ name }) => name), ...(await this.findExcludedDataTables())];
-        return void (await this.client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS EXCLUSIVE MODE`));
+        const tableNames = [...(await listTables(this.client)).map(({ name }) => name), ...(await this.findExcludedDataTables())];
+        return void (await this.client.query(`LOCK TABLE ${quoteIdentifiers(tableNames)} IN ACCESS EXCLUSIVE MODE`));
       } catch (error) {
         await this.client.query('ROLLBACK');
         if ((error as { code?: string }).code !== DEADLOCK_CODE || attempt === MAX_LOCK_ATTEMPTS) throw error;
@@ -249,8 +249,8 @@ class RowLoader {
   }
 
   async finish(): Promise<void> {
-    const { client, restore, id } = this;
-    const { header, summary } = restore.backup;
+    const { client, options, id } = this;
+    const { header, summary } = options.backup;
     if (!this.hasBegun) await this.begin();
     await this.endCopy();
     await client.query(`ANALYZE ${quoteIdentifiers(this.tables)}`);
@@ -263,7 +263,7 @@ class RowLoader {
         { count: number },
       ];
       if (count !== summary.rows[name])
-        throw invalidBackupError(restore.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
+        throw invalidBackupError(options.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
     }
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));

@@ -43,26 +43,26 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     await client.query('SELECT pg_advisory_lock($1)', [ADVISORY_LOCK_KEYS.files]);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const header = await readHeader(client);
-    const names = header.tables.map(({ name }) => name);
+    const tableNames = header.tables.map(({ name }) => name);
     // Locks the tables, as pg_dump does, to prevent changes of their schema during the backup.
-    await client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS SHARE MODE`);
-    const counts = await countRows(client, names);
-    const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    await client.query(`LOCK TABLE ${quoteIdentifiers(tableNames)} IN ACCESS SHARE MODE`);
+    const rowCounts = await countRows(client, tableNames);
+    const totalRows = Object.values(rowCounts).reduce((sum, count) => sum + count, 0);
     await archive.add(HEADER_ENTRY, Buffer.from(JSON.stringify(header)));
-    const { files, missing } = media ? await addFiles(client, archive, media, progress) : { files: 0, missing: [] };
+    const { files, missing: missingPaths } = media ? await addFiles(client, archive, media, progress) : { files: 0, missing: [] };
     await archive.add(SECRET_KEY_ENTRY, Buffer.from(secretKey));
     let doneRows = 0;
     const rows = Object.create(null) as Record<string, number>;
     for (const { name, columns } of header.tables) {
-      rows[name] = await addRows(client, archive, name, columns, (count) => progress?.('Rows', (doneRows += count), total));
-      if (rows[name] !== counts[name]) throw new Error(`read ${rows[name]} rows of ${name} instead of ${counts[name]}`);
+      rows[name] = await addRows(client, archive, name, columns, (count) => progress?.('Rows', (doneRows += count), totalRows));
+      if (rows[name] !== rowCounts[name]) throw new Error(`read ${rows[name]} rows of ${name} instead of ${rowCounts[name]}`);
     }
     const sequences = await listSequences(client, header.tables);
     await client.query('COMMIT');
     const { draftPath, bytes } = await archive.end({ rows, sequences, files });
     const { summary } = await verifyArchive(draftPath, (readBytes) => progress?.('Verifying, bytes', readBytes, bytes));
     await archive.publish();
-    return { header, summary, missingPaths: missing };
+    return { header, summary, missingPaths: missingPaths };
   } catch (error) {
     await archive.discard();
     throw error;
@@ -86,11 +86,11 @@ async function readHeader(client: Client): Promise<BackupHeader> {
   };
 }
 
-async function countRows(client: Client, names: readonly string[]): Promise<Record<string, number>> {
-  const counts = Object.create(null) as Record<string, number>;
-  for (const name of names)
-    counts[name] = Number((await client.query(`SELECT count(*) AS "count" FROM ${quoteIdentifiers([name])}`)).rows[0].count);
-  return counts;
+async function countRows(client: Client, tableNames: readonly string[]): Promise<Record<string, number>> {
+  const rowCounts = Object.create(null) as Record<string, number>;
+  for (const name of tableNames)
+    rowCounts[name] = Number((await client.query(`SELECT count(*) AS "count" FROM ${quoteIdentifiers([name])}`)).rows[0].count);
+  return rowCounts;
 }
 
 async function addRows(
@@ -122,24 +122,24 @@ async function addRows(
 
 /** Adds the files of all rows and their existing thumbnails. The advisory lock keeps servers from deleting files during the backup. */
 async function addFiles(client: Client, archive: ArchiveWriter, media: Media, progress: BackupOptions['progress']) {
-  const missing: string[] = [];
+  const missingPaths: string[] = [];
   let [files, done] = [0, 0];
   for (const { table, column } of imageColumns()) {
-    const total = Number((await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count);
+    const totalRows = Number((await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count);
     await client.query(`DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}" WHERE "${column}" <> '' ORDER BY 1`);
     for (;;) {
       const { rows } = await client.query(`FETCH ${PATHS_PER_FETCH} FROM paths`);
       for (const { path } of rows) {
         const addedFiles = await addFile(archive, media, path);
-        if (addedFiles === 0) missing.push(path);
+        if (addedFiles === 0) missingPaths.push(path);
         files += addedFiles;
-        progress?.('Files', (done += 1), total);
+        progress?.('Files', (done += 1), totalRows);
       }
       if (rows.length < PATHS_PER_FETCH) break;
     }
     await client.query('CLOSE paths');
   }
-  return { files, missing };
+  return { files, missing: missingPaths };
 }
 
 /** Returns the number of added files; 0 if the image itself is missing. */

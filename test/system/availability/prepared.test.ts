@@ -38,7 +38,7 @@ function filterOf(number: number): { where: object; id: string } {
 
 /** Returns the results of `ask` for all connections that serve anonymous clients. */
 async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<T[]> {
-  const { pool } = fitgraph.database.reads.anonymous;
+  const { pool } = fitgraph.database.readResources.anonymous;
   const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
   try {
     return await Promise.all(clients.map((client) => ask(client as unknown as Client)));

@@ -193,7 +193,7 @@ async function addRows(from: number, to: number): Promise<void> {
       }),
     ),
   );
-  await importDumpRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  await importDumpRows(validateDump(rows), fitgraph.database, { tokenVault: fitgraph.tokenVault });
   const events = `INSERT INTO "security_event" ("kind", "user_id") SELECT 'COMMAND', $1::int FROM generate_series(1, $2)`;
   await fitgraph.sql(events, [ann.id, numbers.length]);
   await fitgraph.reference.reload();

@@ -155,8 +155,8 @@ export interface RichAccount {
 
 /** Creates the account. The app must have been started with the content `tables`, because ids are fixed. */
 export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<RichAccount> {
-  const { database, vault, services } = fitgraph;
-  await seedReferenceData({ database, vault, timeZone: TIME_ZONE }, services.media);
+  const { database, tokenVault, services } = fitgraph;
+  await seedReferenceData({ database, tokenVault, timeZone: TIME_ZONE }, services.media);
   await fitgraph.reference.reload();
   const person = await fitgraph.user(name);
   const before = await person.ask('{ changes { cursor } }');
@@ -174,7 +174,7 @@ export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<Ric
   addSessions(list, person.id, random);
   addWeights(list, person.id, random);
   addPlans(list, person.id, random);
-  await importDumpRows(validateDump(list.rows), database, { vault });
+  await importDumpRows(validateDump(list.rows), database, { tokenVault });
   // Without statistics the planner may choose plans that a server in production never would.
   await fitgraph.sql('ANALYZE');
   return { person, cursor: before.changes.cursor };

@@ -86,7 +86,7 @@ test('every list whose length no argument determines declares its size', () => {
 
 test('declared sizes are between the average length of stored lists and twice the greatest one', async () => {
   const { person } = await richAccount(fitgraph);
-  const demo = await seedDemo({ database: fitgraph.database, vault: new TokenVault(SECRET_KEY), timeZone: TIME_ZONE });
+  const demo = await seedDemo({ database: fitgraph.database, tokenVault: new TokenVault(SECRET_KEY), timeZone: TIME_ZONE });
   const people = [person, new Person(fitgraph.url, { id: 0, token: demo!.token })];
   const wrong: string[] = [];
   for (const { coordinate, type, field, size } of lists) {
