@@ -54,7 +54,7 @@ export async function bootstrap(
     };
 
     async function seedFirstData(): Promise<DemoAccount | undefined> {
-      const seeding = { database, tokenVault: tokenVault, timeZone: config.timeZone };
+      const seeding = { database, tokenVault, timeZone: config.timeZone };
       const isNew = await seedReferenceData(seeding, await Media.openAndCheck(config));
       return isNew && config.createsDemoAccount ? seedDemo(seeding) : undefined;
     }
