@@ -55,11 +55,7 @@ async function loadPage(userId: number, args: CursorArgs, { session, loaders }: 
   const [olderThanId, newerThanId] = [parseCursor('after', args.after), parseCursor('before', args.before)];
   const isBackward = last !== undefined;
   const pageSize = first ?? last ?? DEFAULT_PAGE_SIZE;
-  const events = await eventsOfUser(
-    userId,
-    { olderThanId: olderThanId, newerThanId: newerThanId, oldestFirst: isBackward, limit: pageSize + 1 },
-    session,
-  );
+  const events = await eventsOfUser(userId, { olderThanId, newerThanId, oldestFirst: isBackward, limit: pageSize + 1 }, session);
   const hasMore = events.length > pageSize;
   const nodes = hasMore ? events.slice(0, pageSize) : events;
   if (isBackward) nodes.reverse();

@@ -59,9 +59,9 @@ export async function openDatabase(
     ...config,
     poolSize,
     connection,
-    directConnection: directConnection,
+    directConnection,
     replica: replicaOptions(config),
-    poolerMode: poolerMode,
+    poolerMode,
     models,
   });
   const close = async () => {

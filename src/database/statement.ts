@@ -158,11 +158,7 @@ export class Statement {
       const precedingStatement = sessionUsers ? sessionUsers.precedingStatement(client, this.viewer, fixedStatement) : fixedStatement;
       const name = values.needsCustomPlan ? undefined : preparedStatements.nameOf(text);
       const state = name === undefined ? undefined : preparedStatements.stateOf(client, name, text);
-      return await sendQuery(
-        client,
-        { text, values, onRowBytes: this.countBytes, name, state, precedingStatement: precedingStatement },
-        this.request,
-      );
+      return await sendQuery(client, { text, values, onRowBytes: this.countBytes, name, state, precedingStatement }, this.request);
     } catch (error) {
       sessionUsers?.forgetUser(client);
       // Unlike other errors, one that PostgreSQL has sent leaves the connection usable.

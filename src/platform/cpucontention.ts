@@ -17,7 +17,7 @@ interface ThreadTimes {
 
 function parseThreadTimes(text: string): ThreadTimes {
   const [runningNs = 0, waiting = 0] = text.split(' ').map(Number);
-  return { runningNs: runningNs, waitingNs: waiting };
+  return { runningNs, waitingNs: waiting };
 }
 
 export class CpuContention {

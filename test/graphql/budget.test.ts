@@ -8,7 +8,7 @@ import { lockIsAwaited, until } from '../setup/waits';
 
 const running: Fitgraph[] = [];
 async function startServer(environment: Record<string, string>, sameDatabaseAs?: Fitgraph): Promise<Fitgraph> {
-  const one = await Fitgraph.start({ environment, sameDatabaseAs: sameDatabaseAs });
+  const one = await Fitgraph.start({ environment, sameDatabaseAs });
   running.push(one);
   return one;
 }

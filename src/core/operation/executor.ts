@@ -83,7 +83,7 @@ export class Executor {
     this.admission = new OperationAdmission(schema, {
       maxCost,
       introspectionRequiresUser: introspection === 'users',
-      averageBytesOf: averageBytesOf,
+      averageBytesOf,
     });
     this.compilesOwnOperations = compilesOwnOperations;
     this.maxResponseBytes = maxResponseBytes;

@@ -129,7 +129,7 @@ export function findClusterLocation(dataDir: string, log: (message: string) => v
   if (owner && !storedPath && !canEnterFolder(dataDir, owner)) parentFolder = createFallbackFolder(dataDir, owner, log);
   return {
     dataDir,
-    parentFolder: parentFolder,
+    parentFolder,
     cluster: path.join(parentFolder, 'postgres'),
     socketFolder: createSocketFolder(parentFolder, owner),
     logFile: path.join(dataDir, 'postgres.log'),

@@ -62,7 +62,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     const { draftPath, bytes } = await archive.end({ rows, sequences, files });
     const { summary } = await verifyArchive(draftPath, (readBytes) => progress?.('Verifying, bytes', readBytes, bytes));
     await archive.publish();
-    return { header, summary, missingPaths: missingPaths };
+    return { header, summary, missingPaths };
   } catch (error) {
     await archive.discard();
     throw error;
