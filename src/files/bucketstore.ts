@@ -158,8 +158,8 @@ export class BucketStore implements FileStore {
     await this.delete([from]);
   }
 
-  async deleteFiles(path: string, others: readonly string[]): Promise<void> {
-    const removedPaths = new Set([path, ...others]);
+  async deleteFiles(path: string, otherPaths: readonly string[]): Promise<void> {
+    const removedPaths = new Set([path, ...otherPaths]);
     await this.delete((await this.listKeys(path)).filter((existing) => removedPaths.has(existing)));
   }
 

@@ -62,7 +62,7 @@ export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPa
     ];
     const page = renderKeyPage({
       visitor: context.authentication.pageVisitor(),
-      baseUrl: context.info.baseUrl,
+      baseUrl: context.requestInfo.baseUrl,
       key,
       tokens,
       events,

@@ -85,8 +85,8 @@ class SignInPages {
 
   private async sendLandingPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
-    const { authentication, resolverContext, info } = this.contextOf(request);
-    const examples = await this.loadExamples(resolverContext, info.baseUrl);
+    const { authentication, resolverContext, requestInfo } = this.contextOf(request);
+    const examples = await this.loadExamples(resolverContext, requestInfo.baseUrl);
     sendPage(response, 200, renderLandingPage(authentication.pageVisitor(), examples, this.hasDemoAccount));
   }
 

@@ -19,18 +19,18 @@ export function logAndMeasureRequest(
   requestContext: RequestContext,
   { log, metrics, tracing }: Pick<Services, 'log' | 'metrics' | 'tracing'>,
 ): void {
-  const { info, resolverContext } = requestContext;
+  const { requestInfo, resolverContext } = requestContext;
   const isLogged = log.isLevelEnabled('info');
   const trace = tracing?.beginTrace(request);
-  info.trace = resolverContext.session.trace = trace;
+  requestInfo.trace = resolverContext.session.trace = trace;
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
   // The path is read now instead of after the response, because Express changes the URL while it routes the request.
   const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_TEXT_LENGTH);
   response.once('close', () => {
-    const ms = performance.now() - info.startedAt;
+    const ms = performance.now() - requestInfo.startedAt;
     const { viewer, session } = resolverContext;
-    const { id, address } = info;
+    const { id, address } = requestInfo;
     const { operationName, route } = requestContext;
     const status = response.statusCode;
     if (isLogged)

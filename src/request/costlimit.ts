@@ -129,9 +129,9 @@ class RequestBudget implements RateBudget {
 
 /** Returns the RateLimit headers (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). */
 export function rateLimitHeaders(budget: RateBudget | undefined): Record<string, string> {
-  const state = budget?.budgetState;
-  if (!state) return {};
-  const { cost, limit, remaining, resetSeconds: seconds } = state;
+  const bucketState = budget?.budgetState;
+  if (!bucketState) return {};
+  const { cost, limit, remaining, resetSeconds: seconds } = bucketState;
   // `c`, the cost of this request, is a custom parameter, which the draft permits.
   return { 'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
 }

@@ -12,7 +12,7 @@ const COLLECT_TIMEOUT_MS = 1_000;
 
 const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
 
-const aggregateMetrics = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
+const aggregateMetrics = (metricsOfWorkers: Metric[][]): Registry => AggregatorRegistry.aggregate(metricsOfWorkers);
 
 export class AggregatedMetrics {
   readonly registry = new Registry();

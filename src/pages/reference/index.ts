@@ -47,8 +47,8 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
   const [serializers, secureSerializers] = [serializersFor(false), serializersFor(true)];
   addDocumentRoutes(
     router,
-    (format, { info, authentication: { usesSecureCookies } }) =>
-      (usesSecureCookies ? secureSerializers : serializers)[format](info.baseUrl),
+    (format, { requestInfo, authentication: { usesSecureCookies } }) =>
+      (usesSecureCookies ? secureSerializers : serializers)[format](requestInfo.baseUrl),
     contextOf,
   );
   addPageRoutes(router, contextOf);

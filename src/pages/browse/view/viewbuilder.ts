@@ -211,7 +211,7 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
     path,
     query,
     basePath: API_BASE_PATH,
-    baseUrl: context.info.baseUrl,
+    baseUrl: context.requestInfo.baseUrl,
     status: answer.status,
     body: answer.body,
     headers,
