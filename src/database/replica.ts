@@ -23,7 +23,7 @@ export interface ReplicaOptions {
 const CHECK_INTERVAL_MS = 500;
 /** Interval of checks after a change, until the standby has replayed it. */
 const EARLY_CHECK_MS = 50;
-/** How long the result of a check is trusted. It is subtracted from the permitted lag, because the standby may fall behind that much in the meantime. */
+/** How long the result of a check is used. This time is subtracted from the permitted lag, because the standby may fall that much further behind. */
 const CHECK_RESULT_VALID_MS = MIN_REPLICA_LAG_MS / 2;
 
 /** SQL: id of the change log. A standby replicates it, so a different id reveals a standby of another database. */

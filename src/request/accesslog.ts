@@ -8,7 +8,7 @@ import type { Services } from './services';
 
 /** Maximum number of characters of a path or an operation name in the log. Clients can choose both freely. */
 export const MAX_LOGGED_TEXT_LENGTH = 200;
-/** Length of the longest IPv6 address without a zone. A zone may have any length. */
+/** Maximum length of a logged client address: that of the longest IPv6 address, without its zone, which may have any length. */
 const MAX_ADDRESS_LENGTH = 45;
 export const truncateClientAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
 
