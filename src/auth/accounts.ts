@@ -51,13 +51,13 @@ export async function signInWithPassword<T>(
   password: string,
   grantCredentials: (userId: number) => Promise<T>,
   session: DatabaseSession,
-  source: SecurityEventSource,
+  eventSource: SecurityEventSource,
 ): Promise<T> {
   // PostgreSQL rejects a NUL character. No user name contains one, so the empty name, which finds no account, is used instead.
   const [user] = await session.query(SELECT_CREDENTIALS_SQL, [username.includes('\0') ? '' : username]);
-  const { isValid, isOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
+  const { isValid, isOutdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, eventSource.address);
   const { id, password: storedHash } = user!;
-  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...source }, session);
+  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...eventSource }, session);
   if (!isValid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
@@ -69,7 +69,7 @@ export async function signInWithPassword<T>(
     return { result: await grantCredentials(id) };
   });
   // Tries again if the stored hash has changed in the meantime: by a new password, or by a concurrent sign-in that rehashed it.
-  return signIn ? signIn.result : signInWithPassword(username, password, grantCredentials, session, source);
+  return signIn ? signIn.result : signInWithPassword(username, password, grantCredentials, session, eventSource);
 }
 
 const SELECT_PASSWORD_SQL = `SELECT u."password", i."iterations" FROM ${MAX_IMPORTED_HASH_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
@@ -79,11 +79,11 @@ export async function verifiedPasswordHash(
   userId: number,
   password: string,
   session: DatabaseSession,
-  source: SecurityEventSource,
+  eventSource: SecurityEventSource,
 ): Promise<string | undefined> {
   const [user] = await session.query(SELECT_PASSWORD_SQL, [userId]);
   const storedHash = (user!.password ?? undefined) as string | undefined;
-  const { isValid } = await verifyPassword(storedHash, password, user!.iterations, source.address);
+  const { isValid } = await verifyPassword(storedHash, password, user!.iterations, eventSource.address);
   return isValid ? storedHash : undefined;
 }
 
@@ -102,9 +102,9 @@ export async function replacePassword(
   keptSessionId: string | undefined,
   session: DatabaseSession,
   tokenVault: TokenVault,
-  source: SecurityEventSource,
+  eventSource: SecurityEventSource,
 ): Promise<string | undefined> {
-  const newHash = await hashPasswordWithinLimit(password, source.address);
+  const newHash = await hashPasswordWithinLimit(password, eventSource.address);
   const token = generateToken();
   return session.inTransaction(async () => {
     const digest = keptSessionId === undefined ? null : sha256(keptSessionId);
@@ -113,7 +113,7 @@ export async function replacePassword(
     const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
     await session.query(upsertTokenSql, [userId, sha256(token), tokenVault.encrypt(token)]);
-    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...source }, session);
+    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...eventSource }, session);
     return token;
   });
 }
@@ -134,7 +134,7 @@ export async function replaceApiKey(
   oldDigest: Buffer | undefined,
   session: DatabaseSession,
   tokenVault: TokenVault,
-  source: SecurityEventSource,
+  eventSource: SecurityEventSource,
 ): Promise<string | undefined> {
   const token = generateToken();
   const rows = await session.query(
@@ -144,7 +144,7 @@ export async function replaceApiKey(
     [userId, sha256(token), tokenVault.encrypt(token), oldDigest ?? null],
   );
   if (!rows.length) return undefined;
-  await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...source }, session);
+  await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...eventSource }, session);
   return token;
 }
 
@@ -154,10 +154,10 @@ export async function getApiKeyByPassword(
   password: string,
   session: DatabaseSession,
   tokenVault: TokenVault,
-  source: SecurityEventSource,
+  eventSource: SecurityEventSource,
 ): Promise<string> {
   const findOrCreateKey = (userId: number) => getOrCreateEncryptedApiKey(userId, session, tokenVault);
-  return decryptApiKey(await signInWithPassword(username, password, findOrCreateKey, session, source), tokenVault);
+  return decryptApiKey(await signInWithPassword(username, password, findOrCreateKey, session, eventSource), tokenVault);
 }
 
 /** Throws CONFLICT if the key was encrypted with another SECRET_KEY. It is not replaced, because clients may still use it. */

@@ -80,11 +80,11 @@ function examineDisk({ dataDir }: Config, report: DiagnosticReport): void {
   let folder = dataDir;
   while (!fs.existsSync(folder)) folder = path.dirname(folder);
   const { bavail, bsize, blocks } = fs.statfsSync(folder);
-  const [free, total] = [bavail * bsize, blocks * bsize];
-  const message = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
+  const [freeBytes, totalBytes] = [bavail * bsize, blocks * bsize];
+  const message = `${(freeBytes / GB).toFixed(1)} of ${(totalBytes / GB).toFixed(1)} GB are free at ${folder}`;
   const advice = 'free disk space: a full disk stops all writes';
-  if (free > LOW_DISK_SPACE_BYTES) report.ok('Disk', message);
-  else if (free > CRITICAL_DISK_SPACE_BYTES) report.warn('Disk', message, advice);
+  if (freeBytes > LOW_DISK_SPACE_BYTES) report.ok('Disk', message);
+  else if (freeBytes > CRITICAL_DISK_SPACE_BYTES) report.warn('Disk', message, advice);
   else report.fail('Disk', message, advice);
 }
 
@@ -202,7 +202,7 @@ async function examineSecretKey({ secretKey, dataDir }: Config, database: Databa
 async function examineFiles(config: Config, { pool }: Database, report: DiagnosticReport): Promise<void> {
   const media = Media.fromConfig(config);
   if (config.bucket) await media.files.checkAccess();
-  let [total, missing] = [0, 0];
+  let [fileCount, missingFileCount] = [0, 0];
   for (const { table, column } of imageColumns())
     for (let lastId = 0, hasMore = true; hasMore;) {
       const { rows } = await pool.query(
@@ -211,13 +211,17 @@ async function examineFiles(config: Config, { pool }: Database, report: Diagnost
       );
       for (let start = 0; start < rows.length; start += MAX_CONCURRENT_FILE_CHECKS) {
         const paths = rows.slice(start, start + MAX_CONCURRENT_FILE_CHECKS).map((row) => row.path as string);
-        missing += (await Promise.all(paths.map((file) => media.exists(file)))).filter((exists) => !exists).length;
+        missingFileCount += (await Promise.all(paths.map((file) => media.exists(file)))).filter((exists) => !exists).length;
       }
-      total += rows.length;
+      fileCount += rows.length;
       lastId = rows.at(-1)?.id ?? lastId;
       hasMore = rows.length === PAGE_ROWS;
     }
-  if (missing)
-    report.warn('Files', `${missing} of ${total} images have no file`, `restore them from a backup into ${media.files.location}`);
-  else report.ok('Files', `the files of all ${total} images are in ${media.files.location}`);
+  if (missingFileCount)
+    report.warn(
+      'Files',
+      `${missingFileCount} of ${fileCount} images have no file`,
+      `restore them from a backup into ${media.files.location}`,
+    );
+  else report.ok('Files', `the files of all ${fileCount} images are in ${media.files.location}`);
 }

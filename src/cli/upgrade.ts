@@ -23,8 +23,8 @@ async function createUpgradedCluster(
   detail: string,
   progress: ReturnType<typeof createProgressPrinter>,
 ): Promise<void> {
-  const embedded = await openEmbedded({ dataDir });
-  const database = connectDatabase(config, embedded.connection);
+  const embeddedDatabase = await openEmbedded({ dataDir });
+  const database = connectDatabase(config, embeddedDatabase.connection);
   try {
     await migrateUp(database);
     const backup = await inspectBackup(file, progress);
@@ -33,7 +33,7 @@ async function createUpgradedCluster(
     await recordOperatorEvent({ kind: 'COMMAND', detail }, database.createSession());
   } finally {
     await database.close();
-    await embedded.release();
+    await embeddedDatabase.release();
   }
 }
 

@@ -1,6 +1,6 @@
 /** Error codes of GraphQL (`extensions.code`). The table of docs/interfaces.md is generated from them (`npm run docs`). */
 
-interface ErrorCodeInfo {
+interface ErrorCodeDefinition {
   /** HTTP status if the whole request fails with this code. */
   readonly status?: number;
   readonly meaning: string;
@@ -46,12 +46,12 @@ export const ERROR_CODES = {
   SERVICE_UNAVAILABLE: { status: 503, meaning: 'The database is unavailable, full, locked or read-only. Sent with `Retry-After`.' },
   CLIENT_GONE: { status: 503, meaning: 'The client disconnected before the response. Visible in metrics only.' },
   INTERNAL_SERVER_ERROR: { status: 500, meaning: "An unexpected error. Its `id` is also in the server's log." },
-} satisfies Record<string, ErrorCodeInfo>;
+} satisfies Record<string, ErrorCodeDefinition>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
 export const HTTP_STATUS_BY_ERROR_CODE: Readonly<Record<string, number | undefined>> = Object.fromEntries(
-  Object.entries<ErrorCodeInfo>(ERROR_CODES).map(([code, { status }]) => [code, status]),
+  Object.entries<ErrorCodeDefinition>(ERROR_CODES).map(([code, { status }]) => [code, status]),
 );
 
 /** Codes of temporary server errors, after which a retry can succeed. */

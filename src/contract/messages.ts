@@ -11,7 +11,7 @@ export const NOT_A_DATE = 'Date has wrong format. Use one of these formats inste
 export const NOT_A_TIME = 'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].';
 export const NOT_A_DATETIME =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
-/** Messages of filters. */
+/** Messages for invalid values of filters, whose wording differs from that of input fields. */
 export const NOT_A_DATE_FILTER = 'Enter a valid date.';
 export const NOT_A_TIME_FILTER = 'Enter a valid time.';
 export const NOT_A_TIME_ZONE = 'Ensure that this is a zone of the IANA database such as Europe/Berlin.';

@@ -44,7 +44,7 @@ export class Database {
 
   constructor(readonly options: ConnectionOptions) {
     const { connection, directConnection, poolerMode, poolSize, queueLimits, replica } = options;
-    const { writes: writePoolSize, live: livePoolSize } = poolSizes(poolSize);
+    const { writePoolSize, livePoolSize } = poolSizes(poolSize);
     this.breaker = new CircuitBreaker(connection, poolerMode && directConnection);
     this.sessionUsers = new SessionUsers(poolerMode === 'transaction');
     this.pools = new Pools(options, this.breaker, this.sessionUsers);
@@ -56,7 +56,7 @@ export class Database {
       ...queueLimits,
       maxWaitMs: queueLimits.maxWaitMs * WRITE_WAIT_FACTOR,
     });
-    this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
+    this.sequelize = openSequelize(options, this.pools.writePool, this.sessionUsers);
   }
 
   private createReadResources(livePoolSize: number): Record<ClientKind, ReadResources> {
@@ -65,11 +65,11 @@ export class Database {
     const precedingStatement = (timeout: number) =>
       poolerMode === 'transaction' ? statementThatSetsTimeouts(options, timeout) : undefined;
     const sharedResources = { preparedStatements, breaker, precedingStatement: precedingStatement(statementTimeout) };
-    const userReads = { ...sharedResources, pool: pools.users, sessionUsers };
+    const userReads = { ...sharedResources, pool: pools.userPool, sessionUsers };
     const { replica } = this;
     const anonymousReads = {
       ...sharedResources,
-      pool: pools.anonymous,
+      pool: pools.anonymousPool,
       replica,
       sessionUsers,
       precedingStatement: precedingStatement(anonymousTimeout),
@@ -79,13 +79,13 @@ export class Database {
       users: { ...userReads, limiter: new ConcurrencyLimiter({ ...limiterOptionsFor(poolSize), ...queueLimits }) },
       // The queue is unlimited: statements for subscription events may wait, and the limit on the number of subscriptions bounds how many there are.
       live: { ...userReads, limiter: new ConcurrencyLimiter(limiterOptionsFor(livePoolSize)) },
-      own: { ...sharedResources, pool: pools.own, limiter: new ConcurrencyLimiter(limiterOptionsFor(MAX_SERVER_STATEMENTS)) },
+      own: { ...sharedResources, pool: pools.serverPool, limiter: new ConcurrencyLimiter(limiterOptionsFor(MAX_SERVER_STATEMENTS)) },
     };
   }
 
   /** Connection pool for the server's own statements. Row-level security does not apply to its connections. */
   get pool(): Pool {
-    return this.pools.own;
+    return this.pools.serverPool;
   }
 
   /** Connection options for work that needs a session: they bypass a pooler. */
@@ -100,12 +100,12 @@ export class Database {
       idle: idleCount,
       waiting: waitingCount,
     });
-    const { anonymous, users, own, writes } = this.pools;
+    const { anonymousPool, userPool, serverPool, writePool } = this.pools;
     return {
-      anonymous: countConnections(anonymous),
-      users: countConnections(users),
-      own: countConnections(own),
-      writes: countConnections(writes),
+      anonymous: countConnections(anonymousPool),
+      users: countConnections(userPool),
+      own: countConnections(serverPool),
+      writes: countConnections(writePool),
       ...(this.replica && { replica: countConnections(this.replica.pool) }),
     };
   }

@@ -37,7 +37,7 @@ export function checkDataDir(dataDir: string): void {
   }
   if (!stats) return;
   if (!stats.isDirectory()) rejectDataDir(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
-  if (IDENTIFYING_ENTRIES.some((mark) => fs.existsSync(path.join(dataDir, mark)))) return;
+  if (IDENTIFYING_ENTRIES.some((entry) => fs.existsSync(path.join(dataDir, entry)))) return;
   const foreignEntries = names.filter(
     (name) => !IGNORED_ENTRIES.includes(name) && !FITGRAPH_ENTRY_PATTERNS.some((pattern) => pattern.test(name)),
   );

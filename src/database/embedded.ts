@@ -103,8 +103,8 @@ async function startOrJoinServer(dataDir: string, log: Log, previous?: Server): 
       } catch (error) {
         if (error instanceof ConfigError || isPermanentRejection(error)) throw error;
         if (Date.now() > deadline) {
-          const end = lastLogLines(location.logFile);
-          throw new Error(`the database in ${location.cluster} neither responds nor exits; the end of ${location.logFile}:\n${end}`, {
+          const lastLines = lastLogLines(location.logFile);
+          throw new Error(`the database in ${location.cluster} neither responds nor exits; the end of ${location.logFile}:\n${lastLines}`, {
             cause: error,
           });
         }

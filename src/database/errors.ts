@@ -37,11 +37,11 @@ export class CommitOutcomeUnknown extends DatabaseUnavailable {
  * and sessions ended by a timeout, a dropped database, a server that is starting or stopping.
  */
 const UNREACHABLE_CODE_PATTERN = /^(08...|53300|25P0[34]|57P0[1-5])$/;
-/** PostgreSQL error codes: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
+/** PostgreSQL error codes after which other statements may work: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
 const RESOURCE_CODE_PATTERN = /^(53...|25006|55P03|58...)$/;
-/** Error codes of the operating system: out of file descriptors, buffers or memory. */
+/** Operating system error codes for a lack of file descriptors, buffers or memory. */
 const PROCESS_RESOURCE_CODE_PATTERN = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
-/** PostgreSQL error codes: data corruption, invalid data, a missing file. */
+/** PostgreSQL error codes that indicate damaged data: data corruption, invalid data, a missing file. */
 const CORRUPTION_CODE_PATTERN = /^(XX...|22...|58P01)$/;
 const TIMEOUT_CODE = '57014';
 const LOCK_TIMEOUT_CODE = '55P03';

@@ -27,7 +27,7 @@ export class HostSelection {
   /** Returns the selection that all connections with this URL share; undefined if the URL has a single host and does not restrict target_session_attrs. */
   static forUrl(url: string | undefined): HostSelection | undefined {
     const hosts = url === undefined ? undefined : parseDatabaseHosts(url);
-    if (!hosts || (hosts.urls.length === 1 && hosts.target === 'any')) return undefined;
+    if (!hosts || (hosts.urls.length === 1 && hosts.requiredSessionAttrs === 'any')) return undefined;
     const selection = this.selectionByUrl.get(url!) ?? new HostSelection(hosts);
     this.selectionByUrl.set(url!, selection);
     return selection;
@@ -59,10 +59,10 @@ export class HostSelection {
 
   /** Throws if the server of the connection does not have the state that `target_session_attrs` requires. */
   async requireSuitableServer(client: ClientBase): Promise<void> {
-    const { target } = this.hosts;
-    if (target === 'any') return;
-    const { rows } = await client.query(`SELECT ${CONDITION_SQL_BY_TARGET[target]} AS "suits"`);
-    if (!(rows as [{ suits: boolean }])[0].suits) throw new Error(`the server is not ${target}`);
+    const { requiredSessionAttrs } = this.hosts;
+    if (requiredSessionAttrs === 'any') return;
+    const { rows } = await client.query(`SELECT ${CONDITION_SQL_BY_TARGET[requiredSessionAttrs]} AS "suits"`);
+    if (!(rows as [{ suits: boolean }])[0].suits) throw new Error(`the server is not ${requiredSessionAttrs}`);
   }
 
   /** Probes all hosts concurrently, so that hosts that do not respond cost a single timeout, and returns the first suitable host in the order of the URL. */

@@ -29,10 +29,10 @@ export class LockedTables {
   /** Runs a write to `table`. Throws TableLocked while the table is known to be locked. */
   async runWrite<T>(table: string | undefined, callback: () => Promise<T>): Promise<T> {
     if (table === undefined) return callback();
-    const state = this.stateByTable.get(table);
-    if (state) {
-      if (state.isBeingProbed || performance.now() < state.nextProbeAt) throw new TableLocked();
-      state.isBeingProbed = true;
+    const lockState = this.stateByTable.get(table);
+    if (lockState) {
+      if (lockState.isBeingProbed || performance.now() < lockState.nextProbeAt) throw new TableLocked();
+      lockState.isBeingProbed = true;
     }
     try {
       const result = await callback();
@@ -41,7 +41,7 @@ export class LockedTables {
     } catch (error) {
       if (isLockFailure(error) && (await this.isAnyTableLocked()))
         this.stateByTable.set(table, { isBeingProbed: false, nextProbeAt: performance.now() + PROBE_INTERVAL_MS });
-      else if (state) this.stateByTable.delete(table);
+      else if (lockState) this.stateByTable.delete(table);
       throw error;
     }
   }

@@ -154,10 +154,10 @@ export const migrateUp = (
 type RevertTarget = string | null;
 
 /** Returns the names of the applied migrations that are newer than the target, newest first. */
-function migrationsAfter(appliedMigrations: readonly string[], target?: RevertTarget): string[] {
-  if (typeof target === 'string' && !appliedMigrations.includes(target))
-    throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${appliedMigrations.join(', ')}`);
-  const startIndex = target === undefined ? -1 : target === null ? 0 : appliedMigrations.indexOf(target) + 1;
+function migrationsAfter(appliedMigrations: readonly string[], revertTarget?: RevertTarget): string[] {
+  if (typeof revertTarget === 'string' && !appliedMigrations.includes(revertTarget))
+    throw new ConfigError(`--to: the migration ${revertTarget} is not applied; applied are ${appliedMigrations.join(', ')}`);
+  const startIndex = revertTarget === undefined ? -1 : revertTarget === null ? 0 : appliedMigrations.indexOf(revertTarget) + 1;
   const names = appliedMigrations.slice(startIndex).reverse();
   const unknown = names.find((name) => !migrationNames().includes(name));
   if (unknown !== undefined) throw new ConfigError(`The migration ${unknown} is of a newer version: revert it with that version`);
@@ -165,12 +165,12 @@ function migrationsAfter(appliedMigrations: readonly string[], target?: RevertTa
 }
 
 /** Reverts the applied migrations that are newer than the target and returns their names, newest first. */
-export const migrateDown = (database: Database, target?: RevertTarget): Promise<string[]> =>
+export const migrateDown = (database: Database, revertTarget?: RevertTarget): Promise<string[]> =>
   withMigrationLock(
     database,
     async (client) => {
       await recordReplacements(client);
-      const migrations = migrationsAfter(await readAppliedMigrationNames(client), target);
+      const migrations = migrationsAfter(await readAppliedMigrationNames(client), revertTarget);
       await deleteReplacedRecords(client, migrations);
       for (const name of migrations) await runMigration(client, name, 'down', reportToStderr);
       return migrations;
@@ -179,8 +179,8 @@ export const migrateDown = (database: Database, target?: RevertTarget): Promise<
   );
 
 /** Returns the names of the migrations that `migrateDown` would revert, newest first. */
-export const migrationsToRevert = (database: Database, target?: RevertTarget): Promise<string[]> =>
-  withMigrationLock(database, async (client) => migrationsAfter(await readAppliedMigrationNames(client), target), reportToStderr);
+export const migrationsToRevert = (database: Database, revertTarget?: RevertTarget): Promise<string[]> =>
+  withMigrationLock(database, async (client) => migrationsAfter(await readAppliedMigrationNames(client), revertTarget), reportToStderr);
 
 /** Acquires the migration lock, which is held until the connection ends. */
 export const lockMigrations = (client: ClientBase): Promise<void> => acquireLock(client, reportToStderr);

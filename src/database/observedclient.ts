@@ -30,7 +30,7 @@ export class ObservedClient extends Client {
 
   /** Accepts the parameters of both overloads of `Client.connect`. */
   override connect(...parameters: unknown[]): never {
-    const connect = (...all: unknown[]) => (super.connect as (...all: unknown[]) => never).apply(this, all);
+    const connect = (...allParameters: unknown[]) => (super.connect as (...allParameters: unknown[]) => never).apply(this, allParameters);
     if (!this.hostSelection) return connect(...parameters);
     const connected = this.connectToSelected(this.hostSelection, connect);
     const [callback] = parameters as [((error: Error | null) => void)?];
@@ -53,7 +53,7 @@ export class ObservedClient extends Client {
 
   /** Accepts the parameters of all overloads of `Client.query`. */
   override query(...parameters: unknown[]): never {
-    const result = (super.query as (...all: unknown[]) => never).apply(this, parameters);
+    const result = (super.query as (...allParameters: unknown[]) => never).apply(this, parameters);
     this.statement = {};
     return result;
   }

@@ -54,15 +54,15 @@ export class OnlineSchemaChange {
     await this.alterTable(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
   }
 
-  /** Creates an index. `target`: table and columns, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
-  async createIndex(name: string, target: string, { unique = false } = {}): Promise<void> {
+  /** Creates an index on `tableAndColumns`, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
+  async createIndex(name: string, tableAndColumns: string, { unique = false } = {}): Promise<void> {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
-    if (!this.onLockConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${target}`));
+    if (!this.onLockConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${tableAndColumns}`));
     await this.retry(async () => {
       // Drops the invalid index that an interrupted attempt has left behind.
       await this.dropInvalidIndex(name);
       try {
-        await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${target}`);
+        await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${tableAndColumns}`);
       } catch (error) {
         // Drops the index of the failed attempt: an invalid unique index would still reject writes.
         await this.dropInvalidIndex(name);

@@ -48,9 +48,9 @@ export async function openDatabase(
 ): Promise<OpenedDatabase> {
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
-  const embedded =
+  const embeddedDatabase =
     databaseUrl || embeddedConnection ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart: shouldRestart });
-  const connection = databaseUrl ? { connectionString: databaseUrl } : (embeddedConnection ?? embedded!.connection);
+  const connection = databaseUrl ? { connectionString: databaseUrl } : (embeddedConnection ?? embeddedDatabase!.connection);
   const directConnection = listenUrl === undefined ? undefined : { connectionString: listenUrl };
   const { poolerMode, connectionLimit } = databaseUrl === undefined ? {} : await inspectDatabase(config, connection, directConnection);
   const poolSize =
@@ -66,11 +66,11 @@ export async function openDatabase(
   });
   const close = async () => {
     await database.close();
-    await embedded?.release();
+    await embeddedDatabase?.release();
   };
   try {
     const secretKey = needsSecretKey ? await loadSecretKey(config, database) : '';
-    const hasStopped = async () => (await embedded?.hasStopped()) ?? false;
+    const hasStopped = async () => (await embeddedDatabase?.hasStopped()) ?? false;
     return { database, isEmbedded: databaseUrl === undefined, secretKey, hasStopped, close };
   } catch (error) {
     await close();

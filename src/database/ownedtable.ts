@@ -76,7 +76,8 @@ function createTableSql(table: string, { columns, parents = {}, references = {},
       ([name, parent]) => `FOREIGN KEY ("${OWNER_COLUMN}", "${name}") REFERENCES "${parent}" ("${OWNER_COLUMN}", "id") ON DELETE CASCADE`,
     ),
     ...Object.entries(references).map(
-      ([name, target]) => `FOREIGN KEY ("${name}") REFERENCES "${target}" ("id") ON DELETE ${isNullable(name) ? 'SET NULL' : 'CASCADE'}`,
+      ([name, parentTable]) =>
+        `FOREIGN KEY ("${name}") REFERENCES "${parentTable}" ("id") ON DELETE ${isNullable(name) ? 'SET NULL' : 'CASCADE'}`,
     ),
   ];
   const createIndex = (names: readonly string[]) => `CREATE INDEX ON "${table}" (${quoteColumns(names)});`;

@@ -16,27 +16,30 @@ const SERVER_POOL_SIZE = 4;
 /** Number of connections for work that needs a session, if DATABASE_LISTEN_URL is set to bypass a pooler. */
 const DIRECT_POOL_SIZE = 4;
 
-/** Returns the pool sizes that depend on `poolSize`. `live` connections for subscriptions are added to the pool of signed-in users. */
-export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
+/** Returns the pool sizes that depend on `poolSize`. The pool of signed-in users has `livePoolSize` additional connections for subscriptions. */
+export const poolSizes = (poolSize: number) => ({
+  writePoolSize: Math.max(2, Math.ceil(poolSize / 2)),
+  livePoolSize: Math.ceil(poolSize / 4),
+});
 
 /**
  * Returns the maximum number of connections of a worker, including the one that listens for notifications. `hasDirectPool`: whether
  * DATABASE_LISTEN_URL is set.
  */
 export function maxConnectionsPerWorker(poolSize: number, hasDirectPool: boolean): number {
-  const { writes, live } = poolSizes(poolSize);
-  return 2 * poolSize + live + writes + SERVER_POOL_SIZE + (hasDirectPool ? DIRECT_POOL_SIZE : 0) + 1;
+  const { writePoolSize, livePoolSize } = poolSizes(poolSize);
+  return 2 * poolSize + livePoolSize + writePoolSize + SERVER_POOL_SIZE + (hasDirectPool ? DIRECT_POOL_SIZE : 0) + 1;
 }
 
 export class Pools {
   /** Connections for the server's own work, to which row-level security does not apply. */
-  readonly own: Pool;
+  readonly serverPool: Pool;
   /** Connections for reads by signed-in users. */
-  readonly users: Pool;
+  readonly userPool: Pool;
   /** Connections for anonymous clients, with a shorter statement timeout. */
-  readonly anonymous: Pool;
+  readonly anonymousPool: Pool;
   /** Connections for the transactions of all writes. */
-  readonly writes: Pool;
+  readonly writePool: Pool;
   /** Connections for work that needs a session, such as advisory locks. They bypass a pooler. */
   readonly directPool: Pool;
 
@@ -45,15 +48,15 @@ export class Pools {
     private readonly breaker: CircuitBreaker,
     sessionUsers: SessionUsers,
   ) {
-    const { writes, live } = poolSizes(options.poolSize);
+    const { writePoolSize, livePoolSize } = poolSizes(options.poolSize);
     const { directConnection, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
-    this.own = this.createPrimaryPool(SERVER_POOL_SIZE, statementTimeout);
-    this.users = this.createPrimaryPool(poolSize + live, statementTimeout, sessionUsers);
-    this.anonymous = this.createPrimaryPool(poolSize, anonymousTimeout, sessionUsers);
-    this.writes = this.createPrimaryPool(writes, statementTimeout, sessionUsers);
+    this.serverPool = this.createPrimaryPool(SERVER_POOL_SIZE, statementTimeout);
+    this.userPool = this.createPrimaryPool(poolSize + livePoolSize, statementTimeout, sessionUsers);
+    this.anonymousPool = this.createPrimaryPool(poolSize, anonymousTimeout, sessionUsers);
+    this.writePool = this.createPrimaryPool(writePoolSize, statementTimeout, sessionUsers);
     this.directPool = directConnection
       ? this.createPool(directConnection, DIRECT_POOL_SIZE, statementTimeout, () => [buildSetStatements(options, statementTimeout)])
-      : this.own;
+      : this.serverPool;
   }
 
   /** Creates the pool of the read replica, with an additional connection for monitoring its lag. */
@@ -110,7 +113,7 @@ export class Pools {
   }
 
   async end(): Promise<void> {
-    const pools = new Set([this.own, this.users, this.anonymous, this.writes, this.directPool]);
+    const pools = new Set([this.serverPool, this.userPool, this.anonymousPool, this.writePool, this.directPool]);
     await Promise.all([...pools].map((pool) => pool.end()));
   }
 }

@@ -41,9 +41,9 @@ export class PreparedStatements {
   nameOf(text: string): string | undefined {
     const name = this.nameByText.get(text);
     if (name !== undefined || text.length > MAX_STATEMENT_LENGTH) return name;
-    const uses = this.useCounts.get(text) ?? 0;
-    if (uses < USES_BEFORE_PREPARED) {
-      this.useCounts.set(text, uses + 1);
+    const useCount = this.useCounts.get(text) ?? 0;
+    if (useCount < USES_BEFORE_PREPARED) {
+      this.useCounts.set(text, useCount + 1);
       return undefined;
     }
     this.useCounts.delete(text);

@@ -23,7 +23,7 @@ export interface ReplicaOptions {
 const CHECK_INTERVAL_MS = 500;
 /** Interval of checks after a change, until the standby has replayed it. */
 const EARLY_CHECK_MS = 50;
-/** How long the result of a check is trusted. It is subtracted from the permitted lag, because the standby may fall behind that much in the meantime. */
+/** How long the result of a check is used. This time is subtracted from the permitted lag, because the standby may fall that much further behind. */
 const CHECK_RESULT_VALID_MS = MIN_REPLICA_LAG_MS / 2;
 
 /** SQL: id of the change log. A standby replicates it, so a different id reveals a standby of another database. */
@@ -31,9 +31,9 @@ const CHANGE_LOG_ID_SQL = '(SELECT "id"::text FROM "change_log")';
 const PRIMARY_POSITION_SQL = `SELECT ${CHANGE_LOG_ID_SQL} AS "log", pg_current_wal_lsn()::text AS "position"`;
 const STANDBY_POSITION_SQL = `SELECT ${CHANGE_LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "isStandby", pg_backend_pid() AS "pid"`;
 
-/** Position of the primary in the write-ahead log (WAL) at the time `at`, as returned by `performance.now()`. */
+/** Position of the primary in the write-ahead log (WAL) at the time `measuredAt` of `performance.now()`. */
 interface PrimaryPosition {
-  at: number;
+  measuredAt: number;
   position: bigint;
 }
 
@@ -163,7 +163,7 @@ export class Replica {
     if (standby.pid !== processID) return this.clearLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
     if (!standby.isStandby) return this.clearLag('it is not a standby');
     if (standby.log !== primary!.log) return this.clearLag('it replicates another database, or has not caught up with a restore');
-    this.primaryPositions.push({ at: startedAt, position: parseWalPosition(primary!.position as string) });
+    this.primaryPositions.push({ measuredAt: startedAt, position: parseWalPosition(primary!.position as string) });
     return this.updateLag(parseWalPosition(standby.position as string), startedAt);
   }
 
@@ -180,10 +180,11 @@ export class Replica {
     const replayedPosition = this.primaryPositions[index];
     this.primaryPositions = this.primaryPositions
       .slice(Math.max(0, index))
-      .filter((entry) => entry === replayedPosition || now - entry.at <= maxAgeMs);
-    if (!replayedPosition && this.caughtUpAt === -Infinity && now - this.primaryPositions[0]!.at <= maxAgeMs) return this.unusableReason;
-    if (replayedPosition) [this.caughtUpAt, this.lagMs] = [replayedPosition.at, now - replayedPosition.at];
-    return replayedPosition && now - replayedPosition.at <= maxAgeMs ? undefined : 'its replication lag is too high';
+      .filter((entry) => entry === replayedPosition || now - entry.measuredAt <= maxAgeMs);
+    if (!replayedPosition && this.caughtUpAt === -Infinity && now - this.primaryPositions[0]!.measuredAt <= maxAgeMs)
+      return this.unusableReason;
+    if (replayedPosition) [this.caughtUpAt, this.lagMs] = [replayedPosition.measuredAt, now - replayedPosition.measuredAt];
+    return replayedPosition && now - replayedPosition.measuredAt <= maxAgeMs ? undefined : 'its replication lag is too high';
   }
 
   stop(): void {

@@ -121,9 +121,9 @@ export async function describeSchema(client: Pick<ClientBase, 'query'>): Promise
 export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<SchemaDifferences> {
   const objects = new Map((await queryObjects(client)).map((row) => [row.name, row]));
   const expectedObjects = new Map(Object.entries<string>(expected));
-  const missing = [...expectedObjects.keys()].filter((name) => !objects.has(name));
-  const missingTables = new Set(missing.filter((name) => name.startsWith('table ')).map((name) => name.slice('table '.length)));
-  const defects = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
+  const missingObjects = [...expectedObjects.keys()].filter((name) => !objects.has(name));
+  const missingTables = new Set(missingObjects.filter((name) => name.startsWith('table ')).map((name) => name.slice('table '.length)));
+  const defects = missingObjects.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
   const unknownObjects: string[] = [];
   for (const [name, { definition, defect }] of objects) {
     const expectedDefinition = expectedObjects.get(name);
@@ -138,7 +138,7 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
   }
   return {
     defects: defects.sort(),
-    isIncomplete: missing.some((name) => /^(?:table|column) /.test(name)),
+    isIncomplete: missingObjects.some((name) => /^(?:table|column) /.test(name)),
     unknownObjects,
   };
 }

@@ -16,7 +16,7 @@ interface OpenTransaction {
   transaction: Transaction;
   /** Functions that undo effects outside of the database, in case of a rollback. */
   compensations: (() => Promise<void>)[];
-  /** Settles when the statements sent so far have completed. */
+  /** Promise that settles when the statements sent so far have completed. */
   precedingStatements: Promise<unknown>;
 }
 

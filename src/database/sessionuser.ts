@@ -43,9 +43,9 @@ export class SessionUsers {
   }
 
   private addSessionUser({ text, values }: PrecedingStatement, viewer = ANONYMOUS_SESSION_USER): PrecedingStatement {
-    const next = values.length + 1;
+    const nextParameter = values.length + 1;
     return {
-      text: `${text}, set_config('role', $${next}, true), set_config('fitgraph.viewer', $${next + 1}, true)`,
+      text: `${text}, set_config('role', $${nextParameter}, true), set_config('fitgraph.viewer', $${nextParameter + 1}, true)`,
       values: [...values, this.role!, viewer],
     };
   }

@@ -158,8 +158,8 @@ export class BucketStore implements FileStore {
     await this.delete([from]);
   }
 
-  async deleteFiles(path: string, others: readonly string[]): Promise<void> {
-    const removedPaths = new Set([path, ...others]);
+  async deleteFiles(path: string, otherPaths: readonly string[]): Promise<void> {
+    const removedPaths = new Set([path, ...otherPaths]);
     await this.delete((await this.listKeys(path)).filter((existing) => removedPaths.has(existing)));
   }
 
@@ -219,7 +219,7 @@ export class BucketStore implements FileStore {
       if (request.method === 'HEAD') return void response.end();
       const content = await this.get(path, range && `bytes=${range.start}-${range.end}`);
       if (!content) {
-        // The object was deleted after the HEAD request.
+        // Responds as for a missing file, because the object was deleted after the HEAD request.
         for (const name of FILE_HEADERS) response.removeHeader(name);
         response.status(200);
         return next();

@@ -31,7 +31,7 @@ function uploadedFilesIn(value: unknown): UploadedFile[] {
  * limits the number of files, and a user occupies one image process at a time.
  */
 export async function validateUploads(body: unknown): Promise<void> {
-  const files = uploadedFilesIn(body).filter(({ size, sender }) => size > 0 && sender !== undefined);
+  const files = uploadedFilesIn(body).filter(({ size, senderId }) => size > 0 && senderId !== undefined);
   await Promise.allSettled(files.map(validateImage));
 }
 
@@ -62,15 +62,15 @@ function checkFile(file: unknown, maxLength: number): string[] {
 const INVALID_IMAGE_MESSAGE = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const SLOW_IMAGE_MESSAGE = 'This image takes too long to process. Save it again in a smaller size or in another format.';
 
-async function validateUncached({ filename, path, sender }: UploadedFile): Promise<string[]> {
+async function validateUncached({ filename, path, senderId }: UploadedFile): Promise<string[]> {
   const extension = extensionOf(clientFileName(filename));
   const format = formatOfExtension(extension);
   let result: ReencodeResult;
   try {
-    result = await imageWorkerPool.reencode(`of ${sender}`, path, format && storedFormatFor(format));
+    result = await imageWorkerPool.reencode(`of ${senderId}`, path, format && storedFormatFor(format));
   } catch (error) {
     if (error instanceof OverloadedError) throw error;
-    // If the client has disconnected, its temporary file was deleted, and that is why the task failed. Otherwise the file cannot be written.
+    // If the temporary file is gone, the task failed because the client has disconnected. If it exists, the file system failed.
     if (!(error instanceof ImageFailure)) throw existsSync(path) ? new FileStorageError(error) : new ClientDisconnected();
     return [error.reason === 'slow' ? SLOW_IMAGE_MESSAGE : INVALID_IMAGE_MESSAGE];
   }

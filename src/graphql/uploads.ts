@@ -32,8 +32,10 @@ export function uploadMiddleware(config: Config, contextOf: (request: IncomingMe
     }
     try {
       const { authentication } = contextOf(request);
-      const limits = (await authentication.isSignedIn()) ? { ...config, sender: authentication.sender } : anonymousMultipartLimits(config);
-      await awaitLargeBodySlot(request, response, limits.sender);
+      const limits = (await authentication.isSignedIn())
+        ? { ...config, senderId: authentication.senderId }
+        : anonymousMultipartLimits(config);
+      await awaitLargeBodySlot(request, response, limits.senderId);
       request.body = assembleOperations(await readMultipart(request, response, limits));
     } catch (error) {
       if (error instanceof InvalidUploadError) return sendGraphQLError(request, response, 400, 'BAD_REQUEST', error.message);

@@ -80,18 +80,18 @@ export const valuesOfPortion = (composition: NutrientContent, grams: Decimal, un
   });
 
 /** Sums rounded values. The energy in kJ is computed from the sum of the kcal. */
-export const sumValues = (list: readonly ExactValues[]): ExactValues =>
-  withKilojoules((name) => list.reduce((total, values) => total.plus(values[name]), ZERO));
+export const sumValues = (summands: readonly ExactValues[]): ExactValues =>
+  withKilojoules((name) => summands.reduce((total, values) => total.plus(values[name]), ZERO));
 
 /** Computes the percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
-export const energyShares = (total: ExactValues, unit: MassUnit): MacronutrientValues =>
+export const energyShares = (totals: ExactValues, unit: MassUnit): MacronutrientValues =>
   macronutrientValuesOf((name) =>
-    total.energy.isZero() ? ZERO : roundValue(total[name].times(KILOCALORIES_PER_UNIT[unit][name]).dividedBy(total.energy).times(100)),
+    totals.energy.isZero() ? ZERO : roundValue(totals[name].times(KILOCALORIES_PER_UNIT[unit][name]).dividedBy(totals.energy).times(100)),
   );
 
 /** Computes the macronutrients per unit of body weight; 0 if the weight is unknown. */
-export const macronutrientsPerBodyWeight = (total: ExactValues, weight: string | undefined): MacronutrientValues =>
-  macronutrientValuesOf((name) => (weight === undefined ? ZERO : roundValue(total[name].dividedBy(weight))));
+export const macronutrientsPerBodyWeight = (totals: ExactValues, bodyWeight: string | undefined): MacronutrientValues =>
+  macronutrientValuesOf((name) => (bodyWeight === undefined ? ZERO : roundValue(totals[name].dividedBy(bodyWeight))));
 
 /** Formats values with two decimal places; negative values that round to zero keep their sign. */
 export const formatValues = <K extends string>(values: Readonly<Record<K, Decimal>>) =>

@@ -52,10 +52,10 @@ export function addKeyRoutes(router: Router, parseForm: RequestHandler, requireS
     isRevealed: boolean,
     actionResult: ActionResult = {},
   ): Promise<void> {
-    const { account, authentication, info } = context;
+    const { account, authentication, requestInfo } = context;
     const page = renderKeyPage({
       visitor: authentication.pageVisitor(),
-      baseUrl: info.baseUrl,
+      baseUrl: requestInfo.baseUrl,
       key: await account.apiKey(),
       tokens: await account.accessTokens(),
       events: await account.securityEvents(),

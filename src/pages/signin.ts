@@ -49,8 +49,8 @@ export function signInRoutes(
 
   router.get('/', async (request, response) => {
     await authenticate(request);
-    const { authentication, resolverContext, info } = contextOf(request);
-    const examples = await loadExamples(resolverContext, info.baseUrl);
+    const { authentication, resolverContext, requestInfo } = contextOf(request);
+    const examples = await loadExamples(resolverContext, requestInfo.baseUrl);
     sendPage(response, 200, renderLandingPage(authentication.pageVisitor(), examples, createsDemoAccount));
   });
 

@@ -44,9 +44,9 @@ export const releaseLargeBodySlot = (request: IncomingMessage): void => releases
  * Waits until the user's earlier requests with large bodies are completed or have called `releaseLargeBodySlot`. Throws OverloadedError if the user's
  * queue is full.
  */
-export async function awaitLargeBodySlot(request: IncomingMessage, response: ServerResponse, sender: number | undefined): Promise<void> {
+export async function awaitLargeBodySlot(request: IncomingMessage, response: ServerResponse, senderId: number | undefined): Promise<void> {
   const length = request.headers['content-length'];
-  if (sender === undefined || (length !== undefined && Number(length) <= LARGE_BODY_BYTES)) return;
+  if (senderId === undefined || (length !== undefined && Number(length) <= LARGE_BODY_BYTES)) return;
   // A chunked body has no declared length and counts as large.
   if (length === undefined && request.headers['transfer-encoding'] === undefined) return;
   await new Promise<void>((resolve, reject) => {
@@ -58,6 +58,6 @@ export async function awaitLargeBodySlot(request: IncomingMessage, response: Ser
         response.once('close', release);
       });
     };
-    largeBodyLimiter.run(sender, untilReleased).catch(reject);
+    largeBodyLimiter.run(senderId, untilReleased).catch(reject);
   });
 }

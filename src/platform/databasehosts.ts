@@ -13,7 +13,7 @@ const TARGET_PARAMETER = 'target_session_attrs';
 
 export interface DatabaseHosts {
   urls: string[];
-  target: TargetSessionAttrs;
+  requiredSessionAttrs: TargetSessionAttrs;
 }
 
 /** Parses a connection URL into one URL for each host. Returns undefined if it is not a PostgreSQL URL or its target_session_attrs is not supported. */
@@ -26,6 +26,8 @@ export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const pathAndQuery = text.slice(scheme.length + authority.length);
   const urls = hosts.map((host) => `${scheme}${credentials}${host}${pathAndQuery}`);
   if (!urls.every((url) => URL.canParse(url)) || (hosts.length > 1 && hosts.includes(''))) return undefined;
-  const target = new URL(urls[0]!).searchParams.get(TARGET_PARAMETER) ?? 'any';
-  return (TARGET_SESSION_ATTRS as readonly string[]).includes(target) ? { urls, target: target as TargetSessionAttrs } : undefined;
+  const requiredSessionAttrs = new URL(urls[0]!).searchParams.get(TARGET_PARAMETER) ?? 'any';
+  return (TARGET_SESSION_ATTRS as readonly string[]).includes(requiredSessionAttrs)
+    ? { urls, requiredSessionAttrs: requiredSessionAttrs as TargetSessionAttrs }
+    : undefined;
 }

@@ -22,7 +22,7 @@ export class UploadedFile {
     /** SHA-256 of the content in hexadecimal. */
     readonly digest: string,
     /** Id of the user who sent the file; absent for anonymous clients, whose uploads are never processed. */
-    readonly sender?: number,
+    readonly senderId?: number,
   ) {}
 }
 
@@ -39,7 +39,7 @@ export interface MultipartLimits {
   dataDir: string;
   /** Whether the client is anonymous. Then `maxBody` limits the whole body, and the contents of files are discarded. */
   isAnonymous?: boolean;
-  sender?: number;
+  senderId?: number;
 }
 
 /** Returns the limits for anonymous clients, whose uploaded files are discarded. */
@@ -83,7 +83,7 @@ class TemporaryUploads {
 
   constructor(
     private readonly dataDir: string,
-    private readonly sender?: number,
+    private readonly senderId?: number,
   ) {}
 
   /** Writes the chunks for which `isWithinLimits` returns true to a new file. Throws a FileStorageError if that fails. */
@@ -115,7 +115,7 @@ class TemporaryUploads {
       await file.close();
       if (this.isDiscarded) await this.discard();
     }
-    return new UploadedFile(filename, path, size, hash.digest('hex'), this.sender);
+    return new UploadedFile(filename, path, size, hash.digest('hex'), this.senderId);
   }
 
   /** Deletes all uploaded files of the request. */
@@ -245,12 +245,12 @@ function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): 
 
 /** Parses the body. If it is truncated, returns the parts that were received. Files are deleted when the response is closed. */
 export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
-  const { maxBody, maxUpload, dataDir, isAnonymous, sender } = limits;
+  const { maxBody, maxUpload, dataDir, isAnonymous, senderId } = limits;
   const header = request.headers['content-type'] ?? '';
   if (isAnonymous && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
   const parser = createParser(header, limits);
   if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
-  const temporaryUploads = new TemporaryUploads(dataDir, sender);
+  const temporaryUploads = new TemporaryUploads(dataDir, senderId);
   response.once('close', () => void temporaryUploads.discard().catch(() => undefined));
   return new Promise((resolve) => {
     let isStopped = false;

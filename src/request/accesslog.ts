@@ -8,7 +8,7 @@ import type { Services } from './services';
 
 /** Maximum number of characters of a path or an operation name in the log. Clients can choose both freely. */
 export const MAX_LOGGED_TEXT_LENGTH = 200;
-/** Length of the longest IPv6 address without a zone. A zone may have any length. */
+/** Maximum length of a logged client address: that of the longest IPv6 address, without its zone, which may have any length. */
 const MAX_ADDRESS_LENGTH = 45;
 export const truncateClientAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
 
@@ -19,18 +19,18 @@ export function logAndMeasureRequest(
   requestContext: RequestContext,
   { log, metrics, tracing }: Pick<Services, 'log' | 'metrics' | 'tracing'>,
 ): void {
-  const { info, resolverContext } = requestContext;
+  const { requestInfo, resolverContext } = requestContext;
   const isLogged = log.isLevelEnabled('info');
   const trace = tracing?.beginTrace(request);
-  info.trace = resolverContext.session.trace = trace;
+  requestInfo.trace = resolverContext.session.trace = trace;
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
   // The path is read now instead of after the response, because Express changes the URL while it routes the request.
   const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_TEXT_LENGTH);
   response.once('close', () => {
-    const ms = performance.now() - info.startedAt;
+    const ms = performance.now() - requestInfo.startedAt;
     const { viewer, session } = resolverContext;
-    const { id, address } = info;
+    const { id, address } = requestInfo;
     const { operationName, route } = requestContext;
     const status = response.statusCode;
     if (isLogged)

@@ -34,7 +34,7 @@ export class AccountService implements AccountActions {
     private readonly request: RequestHead,
     private readonly services: Pick<Services, 'tokenVault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'>,
     private readonly session: DatabaseSession,
-    private readonly info: HttpRequestInfo,
+    private readonly requestInfo: HttpRequestInfo,
     private readonly authentication: Authentication,
   ) {}
 
@@ -46,15 +46,15 @@ export class AccountService implements AccountActions {
 
   /** Starts a browser session of the user with this name and password. Returns the Set-Cookie header. */
   startSession(username: string, password: string): Promise<string> {
-    const start = (userId: number) => this.authentication.startSession(userId);
-    return this.attemptSignIn(username, () => signInWithPassword(username, password, start, this.session, this.eventSource));
+    const startUserSession = (userId: number) => this.authentication.startSession(userId);
+    return this.attemptSignIn(username, () => signInWithPassword(username, password, startUserSession, this.session, this.eventSource));
   }
 
   /** Runs a password check, if the login rate limits for the client's network and for the user name permit another one. */
   private attemptSignIn<T>(username: string, callback: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
     clearTextWarning.warnIfClearText(this.request);
-    return loginLimiter.attemptSignIn(this.info.network, username, callback).catch((error: unknown) => {
+    return loginLimiter.attemptSignIn(this.requestInfo.network, username, callback).catch((error: unknown) => {
       this.logSignInFailure(error);
       throw error;
     });
@@ -64,7 +64,7 @@ export class AccountService implements AccountActions {
   private logSignInFailure(error: unknown): void {
     const code = error instanceof ClientError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
-    const { id, address } = this.info;
+    const { id, address } = this.requestInfo;
     const fields = { id, address: truncateClientAddress(address), user: this.authentication.viewer?.id };
     this.services.log.warn({ ...fields, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
   }
@@ -171,6 +171,6 @@ export class AccountService implements AccountActions {
   }
 
   private get eventSource(): SecurityEventSource {
-    return { address: this.info.network };
+    return { address: this.requestInfo.network };
   }
 }

@@ -25,7 +25,7 @@ export type ReadFormCsrfToken = () => Promise<string | undefined>;
 export class Authentication {
   viewer: Viewer | null = null;
   /** Id of the user whose credentials were sent. Unlike `viewer`, it is set before the CSRF token is checked. */
-  sender?: number;
+  senderId?: number;
   /** Session of the browser; absent unless the request was authenticated by its cookie. */
   private browserSession?: { id: string; username: string };
   private firstResult?: Promise<boolean>;
@@ -34,7 +34,7 @@ export class Authentication {
     private readonly request: RequestHead,
     private readonly services: Pick<Services, 'sessions' | 'accessTokens' | 'clearTextWarning' | 'config' | 'log'>,
     private readonly session: DatabaseSession,
-    private readonly info: HttpRequestInfo,
+    private readonly requestInfo: HttpRequestInfo,
     /** Accepted schemes of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
   ) {}
@@ -58,7 +58,7 @@ export class Authentication {
    * is ignored.
    */
   get usesSecureCookies(): boolean {
-    return this.services.config.production || this.info.baseUrl.startsWith('https:');
+    return this.services.config.production || this.requestInfo.baseUrl.startsWith('https:');
   }
 
   /**
@@ -71,20 +71,20 @@ export class Authentication {
       if (viewer) this.session.setClient('users', viewer.id);
       return viewer !== undefined;
     } catch (error) {
-      this.session.setClient('anonymous', this.info.network);
-      throw toClientError(error, this.services.log, this.info.id) ?? error;
+      this.session.setClient('anonymous', this.requestInfo.network);
+      throw toClientError(error, this.services.log, this.requestInfo.id) ?? error;
     }
   }
 
   private async identifyViewer(formToken?: ReadFormCsrfToken): Promise<Viewer | undefined> {
     const { session, token, services } = this;
-    const { network } = this.info;
+    const { network } = this.requestInfo;
     if (token !== undefined) {
       services.clearTextWarning.warnIfClearText(this.request);
       // The statement that verifies the token is queued with those of signed-in users, so that it need not wait for those of anonymous clients.
       session.setClient('users', network);
       const viewer = await (isAccessToken(token) ? services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));
-      this.sender = viewer.id;
+      this.senderId = viewer.id;
       return (this.viewer = viewer);
     }
     const id = services.sessions.idFromCookie(this.request.headers.cookie, this.usesSecureCookies);
@@ -96,7 +96,7 @@ export class Authentication {
       return undefined;
     }
     this.browserSession = { id, username: viewer.username };
-    this.sender = viewer.id;
+    this.senderId = viewer.id;
     if (!SAFE_METHODS.includes(this.request.method ?? '')) {
       const csrfToken = this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await formToken?.());
       if (!services.sessions.isCsrfToken(id, csrfToken?.toString())) throw new CsrfError();

@@ -86,9 +86,9 @@ export class ClientOrigin {
     if (!this.isTrusted(address)) return address;
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
     while (this.isTrusted(address)) {
-      const previous = unmapIPv4(removePort((forwarded.pop() ?? '').trim()));
-      if (!isIP(previous)) break;
-      address = previous;
+      const previousHop = unmapIPv4(removePort((forwarded.pop() ?? '').trim()));
+      if (!isIP(previousHop)) break;
+      address = previousHop;
     }
     return address;
   }

@@ -41,9 +41,9 @@ const COST_PER_EXCESS_DATABASE_MS = 10;
 /** Milliseconds of database time that are free of charge for each statement. */
 const FREE_DATABASE_MS_PER_STATEMENT = 100;
 /** Maximum time for which an operation waits for the reservations of running operations to be replaced by their actual cost. */
-const MAX_WAIT_MS = 5_000;
-/** Charge for time in which a request blocks all others (parsing, validation): for each second, the cost that leaks out of the bucket in this many seconds. */
-const CPU_TIME_FACTOR = 5;
+const MAX_SETTLEMENT_WAIT_MS = 5_000;
+/** Price of time in which a request blocks all others (parsing, validation): a second costs as much as leaks out of the bucket in this many seconds. */
+const BLOCKING_TIME_FACTOR = 5;
 
 /**
  * Charges the cost of one request to the bucket of its user or network. The bucket is determined at the first charge, because the user is not known
@@ -60,12 +60,12 @@ class RequestBudget implements RateBudget {
     private readonly session: DatabaseSession,
   ) {}
 
-  async reserve({ total, nonRefundableCost = 0 }: OperationCost): Promise<CostReservation> {
+  async reserve({ total: estimatedTotal, nonRefundableCost = 0 }: OperationCost): Promise<CostReservation> {
     const bucket = (this.bucket ??= this.findBucket());
     // Does not wait within a transaction, because other requests would then wait for its connection and locks.
-    const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
-    const reservedCost = await bucket.reserve(total, this.cost, this.unsettledCost, maxWaitMs).catch(this.countRejection);
-    this.cost += total;
+    const maxWaitMs = this.session.isInTransaction ? 0 : MAX_SETTLEMENT_WAIT_MS;
+    const reservedCost = await bucket.reserve(estimatedTotal, this.cost, this.unsettledCost, maxWaitMs).catch(this.countRejection);
+    this.cost += estimatedTotal;
     this.unsettledCost += reservedCost;
     const { statementCount: statements, rowCount, statementMs } = this.session;
     return {
@@ -75,12 +75,12 @@ class RequestBudget implements RateBudget {
         const excessDatabaseMs = Math.max(0, databaseMs - statementCount * FREE_DATABASE_MS_PER_STATEMENT);
         const readCost = Math.max((this.session.rowCount - rowCount) * COST_PER_ROW, objects * COST_PER_OBJECT);
         const usedCost = Math.min(
-          total,
+          estimatedTotal,
           nonRefundableCost + statementCount * COST_PER_STATEMENT + readCost + excessDatabaseMs * COST_PER_EXCESS_DATABASE_MS,
         );
         bucket.settle(reservedCost, usedCost);
         this.unsettledCost -= reservedCost;
-        this.cost += usedCost - total;
+        this.cost += usedCost - estimatedTotal;
       },
     };
   }
@@ -91,7 +91,7 @@ class RequestBudget implements RateBudget {
 
   chargeMilliseconds(ms: number): void {
     this.bucket ??= this.findBucket();
-    this.spend((ms / this.limiter.cpuContention.slowdown / 1000) * CPU_TIME_FACTOR * this.bucket.rate);
+    this.spend((ms / this.limiter.cpuContention.slowdown / 1000) * BLOCKING_TIME_FACTOR * this.bucket.rate);
   }
 
   /** Charges cost that has already been caused, even beyond the capacity. An overdrawn bucket delays later operations. */
@@ -129,9 +129,9 @@ class RequestBudget implements RateBudget {
 
 /** Returns the RateLimit headers (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). */
 export function rateLimitHeaders(budget: RateBudget | undefined): Record<string, string> {
-  const state = budget?.budgetState;
-  if (!state) return {};
-  const { cost, limit, remaining, resetSeconds: seconds } = state;
+  const bucketState = budget?.budgetState;
+  if (!bucketState) return {};
+  const { cost, limit, remaining, resetSeconds: seconds } = bucketState;
   // `c`, the cost of this request, is a custom parameter, which the draft permits.
   return { 'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
 }

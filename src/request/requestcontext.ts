@@ -17,7 +17,7 @@ import type { Services } from './services';
 const AUTH_SCHEMES: Readonly<Record<Api, readonly string[]>> = { rest: ['token'], graphql: ['token', 'bearer'] };
 
 export interface RequestContext {
-  readonly info: HttpRequestInfo;
+  readonly requestInfo: HttpRequestInfo;
   readonly authentication: Authentication;
   readonly account: AccountService;
   readonly idempotency: IdempotentExecution;
@@ -65,17 +65,17 @@ class ResolverContext implements Context {
  */
 export function createRequestContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
-  const info = requestInfoOf(request, services.clientOrigin, metrics && ((code) => metrics.countError(api, code)));
+  const requestInfo = requestInfoOf(request, services.clientOrigin, metrics && ((code) => metrics.countError(api, code)));
   const session = services.database.createSession();
-  session.setClient('anonymous', info.network);
-  const authentication = new Authentication(request, services, session, info, AUTH_SCHEMES[api]);
-  const account = new AccountService(request, services, session, info, authentication);
-  const resolverContext = new ResolverContext(info, api, session, account, services, authentication);
+  session.setClient('anonymous', requestInfo.network);
+  const authentication = new Authentication(request, services, session, requestInfo, AUTH_SCHEMES[api]);
+  const account = new AccountService(request, services, session, requestInfo, authentication);
+  const resolverContext = new ResolverContext(requestInfo, api, session, account, services, authentication);
   const serverTimingHeader = () => ({
     'Server-Timing': `db;dur=${session.statementMs.toFixed(1)};desc="${session.statementCount} statements"`,
   });
   return {
-    info,
+    requestInfo,
     authentication,
     account,
     idempotency: new IdempotentExecution(request, services, resolverContext),

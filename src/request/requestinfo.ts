@@ -35,9 +35,9 @@ const LANGUAGE_ENTRY_PATTERN = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(
  */
 function parseAcceptLanguage(header: string | undefined): string[] {
   if (!header) return [];
-  const end = header.length > MAX_ACCEPT_LANGUAGE_LENGTH ? header.lastIndexOf(',', MAX_ACCEPT_LANGUAGE_LENGTH) : header.length;
+  const endIndex = header.length > MAX_ACCEPT_LANGUAGE_LENGTH ? header.lastIndexOf(',', MAX_ACCEPT_LANGUAGE_LENGTH) : header.length;
   return header
-    .slice(0, Math.max(end, 0))
+    .slice(0, Math.max(endIndex, 0))
     .split(',')
     .map((part, index) => {
       const [, code, quality = '1'] = LANGUAGE_ENTRY_PATTERN.exec(part.trim().replace(/[ \t]+/g, ' ')) ?? [];

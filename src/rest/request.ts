@@ -12,12 +12,12 @@ import type { Route } from './routes';
 export interface RestContext {
   resolverContext: object;
   /** Scheme and host for absolute links, and the language codes of Accept-Language, most preferred first. */
-  info: { readonly baseUrl: string; readonly languages: readonly string[] };
+  requestInfo: { readonly baseUrl: string; readonly languages: readonly string[] };
   authentication: {
     /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `formToken` reads the CSRF token of a form. */
     authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
     /** Id of the signed-in user; set by `authenticate`. */
-    readonly sender?: number;
+    readonly senderId?: number;
     /** Returns what HTML pages need to know about the client: the name of the signed-in user and the CSRF token of the browser session, if any. */
     pageVisitor(): { username?: string; csrfToken?: string };
     /** Returns an error if the access token is valid but lacks the scope for this resource group. */

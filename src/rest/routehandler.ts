@@ -44,7 +44,7 @@ function apiRootBody(
 ): Record<string, string> {
   const format = lastValueOf(query, 'format');
   const urlSuffix = (formatSuffix ? `.${formatSuffix}` : '/') + (format === undefined ? '' : `?format=${encodeURIComponent(format)}`);
-  return Object.fromEntries(apiRootNames.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
+  return Object.fromEntries(apiRootNames.map((name) => [name, `${context.requestInfo.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
 }
 
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: RestRequest): Promise<unknown> {

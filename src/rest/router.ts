@@ -98,7 +98,7 @@ class Router {
         (bodyPromise ??= readBody(
           message,
           response,
-          isSignedIn ? { ...multipartLimits, sender: context.authentication.sender } : anonymousMultipartLimits(multipartLimits),
+          isSignedIn ? { ...multipartLimits, senderId: context.authentication.senderId } : anonymousMultipartLimits(multipartLimits),
         )),
     };
     await this.send(await catchRestError(() => this.processRequest(request)), request, response);

@@ -28,17 +28,20 @@ export async function bootstrap(
   config: Config,
   clientOrigin: ClientOrigin,
   log: Logger,
-  embedded?: EmbeddedConnection,
+  embeddedConnection?: EmbeddedConnection,
 ): Promise<RunningApp> {
-  const opened = await openDatabase(config, models, (message) => log.info(message), { shouldRestart: true, embeddedConnection: embedded });
-  const { database } = opened;
+  const openedDatabase = await openDatabase(config, models, (message) => log.info(message), {
+    shouldRestart: true,
+    embeddedConnection: embeddedConnection,
+  });
+  const { database } = openedDatabase;
   try {
-    await checkSecretKey(database, opened.secretKey);
+    await checkSecretKey(database, openedDatabase.secretKey);
     const applied = await migrateUp(database, { reportWait: (message) => log.warn(message) });
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
-    await recordKeyFingerprint(database, opened.secretKey);
-    const tokenVault = new TokenVault(opened.secretKey);
-    const demoAccount = opened.isEmbedded ? await seedFirstData() : undefined;
+    await recordKeyFingerprint(database, openedDatabase.secretKey);
+    const tokenVault = new TokenVault(openedDatabase.secretKey);
+    const demoAccount = openedDatabase.isEmbedded ? await seedFirstData() : undefined;
     const { services, stop } = await startServices(config, database, tokenVault, clientOrigin, log);
     const app = await createApp(services);
     return {
@@ -49,7 +52,7 @@ export async function bootstrap(
       async close() {
         await app.stop();
         await stop();
-        await opened.close();
+        await openedDatabase.close();
       },
     };
 
@@ -59,7 +62,7 @@ export async function bootstrap(
       return isNew && config.createsDemoAccount ? seedDemo(seeding) : undefined;
     }
   } catch (error) {
-    await opened.close();
+    await openedDatabase.close();
     throw error;
   }
 }

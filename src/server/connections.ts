@@ -40,10 +40,10 @@ const DISCARDED_BYTES_PER_TURN = 128 * 1024;
  * reset, and so that the rest of a short body is not parsed as the next request.
  */
 export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
-  const { 'transfer-encoding': chunked, 'content-length': length } = request.headers;
-  if (chunked === undefined && (length === undefined || length === '0')) return;
+  const { 'transfer-encoding': transferEncoding, 'content-length': contentLength } = request.headers;
+  if (transferEncoding === undefined && (contentLength === undefined || contentLength === '0')) return;
   // A response that precedes the end of a long body has `Connection: close`, so that the client sends no further request on the connection.
-  if (chunked !== undefined || Number(length) > SHORT_BODY_BYTES)
+  if (transferEncoding !== undefined || Number(contentLength) > SHORT_BODY_BYTES)
     onHeaders(response, () => {
       if (!request.complete) response.setHeader('Connection', 'close');
     });

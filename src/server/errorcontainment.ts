@@ -28,7 +28,7 @@ export class ErrorContainment {
   }
 
   private createClasses(): HttpMessageClasses {
-    const catchErrors: ErrorContainment['catchErrors'] = (request, response, step) => this.catchErrors(request, response, step);
+    const catchErrors: ErrorContainment['catchErrors'] = (request, response, callback) => this.catchErrors(request, response, callback);
     class GuardedRequest extends UpgradeFilteringRequest {
       response?: ServerResponse;
 
@@ -56,9 +56,9 @@ export class ErrorContainment {
   }
 
   /** Runs a synchronous step of a request or of a WebSocket handshake (without `response`). If it throws, fails the request and returns true. */
-  catchErrors<T>(request: IncomingMessage, response: ServerResponse | undefined, step: () => T): T | true {
+  catchErrors<T>(request: IncomingMessage, response: ServerResponse | undefined, callback: () => T): T | true {
     try {
-      return step();
+      return callback();
     } catch (error) {
       this.failRequest(error, request, response);
       return true;

@@ -20,7 +20,7 @@ export function graphqlJsonParser(
     if (!request.is('json')) return anonymousUserParser.parse(request, response, next);
     const { authentication } = contextOf(request);
     const { parseWithinLimit } = (await authentication.isSignedIn()) ? signedInUserParser : anonymousUserParser;
-    await awaitLargeBodySlot(request, response, authentication.sender);
+    await awaitLargeBodySlot(request, response, authentication.senderId);
     parseWithinLimit(request, response, next);
   };
 }

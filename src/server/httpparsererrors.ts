@@ -35,8 +35,8 @@ const errorResponseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
 const ACCEPT_HEADER_PATTERN = /\r\nAccept:([^\r\n]*)/i;
 
 /** Returns the Accept header of the unreadable request. If it was not received, returns that of the previous request of the connection. */
-const acceptHeaderOf = ({ rawPacket }: ParserError, previous: ServerResponse | undefined): string | undefined =>
-  ACCEPT_HEADER_PATTERN.exec(rawPacket?.toString('latin1') ?? '')?.[1]?.trim() ?? previous?.req.headers.accept;
+const acceptHeaderOf = ({ rawPacket }: ParserError, previousResponse: ServerResponse | undefined): string | undefined =>
+  ACCEPT_HEADER_PATTERN.exec(rawPacket?.toString('latin1') ?? '')?.[1]?.trim() ?? previousResponse?.req.headers.accept;
 
 function responseText({ status, detail }: ErrorResponse, id: string, isPage: boolean): string {
   const page = isPage ? renderFailurePage({ status: Number.parseInt(status, 10), message: detail }) : undefined;

@@ -11,7 +11,7 @@ const NANOSECONDS_PER_MS = 1e6;
 /** Overload level up to which no request is shed, so that a single pause, such as a garbage collection, has no effect. */
 const MAX_LEVEL_WITHOUT_SHEDDING = 0.3;
 const MAX_OVERLOAD_LEVEL = 2 + MAX_LEVEL_WITHOUT_SHEDDING;
-/** Multiple of the tolerated lag: a request that was queued for longer is rejected instead of started. */
+/** Maximum time in the queue, as a multiple of the tolerated lag: a request that was queued for longer is rejected instead of started. */
 const MAX_WAIT_TO_LAG_RATIO = 5;
 const MAX_LEVEL_RISE_PER_SECOND = 3;
 const LEVEL_FALL_PER_SECOND = 1;

@@ -44,7 +44,7 @@ export class FairRequestQueue {
     this.scheduleTurn();
   };
 
-  /** Calls `start` now, or later in round-robin order, with the queueing delay in milliseconds. It is Infinity if the client's queue is full. */
+  /** Calls `start` now, or later in round-robin order, with the queueing delay in milliseconds. The delay is Infinity if the client's queue is full. */
   enqueue(clientOf: () => string, start: (waitedMs: number) => void): void {
     const now = performance.now();
     if (!this.isTurnScheduled) {

@@ -62,7 +62,7 @@ export function createExpressApp(dependencies: AppDependencies): Express {
   addExpressMethods(app, dependencies.errorContainment.messageClasses);
   app.disable('x-powered-by');
   app.set('etag', false);
-  // As paths are case-sensitive in the rules of proxies, they must be so here as well: otherwise clients could bypass these rules.
+  // Paths are case-sensitive, as in the rules of proxies: otherwise, clients could bypass these rules by changing the case.
   app.enable('case sensitive routing');
   addProbes(app, dependencies);
   app.use(limitContentType);

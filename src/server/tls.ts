@@ -22,7 +22,7 @@ export function readTls(paths: TlsPaths): TlsFiles {
   const privateKey: KeyObject = parsePemFile('TLS_KEY', 'a private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY does not match the certificate in TLS_CERT');
   try {
-    // Creates a context to detect problems that only OpenSSL finds, for example that the key is too short.
+    // Creates a TLS context to detect problems that only OpenSSL finds, for example that the key is too short.
     createSecureContext({ cert, key });
   } catch (error) {
     throw new ConfigError(`TLS_CERT: ${(error as Error).message}`);

@@ -12,7 +12,7 @@ const COLLECT_TIMEOUT_MS = 1_000;
 
 const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
 
-const aggregateMetrics = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
+const aggregateMetrics = (metricsOfWorkers: Metric[][]): Registry => AggregatorRegistry.aggregate(metricsOfWorkers);
 
 export class AggregatedMetrics {
   readonly registry = new Registry();
@@ -64,7 +64,7 @@ export class AggregatedMetrics {
     if (this.metricsOfExitedWorkers.length > 1)
       this.metricsOfExitedWorkers.push(await aggregateMetrics(this.metricsOfExitedWorkers.splice(0)).getMetricsAsJSON());
     const ownMetrics = await this.registry.getMetricsAsJSON();
-    // Read together, without waiting in between, so that a worker that exits in the meantime is counted once.
+    // The metrics of running and of exited workers are read without an await in between, so that a worker that exits now is counted exactly once.
     const metricsOfWorkers = [...this.lastMetrics].map(([worker, metrics]) =>
       respondingWorkers.has(worker) ? metrics : metrics.filter(isCumulative),
     );

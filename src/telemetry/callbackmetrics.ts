@@ -19,9 +19,9 @@ export class CallbackMetrics {
       registers: [this.registry],
       collect() {
         this.reset();
-        const current = readValues();
-        if (typeof current === 'number') this.inc(current);
-        else for (const [value, count] of Object.entries(current)) this.inc({ [label!]: value } as Record<L, string>, count);
+        const currentValue = readValues();
+        if (typeof currentValue === 'number') this.inc(currentValue);
+        else for (const [value, count] of Object.entries(currentValue)) this.inc({ [label!]: value } as Record<L, string>, count);
       },
     });
   }
@@ -41,10 +41,10 @@ export class CallbackMetrics {
       aggregator,
       async collect() {
         this.reset();
-        const current = await readValues();
-        if (typeof current === 'number') this.set(current);
-        else if (current === undefined) this.remove();
-        else for (const [value, count] of Object.entries(current)) this.set({ [label!]: value } as Record<L, string>, count);
+        const currentValue = await readValues();
+        if (typeof currentValue === 'number') this.set(currentValue);
+        else if (currentValue === undefined) this.remove();
+        else for (const [value, count] of Object.entries(currentValue)) this.set({ [label!]: value } as Record<L, string>, count);
       },
     });
   }

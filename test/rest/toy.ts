@@ -170,7 +170,7 @@ export class Orchard {
     prepareOperation: this.prepareOperation,
     contextOf: (request) => ({
       resolverContext: undefined as never,
-      info: { baseUrl: 'https://fruit.example.com', languages: [] },
+      requestInfo: { baseUrl: 'https://fruit.example.com', languages: [] },
       authentication: {
         authenticate: async () => request.headers.authorization === 'Token known',
         pageVisitor: () => ({}),

@@ -74,28 +74,28 @@ function makeReadable(folder: string): void {
  */
 function copyPackage(packageFolder: string, location: ClusterLocation): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(packageFolder, 'package.json'), 'utf8')) as { version: string };
-  const copy = path.join(location.parentFolder, `binaries-${version}`);
-  if (fs.existsSync(copy)) {
+  const copyFolder = path.join(location.parentFolder, `binaries-${version}`);
+  if (fs.existsSync(copyFolder)) {
     // Copies made by earlier versions may be readable only for root.
-    if (process.getuid?.() === 0) makeReadable(copy);
-    return copy;
+    if (process.getuid?.() === 0) makeReadable(copyFolder);
+    return copyFolder;
   }
   for (const name of fs.readdirSync(location.parentFolder)) {
     // Deletes copies of other versions. Unfinished copies of this version are kept, because another process may be making one now.
-    if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copy)}.`))
+    if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copyFolder)}.`))
       fs.rmSync(path.join(location.parentFolder, name), { recursive: true, force: true });
   }
-  const draftFolder = `${copy}.${randomBytes(4).toString('hex')}`;
+  const draftFolder = `${copyFolder}.${randomBytes(4).toString('hex')}`;
   fs.cpSync(path.join(packageFolder, 'native'), path.join(draftFolder, 'native'), { recursive: true, verbatimSymlinks: true });
   createLibraryLinks(draftFolder);
   makeReadable(draftFolder);
   try {
-    fs.renameSync(draftFolder, copy);
+    fs.renameSync(draftFolder, copyFolder);
   } catch (error) {
     fs.rmSync(draftFolder, { recursive: true, force: true });
-    if (!fs.existsSync(copy)) throw error;
+    if (!fs.existsSync(copyFolder)) throw error;
   }
-  return copy;
+  return copyFolder;
 }
 
 /** Returns the programs in the package or, if these cannot be run, those in a copy of the package. Throws if neither can be run. */

@@ -56,16 +56,16 @@ export function ensureDataDir(dataDir: string): string {
 }
 
 /** Creates a folder that only `owner` can enter. Throws if it exists and belongs to another user. */
-function createPrivateFolder(dir: string, owner?: SystemUser): string {
-  createFolder(dir, 0o700);
+function createPrivateFolder(folder: string, owner?: SystemUser): string {
+  createFolder(folder, 0o700);
   const uid = owner?.uid ?? process.getuid?.();
-  const stats = fs.lstatSync(dir);
+  const stats = fs.lstatSync(folder);
   if (!stats.isDirectory() || (stats.uid !== uid && stats.uid !== process.getuid?.())) {
-    throw new Error(`${dir} belongs to another user; remove it or choose another DATA_DIR`);
+    throw new Error(`${folder} belongs to another user; remove it or choose another DATA_DIR`);
   }
-  if (owner) fs.chownSync(dir, owner.uid, owner.gid);
-  fs.chmodSync(dir, 0o700);
-  return dir;
+  if (owner) fs.chownSync(folder, owner.uid, owner.gid);
+  fs.chmodSync(folder, 0o700);
+  return folder;
 }
 
 /** Returns the ids of a user; undefined if it does not exist. */
@@ -76,8 +76,8 @@ function findAccount(name: string): SystemUser | undefined {
 
 /** Returns the user that runs the server if this process is root: the owner of the data, else an unprivileged user. */
 function chooseServerUser(dataDir: string, cluster: string): SystemUser {
-  for (const dir of [cluster, dataDir]) {
-    const { uid, gid } = fs.existsSync(dir) ? fs.statSync(dir) : { uid: 0, gid: 0 };
+  for (const folder of [cluster, dataDir]) {
+    const { uid, gid } = fs.existsSync(folder) ? fs.statSync(folder) : { uid: 0, gid: 0 };
     if (uid !== 0) return { uid, gid };
   }
   const account = findAccount('postgres') ?? findAccount('nobody');
@@ -88,8 +88,8 @@ function chooseServerUser(dataDir: string, cluster: string): SystemUser {
 }
 
 /** Whether the user can enter the folder. Tested by a child process of that user, because it depends on the permissions of all parent folders. */
-export function canEnterFolder(dir: string, owner: SystemUser): boolean {
-  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', dir], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
+export function canEnterFolder(folder: string, owner: SystemUser): boolean {
+  return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
 /**
@@ -109,8 +109,8 @@ function createFallbackFolder(dataDir: string, owner: SystemUser, log: (message:
 /** Creates and returns a folder for the socket: the first candidate in which the path of the socket does not exceed MAX_SOCKET_PATH_BYTES. */
 function createSocketFolder(parentFolder: string, owner?: SystemUser): string {
   const name = `fitgraph-${shortHash(parentFolder)}`;
-  for (const dir of [path.join(parentFolder, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
-    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH_BYTES) return createPrivateFolder(dir, owner);
+  for (const folder of [path.join(parentFolder, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
+    if (Buffer.byteLength(path.join(folder, `.s.PGSQL.${SOCKET_PORT}`)) <= MAX_SOCKET_PATH_BYTES) return createPrivateFolder(folder, owner);
   }
   throw new Error(`no folder has a path short enough for a socket: ${parentFolder}`);
 }

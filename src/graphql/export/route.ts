@@ -96,7 +96,7 @@ class ExportResponse {
   private startExportTimer(): NodeJS.Timeout {
     const { config, log } = this.dependencies;
     const abort = () => {
-      log.warn({ id: this.requestContext.info.id, ms: config.exportTimeout }, 'an export took too long');
+      log.warn({ id: this.requestContext.requestInfo.id, ms: config.exportTimeout }, 'an export took too long');
       this.response.destroy();
     };
     return setTimeout(abort, config.exportTimeout || 2 ** 31 - 1).unref();
@@ -133,7 +133,8 @@ class ExportResponse {
       return sendExportError(response, clientError, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
     }
     // A client that disconnected is not an error.
-    if (!response.destroyed) this.dependencies.log.error({ id: requestContext.info.id, err: error }, 'an export could not be completed');
+    if (!response.destroyed)
+      this.dependencies.log.error({ id: requestContext.requestInfo.id, err: error }, 'an export could not be completed');
     response.destroy();
   }
 }

@@ -47,5 +47,5 @@ export function redirectHeadersAfterWrite({ request, answer }: RenderInput): Rec
   const { endpoint } = route;
   const id = route.kind === 'detail' ? route.id : (answer.body as { id: number }).id;
   const location = method === 'DELETE' ? listPath(endpoint.view.rest) : detailPath(endpoint.view.rest, id);
-  return { Location: location, 'Set-Cookie': noticeCookie(notice, location, context.info.baseUrl) };
+  return { Location: location, 'Set-Cookie': noticeCookie(notice, location, context.requestInfo.baseUrl) };
 }

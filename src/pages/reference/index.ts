@@ -47,7 +47,7 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
     openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER }),
   );
   const sendDocument = (request: Request, response: Response, format: Format) => {
-    const { info, authentication } = contextOf(request);
+    const { requestInfo, authentication } = contextOf(request);
     const serialize = (authentication.usesSecureCookies ? secureSerializers : serializers)![format];
     response.set({
       Vary: 'Accept, Accept-Encoding',
@@ -55,7 +55,7 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
       'X-Content-Type-Options': 'nosniff',
       'Access-Control-Allow-Origin': '*',
     });
-    response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serialize(info.baseUrl));
+    response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serialize(requestInfo.baseUrl));
   };
   for (const format of FORMATS)
     router.get(`${OPENAPI_DOCUMENT_PATH}.${format}`, (request, response) => sendDocument(request, response, format));

@@ -54,7 +54,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaTypeError(header);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!iconv.encodingExists(charset)) throw badRequestError(`Unknown charset "${charset}" in the Content-Type.`);
-  await awaitLargeBodySlot(request, response, limits.sender);
+  await awaitLargeBodySlot(request, response, limits.senderId);
   if (mediaType === 'multipart/form-data') return { form: true, data: await readMultipartForm(request, response, limits) };
   const bytes = await readBytes(request, limits.maxBody);
   if (mediaType === 'application/json') return { form: false, data: bytes.length ? parseJson(() => decodeText(bytes, charset)) : {} };

@@ -11,7 +11,7 @@ export async function handleList(endpoint: Endpoint, request: RestRequest, schem
   const { view, fields } = endpoint;
   const { query, context, path } = request;
   const window = parsePageWindow(query, request.maxLimit);
-  const { where, parameters } = parseFilters(view.filters, fields, query, context.info.languages);
+  const { where, parameters } = parseFilters(view.filters, fields, query, context.requestInfo.languages);
   // Lists of ids are checked before the query, because an unknown id does not make the result empty if another id of the list is valid.
   if (parameters.some(({ error, references }) => error !== undefined || references?.isList))
     await rejectInvalidFilters(parameters, endpoint, request);
@@ -20,7 +20,7 @@ export async function handleList(endpoint: Endpoint, request: RestRequest, schem
   const data = await runOperation(endpoint.list, request, variables);
   // A filter by a single unknown id always gives an empty result, so whether the id exists is checked only if the result is empty.
   if (data.page.totalCount === 0) await rejectInvalidFilters(parameters, endpoint, request);
-  return { status: 200, body: buildListResponse(context.info.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
+  return { status: 200, body: buildListResponse(context.requestInfo.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
 }
 
 async function rejectInvalidFilters(parameters: ParsedFilters['parameters'], endpoint: Endpoint, request: RestRequest): Promise<void> {

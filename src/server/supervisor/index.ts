@@ -144,10 +144,15 @@ export class Supervisor {
   }
 
   private async sendOrderOnceDatabaseRuns(workerProcess: WorkerProcess): Promise<void> {
-    const embedded = await this.embeddedDatabase;
-    await embedded?.waitForRestart();
+    const embeddedDatabase = await this.embeddedDatabase;
+    await embeddedDatabase?.waitForRestart();
     const { port, hasEverServed } = this;
-    const order: SupervisorMessage = { kind: 'serve', port, shouldPrintUrls: !hasEverServed, embeddedConnection: embedded?.connection };
+    const order: SupervisorMessage = {
+      kind: 'serve',
+      port,
+      shouldPrintUrls: !hasEverServed,
+      embeddedConnection: embeddedDatabase?.connection,
+    };
     // Errors are ignored: they mean that the worker has exited, which the handler of the `exit` event handles.
     workerProcess.worker.send(order, this.socket as unknown as Server, () => undefined);
   }

@@ -201,7 +201,7 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
     url: request.message.url!,
     path,
     query,
-    baseUrl: context.info.baseUrl,
+    baseUrl: context.requestInfo.baseUrl,
     status: answer.status,
     body: answer.body,
     headers,
