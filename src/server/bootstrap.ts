@@ -32,7 +32,7 @@ export async function bootstrap(
 ): Promise<RunningApp> {
   const openedDatabase = await openDatabase(config, models, (message) => log.info(message), {
     shouldRestart: true,
-    embeddedConnection: embeddedConnection,
+    embeddedConnection,
   });
   const { database } = openedDatabase;
   try {
