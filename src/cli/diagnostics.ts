@@ -122,7 +122,7 @@ async function examineDatabase(config: Config, report: DiagnosticReport): Promis
     const [server] = (
       await database.pool.query(
         `SELECT current_setting('server_version') AS "version", extract(epoch FROM clock_timestamp())::float8 * 1000 AS "now",
-           ${CONNECTION_LIMIT_SQL} AS "available", (${RUNNING_WORKER_COUNT_SQL}) AS "running",
+           ${CONNECTION_LIMIT_SQL} AS "availableConnections", (${RUNNING_WORKER_COUNT_SQL}) AS "runningWorkers",
            pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly",
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
