@@ -13,7 +13,7 @@ import pg from 'pg';
 
 const require = createRequire(import.meta.url);
 const { openEmbedded } = require('../dist/src/database/embedded.js');
-const { MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
+const { V8_MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
 
 const ROWS = Number(process.env.EXPORT_ROWS ?? 1_000_000);
 const MOST_MB = 300;
@@ -24,7 +24,7 @@ const environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0',
 
 /** Starts the server. Resolves once it has printed its address and the demo user. */
 function startServer() {
-  const server = spawn(process.execPath, [...MEMORY_FLAGS, 'dist/src/index.js'], {
+  const server = spawn(process.execPath, [...V8_MEMORY_FLAGS, 'dist/src/index.js'], {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -11,7 +11,7 @@ import { fill } from './data.mjs';
 
 const require = createRequire(import.meta.url);
 const { openEmbedded } = require('../dist/src/database/embedded.js');
-const { MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
+const { V8_MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
 
 export const PORT = 8191;
 export const BASE = `http://127.0.0.1:${PORT}`;
@@ -26,7 +26,7 @@ const local = (path) => fileURLToPath(new URL(path, import.meta.url));
 const children = [];
 
 function spawnScript(script, args, environment) {
-  const child = spawn(process.execPath, [...MEMORY_FLAGS, local(script), ...args], {
+  const child = spawn(process.execPath, [...V8_MEMORY_FLAGS, local(script), ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
