@@ -29,6 +29,16 @@ test('returns the GraphQL error code TIMEOUT and releases the connections', asyn
   expect((await fitgraph.anonymous.query(count)).data.exercises.totalCount).toBeGreaterThan(0);
 });
 
+test('logs the reason under the id that the client receives', async () => {
+  await withExercisesLocked(async () => {
+    const { errors } = await fitgraph.anonymous.query('{ exercises { totalCount } }');
+    const { id } = errors![0]!.extensions as { id: string };
+    expect(errors![0]!.message).toContain(`(id ${id})`);
+    const line = fitgraph.logged.map((text) => JSON.parse(text)).find((one) => one.id === id && one.level === 50);
+    expect(line).toMatchObject({ msg: 'a statement took too long', err: { code: '57014' } });
+  });
+});
+
 test('returns 503 over REST, and 200 once the lock is released', async () => {
   await withExercisesLocked(async () => {
     const { status, body } = await fitgraph.anonymous.get('/exercise/');

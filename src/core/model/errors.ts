@@ -92,33 +92,46 @@ export const resultTooLargeError = (limit: number): ClientError => new ClientErr
 
 export const RETRY_AFTER_SECONDS = 2;
 
-/**
- * Returns the error code and message that the client receives for a database or storage error; undefined for other errors. Messages of the database
- * are only logged.
- */
-function describeErrorForClient(error: unknown): [code: ErrorCode, message: string] | undefined {
-  if (isTimeout(error)) return ['TIMEOUT', 'The request took too long. Request less at a time, or use simpler conditions.'];
-  if (error instanceof CommitOutcomeUnknown)
-    return [
-      'SERVICE_UNAVAILABLE',
-      'The connection to the database was lost while the change was being committed. Check whether it was saved before you send it again.',
-    ];
-  if (isUnavailable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.'];
-  if (isLockFailure(error))
-    return ['SERVICE_UNAVAILABLE', 'The data is locked by another operation. Nothing was changed; try again in a moment.'];
-  if (isResourceError(error))
-    return ['SERVICE_UNAVAILABLE', 'The database cannot process this at the moment. Nothing was changed; try again later.'];
-  if (isProcessResourceError(error))
-    return ['SERVICE_UNAVAILABLE', 'The server lacks system resources at the moment. Try again in a moment.'];
-  if (error instanceof FileStorageError)
-    return ['SERVICE_UNAVAILABLE', 'Uploaded files can be neither stored nor read at the moment. Try again in a moment.'];
-  return undefined;
+interface ErrorReport {
+  code: ErrorCode;
+  clientMessage: string;
+  logMessage: string;
 }
 
-/** Returns the log message for a database or storage error. */
-function describeErrorForLog(error: unknown): string {
-  if (isProcessResourceError(error)) return 'the server lacks system resources';
-  return error instanceof FileStorageError ? 'files cannot be stored or read' : 'the database cannot be used';
+const unavailableReport = (clientMessage: string, logMessage = 'the database cannot be used'): ErrorReport => ({
+  code: 'SERVICE_UNAVAILABLE',
+  clientMessage,
+  logMessage,
+});
+
+/** Returns what is sent and logged for a database or storage error; undefined for other errors. Messages of the database are only logged. */
+function reportFor(error: unknown): ErrorReport | undefined {
+  if (isTimeout(error))
+    return {
+      code: 'TIMEOUT',
+      clientMessage: 'The request took too long. Request less at a time, or use simpler conditions.',
+      logMessage: 'a statement took too long',
+    };
+  if (error instanceof CommitOutcomeUnknown)
+    return unavailableReport(
+      'The connection to the database was lost while the change was being committed. Check whether it was saved before you send it again.',
+    );
+  if (isProcessResourceError(error))
+    return unavailableReport(
+      'The server lacks system resources at the moment. Try again in a moment.',
+      'the server lacks system resources',
+    );
+  if (isUnavailable(error)) return unavailableReport('The database cannot be reached. Try again in a moment.');
+  if (isLockFailure(error))
+    return unavailableReport('The data is locked by another operation. Nothing was changed; try again in a moment.');
+  if (isResourceError(error))
+    return unavailableReport('The database cannot process this at the moment. Nothing was changed; try again later.');
+  if (error instanceof FileStorageError)
+    return unavailableReport(
+      'Uploaded files can be neither stored nor read at the moment. Try again in a moment.',
+      'files cannot be stored or read',
+    );
+  return undefined;
 }
 
 /**
@@ -129,11 +142,11 @@ export function toClientError(error: unknown, log: Logger, id: string): ClientEr
   if (error instanceof ClientDisconnected) return new ClientError('CLIENT_GONE', 'The client has disconnected.');
   if (error instanceof OverloadedError) return overloadedError();
   if (error instanceof ReadLimitExceeded) return resultTooLargeError(error.limit);
-  const reason = describeErrorForClient(error);
-  if (!reason) return undefined;
-  const [code, message] = reason;
-  log.error({ id, err: error }, describeErrorForLog(error));
-  return new ClientError(code, `${message} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
+  const report = reportFor(error);
+  if (!report) return undefined;
+  const { code, clientMessage, logMessage } = report;
+  log.error({ id, err: error }, logMessage);
+  return new ClientError(code, `${clientMessage} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
 }
 
 export const overloadedError = () =>
