@@ -31,7 +31,7 @@ async function stampsOf(entity: Entity): Promise<Stamps> {
 
 async function updateRow(entity: Entity): Promise<void> {
   const { metadata } = resourceOf(entity)!;
-  const input = metadata.create ? inputOf(entity, 7, parentsIn(ownedRowIds)) : { height: 180 };
+  const input = metadata.create ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 180 };
   const { made } = await ann.ask(updateOf(entity, '{ errors { path } }'), { id: ownedRowIds.get(entity), input });
   expect(made.errors).toEqual([]);
 }

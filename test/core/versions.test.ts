@@ -144,7 +144,7 @@ const written = ownedTypes().map((entity): [string, Entity] => [entity.name, ent
 test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
   const { singularName, metadata } = resourceOf(entity)!;
   const id = ownedRowIds.get(entity)!;
-  const input = metadata.create ? inputOf(entity, 9, parentsIn(ownedRowIds)) : { height: 170 };
+  const input = metadata.create ? inputOf(entity, 2, parentsIn(ownedRowIds)) : { height: 170 };
   const document = updateOf(entity, `{ row: ${singularName} { version } conflict { id version } errors { path code } }`);
   const { version } = await readRow(ann, entity, id, 'version');
   const { made: a } = await ann.ask(document, { id, input, ifVersion: version });

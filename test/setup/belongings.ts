@@ -4,7 +4,7 @@ import { allEntities, findEntity, resourceOf } from '../../src/core/model/regist
 import { sortByDependency } from '../../src/transfer/dump';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
-import { inputOf, type Parents } from './samples';
+import { inputOf, PUBLIC_PARENTS, type Parents } from './samples';
 
 export type OwnedRowIds = ReadonlyMap<Entity, number>;
 
@@ -28,11 +28,11 @@ export async function spreadIds(fitgraph: Fitgraph): Promise<void> {
   }
 }
 
-/** Returns the id for a relation: the user's own row or, for a public type, its first row. */
+/** Returns the id for a relation: the user's own row or, for a public type, one of its first rows. */
 export const parentsIn =
   (ownedRowIds: OwnedRowIds): Parents =>
-  (field) => {
-    const id = ownedRowIds.get(field.target!()) ?? 1;
+  (field, number) => {
+    const id = ownedRowIds.get(field.target!()) ?? 1 + ((number - 1) % PUBLIC_PARENTS);
     return field.relation!.many ? [id] : id;
   };
 
@@ -51,6 +51,18 @@ export async function createOwnedRows(person: Person): Promise<OwnedRowIds> {
     }
   }
   return ownedRowIds;
+}
+
+/**
+ * Creates a user with one row of every owned type except this one, so that a row of it can be created whatever must be unique. Types that clients
+ * cannot create keep their row.
+ */
+export async function userWithout(entity: Entity, fitgraph: Fitgraph, name: string): Promise<{ person: Person; ownedRowIds: OwnedRowIds }> {
+  const person = await fitgraph.user(name);
+  const ownedRowIds = await createOwnedRows(person);
+  const { remove } = resourceOf(entity)!.metadata;
+  if (remove) await person.ask(`mutation ($id: ID!) { ${remove}(id: $id) { deletedIds } }`, { id: ownedRowIds.get(entity) });
+  return { person, ownedRowIds };
 }
 
 /** Returns the fields that refer to another owned row and that clients may set. */

@@ -5,19 +5,37 @@ import { resourceOf } from '../../src/core/model/registry';
 import type { DumpRow } from '../../src/transfer/dump';
 
 export type Values = Record<string, unknown>;
-/** Returns the id, or ids, for a relation. */
-export type Parents = (field: EntityField) => unknown;
+/** Returns the id, or ids, for a relation. For a relation that must be unique, samples with different numbers need different ids. */
+export type Parents = (field: EntityField, number: number) => unknown;
 
 const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
 
 const isUnique = (entity: Entity, { name }: EntityField) => resourceOf(entity)!.unique?.includes(name);
+
+const choiceValues = ({ choices }: EntityField): unknown[] => choices!.flatMap((choice) => (choice.value === null ? [] : [choice.value]));
+
+/** Number of different ids that samples use for a unique relation to a public type. */
+export const PUBLIC_PARENTS = 2;
+
+/** Returns how many samples with consecutive numbers and the same owned parents differ in fields that must be unique together. */
+export function distinctSamples(entity: Entity): number {
+  const fields = fieldsOf(entity).filter((field) => isUnique(entity, field) && !field.relation?.owned);
+  const counts = fields.map((field) => {
+    if (field.relation) return PUBLIC_PARENTS;
+    if (field.kind === 'choice') return choiceValues(field).length;
+    return field.kind === 'integer' ? (field.max ?? MAX_INTEGER) - lowestInteger(field) + 1 : Infinity;
+  });
+  return resourceOf(entity)!.unique ? Math.max(1, ...counts) : Infinity;
+}
+
+const lowestInteger = ({ min = 1 }: EntityField): number => Math.max(min, 1);
 
 function value(entity: Entity, field: EntityField, number: number): unknown {
   const published = field.column && resourceOf(entity)!.publishedValues?.[field.column];
   if (published) return published;
   switch (field.kind) {
     case 'integer': {
-      const lowest = Math.max(field.min ?? 1, 1);
+      const lowest = lowestInteger(field);
       return isUnique(entity, field) ? lowest + (number % ((field.max ?? MAX_INTEGER) - lowest + 1)) : lowest;
     }
     case 'decimal':
@@ -31,7 +49,7 @@ function value(entity: Entity, field: EntityField, number: number): unknown {
     case 'datetime':
       return '2021-03-10T08:00:00+01:00';
     case 'choice':
-      return field.choices!.find((choice) => choice.value !== null)!.value;
+      return choiceValues(field)[isUnique(entity, field) ? (number - 1) % choiceValues(field).length : 0];
     case 'uuid':
       return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
     case 'url':
@@ -51,7 +69,12 @@ export function sample(entity: Entity, number: number, parents: Parents, isInclu
   const fields = fieldsOf(entity).filter(
     (field) => field.name !== 'id' && !field.setByDatabase && (field.stored || field.link) && isIncluded(field),
   );
-  return Object.fromEntries(fields.map((field) => [field.name, field.relation ? parents(field) : value(entity, field, number)]));
+  return Object.fromEntries(
+    fields.map((field) => [
+      field.name,
+      field.relation ? parents(field, isUnique(entity, field) ? number : 1) : value(entity, field, number),
+    ]),
+  );
 }
 
 /** Replaces a stored value, or each of several, by its GraphQL enum name. */

@@ -150,7 +150,7 @@ describe('prototype keys', () => {
     for (const endpoint of writable) {
       const entity = allEntities().find(({ name }) => name === endpoint.type.name)!;
       const path = `/${endpoint.view.rest}/`;
-      const own = JSON.stringify(bodyOf(entity, 3, parentsIn(ownedRowIds))).slice(1, -1);
+      const own = JSON.stringify(bodyOf(entity, 2, parentsIn(ownedRowIds))).slice(1, -1);
       for (const key of KEYS) {
         const json = `{${own}${own && ','}${JSON.stringify(key)}:{"polluted":true,"isSuperuser":true,"prototype":{"polluted":true}}}`;
         const form = new URLSearchParams({ [key]: '{"polluted":true}', _method: key, csrfToken: key }).toString();

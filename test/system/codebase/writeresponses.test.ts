@@ -3,22 +3,16 @@ import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObje
 import { fieldsOf, type Entity, type EntityField } from '../../../src/core/model/fields';
 import { resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
-import { createOwnedRows, ownedTypes, parentsIn, type OwnedRowIds } from '../../setup/belongings';
+import { ownedTypes, parentsIn, userWithout, type OwnedRowIds } from '../../setup/belongings';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { readRow, updateOf } from '../../setup/lists';
-import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
+import type { Answer, GraphQLAnswer } from '../../setup/person';
 import { randomFor, seeded, type Random } from '../../setup/random';
 import { bodyOf, inputOf, toEnumName, type Values } from '../../setup/samples';
 
 /** A zone with daylight saving time, different from that of the machine. */
 const fitgraph = fitgraphForThisFile({ environment: { TIME_ZONE: 'Europe/Berlin' } });
 const schema = buildGraphQLSchema();
-let ann: Person;
-let annas: OwnedRowIds;
-beforeAll(async () => {
-  ann = await fitgraph.user('ann');
-  annas = await createOwnedRows(ann);
-});
 
 const ROUNDS = 4;
 
@@ -82,15 +76,15 @@ function writeInput(
 
 /** Distinguishes the samples of one type. */
 let number: number;
-const body = (entity: Entity): WriteInput =>
+const body = (entity: Entity, ownedRowIds: OwnedRowIds): WriteInput =>
   writeInput(
     entity,
-    bodyOf(entity, (number += 1), parentsIn(annas)),
+    bodyOf(entity, (number += 1), parentsIn(ownedRowIds)),
     ({ rest }) => rest,
     (_field, value) => value,
   );
-const input = (entity: Entity): WriteInput =>
-  writeInput(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, toEnumName);
+const input = (entity: Entity, ownedRowIds: OwnedRowIds): WriteInput =>
+  writeInput(entity, inputOf(entity, (number += 1), parentsIn(ownedRowIds)), ({ name }) => name, toEnumName);
 
 /** Returns a random subset with at least one field. */
 const some = (values: Values): Values => Object.fromEntries(random.some(Object.entries(values), Object.keys(values).length));
@@ -125,22 +119,25 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
   async (name, entity) => {
     random = randomFor(`rows of ${name} over REST`);
     number = 1_000;
+    const { person, ownedRowIds } = await userWithout(entity, fitgraph, `REST-${name}`);
     const { metadata } = resourceOf(entity)!;
     const { rest, permittedMethods = ['PUT'] } = metadata.views[0]!;
     const path = `/${rest}/`;
     const compare = async (answer: Answer) => {
       if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
-      expect(bodyAndTag(answer)).toEqual(bodyAndTag(await ann.get(`${path}${answer.body.id}/`)));
+      expect(bodyAndTag(answer)).toEqual(bodyAndTag(await person.get(`${path}${answer.body.id}/`)));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
+      const nextBody = () => body(entity, ownedRowIds);
       const made = metadata.create
-        ? await writeUntilAccepted(body(entity), whole, (values) => ann.post(path, values), isWritten)
+        ? await writeUntilAccepted(nextBody(), whole, (values) => person.post(path, values), isWritten)
         : undefined;
       if (made) await compare(made);
-      const id = (made ? made.body.id : annas.get(entity)) as number;
-      await compare(await writeUntilAccepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
+      const id = (made ? made.body.id : ownedRowIds.get(entity)) as number;
+      await compare(await writeUntilAccepted(nextBody(), some, (values) => person.patch(`${path}${id}/`, values), isWritten));
       if (permittedMethods.includes('PUT'))
-        await compare(await writeUntilAccepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
+        await compare(await writeUntilAccepted(nextBody(), whole, (values) => person.put(`${path}${id}/`, values), isWritten));
+      if (made) expect((await person.delete(`${path}${id}/`)).status).toBe(204);
     }
   },
 );
@@ -163,8 +160,8 @@ const hasRow = ({ data }: GraphQLAnswer): boolean => !!data?.made?.row;
 
 test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'), async (name, entity) => {
   random = randomFor(`rows of ${name} over GraphQL`);
-  // The REST tests use the lower numbers.
-  number = 2_000;
+  number = 1_000;
+  const { person, ownedRowIds } = await userWithout(entity, fitgraph, `GraphQL-${name}`);
   const { metadata, singularName: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {
     const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
@@ -173,15 +170,17 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
     const compare = async (answer: GraphQLAnswer) => {
       if (!hasRow(answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);
       const found = answer.data.made.row;
-      expect(found).toEqual(await readRow(ann, entity, found.id, `id ${selection}`));
+      expect(found).toEqual(await readRow(person, entity, found.id, `id ${selection}`));
+      return found.id as string;
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      if (metadata.create)
-        await compare(await writeUntilAccepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
+      const nextInput = () => input(entity, ownedRowIds);
+      const id = metadata.create
+        ? await compare(await writeUntilAccepted(nextInput(), whole, (values) => person.query(create, { input: values }), hasRow))
+        : ownedRowIds.get(entity);
       if (metadata.update)
-        await compare(
-          await writeUntilAccepted(input(entity), some, (values) => ann.query(update, { id: annas.get(entity), input: values }), hasRow),
-        );
+        await compare(await writeUntilAccepted(nextInput(), some, (values) => person.query(update, { id, input: values }), hasRow));
+      if (metadata.create) await person.ask(`mutation ($id: ID!) { ${metadata.remove}(id: $id) { deletedIds } }`, { id });
     }
   }
 });
