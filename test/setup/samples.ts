@@ -10,7 +10,7 @@ export type Parents = (field: EntityField) => unknown;
 
 const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
 
-const isUnique = (entity: Entity, { name }: EntityField) => resourceOf(entity)!.unique?.includes(name);
+const isUnique = (entity: Entity, { name }: EntityField) => resourceOf(entity)!.uniqueFields?.includes(name);
 
 function value(entity: Entity, field: EntityField, number: number): unknown {
   const published = field.column && resourceOf(entity)!.publishedValues?.[field.column];

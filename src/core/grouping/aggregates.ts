@@ -41,7 +41,7 @@ export class AggregateColumns {
     return name;
   }
 
-  private fieldNamed(fieldName: string): EntityField {
+  private findField(fieldName: string): EntityField {
     return fieldsOf(this.entity).find((field) => groupFieldName(field) === fieldName)!;
   }
 
@@ -66,7 +66,7 @@ export class AggregateColumns {
   }
 
   private aggregateSql(name: 'sum' | 'avg' | 'min' | 'max' | 'stddev', fieldName: string): string {
-    const value = fieldSqlExpression(this.fieldNamed(fieldName), 't');
+    const value = fieldSqlExpression(this.findField(fieldName), 't');
     const number = `(${value})::numeric`;
     const { weight } = this;
     switch (name) {
@@ -88,7 +88,7 @@ export class AggregateColumns {
 
   /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */
   addPercentile(p: string, fieldName: string): string {
-    const number = `(${fieldSqlExpression(this.fieldNamed(fieldName), 't')})::numeric`;
+    const number = `(${fieldSqlExpression(this.findField(fieldName), 't')})::numeric`;
     const sortedValues = `"${this.addColumn(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
     const name = `percentile ${Number(p)} ${fieldName}`;
     this.percentileColumns.set(name, (bind) => {

@@ -4,7 +4,7 @@ import { selectedFields } from '../read/queryplan';
 
 const MAX_NAME_CHARACTERS = 200;
 
-/** Returns the field nodes at the root, those of fragments included. */
+/** Returns the root field nodes of an operation, including those of fragments. */
 export function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   const fragmentsByName = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));

@@ -112,7 +112,7 @@ if (computed.length)
 /** Returns values of unique numbers that no other row has, by column. */
 function highestUniqueNumbers(table: string): Record<string, number> {
   const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.table === table);
-  const fields = entity ? (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name)) : [];
+  const fields = entity ? (resourceOf(entity)!.uniqueFields ?? []).map((name) => fieldOf(entity, name)) : [];
   return Object.fromEntries(fields.flatMap(({ kind, column, max }) => (kind === 'integer' ? [[column!, max ?? MAX_INTEGER]] : [])));
 }
 

@@ -37,7 +37,7 @@ function invalidValues(entity: Entity): Values[] {
   const references = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
   const foreign = ({ target }: (typeof references)[number]) => bobs.get(target!()) ?? UNKNOWN;
   const each = references.flatMap((field) => [{ [field.name]: UNKNOWN }, { [field.name]: foreign(field) }]);
-  const double = resourceOf(entity)!.unique?.includes('date') ? [{ date: input(entity, EXISTING).date }] : [];
+  const double = resourceOf(entity)!.uniqueFields?.includes('date') ? [{ date: input(entity, EXISTING).date }] : [];
   const all = Object.assign({}, ...each, ...double) as Values;
   return [...each, ...double, ...each.flatMap((one) => double.map((other) => ({ ...one, ...other }))), ...(each.length ? [all] : [])];
 }
@@ -93,10 +93,10 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
 test('the tested types include unique constraints and references', () => {
   const counts = types.map(([, entity]) => invalidValues(entity).length);
   expect(counts.filter((count) => count > 4).length).toBeGreaterThanOrEqual(3);
-  expect(types.filter(([, entity]) => resourceOf(entity)!.unique).length).toBeGreaterThanOrEqual(2);
+  expect(types.filter(([, entity]) => resourceOf(entity)!.uniqueFields).length).toBeGreaterThanOrEqual(2);
 });
 
-const doubled = types.filter(([, entity]) => resourceOf(entity)!.unique);
+const doubled = types.filter(([, entity]) => resourceOf(entity)!.uniqueFields);
 
 test.each(doubled)('%s reports over REST a missing row first, then invalid fields and parents, then duplicates', async (_name, entity) => {
   const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
