@@ -1,7 +1,6 @@
 /** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations, extremes and percentiles. */
 import type { ParameterBinder } from '../access/conditions';
-import type { Entity, EntityField } from '../model/fields';
-import { fieldsOf } from '../model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { fieldSqlExpression } from '../sql/expressions';
 import { groupFieldName, groupKeysOfFieldValues } from './groupkeys';
 import { groupingValueSql, type ReferenceJoins } from './joins';

@@ -130,7 +130,7 @@ const formatDateTime = (moment: DateTime) =>
   (Number.isInteger(moment.offset) ? moment : moment.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 
 /** Returns the first moment of a day in a time zone: the earlier of two midnights if clocks go back, or the end of a gap that skips midnight. */
-export function startOfDay(day: string, zone: string): string {
+function startOfDay(day: string, zone: string): string {
   const offset = (at: number) => IANAZone.create(zone).offset(at) * MINUTE_MS;
   const local = Date.parse(`${day}T00:00:00Z`);
   const [before, after] = [local - offset(local - DAY_MS), local - offset(local + DAY_MS)];

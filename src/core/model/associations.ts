@@ -7,12 +7,11 @@
  * its base (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`); the session of a workout log is found by three columns.
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
-import { OWNER_FIELD } from './registry';
 import { childrenOf, fieldOf, fieldsOf, type Entity, type EntityField } from './fields';
 import type { LinkTable } from './linktable';
 import { toCamelCase } from '../../contract/casing';
 import { upperFirst } from './inflection';
-import { resourceOf } from './registry';
+import { OWNER_FIELD, resourceOf } from './registry';
 
 type LinkModels = Map<string, ModelCtor>;
 

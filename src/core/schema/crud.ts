@@ -7,7 +7,7 @@ import type { Connection, PageArgs } from '../read/connectiontypes';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, type Entity } from '../model/fields';
 import { addGroupedQuery } from '../grouping/resolver';
-import { registerHooks, type WriteHooks } from '../model/hooks';
+import { registerHooks, type FieldValues, type WriteHooks } from '../model/hooks';
 import { addResolverMethod } from '../model/resolvermethods';
 import { addMutations } from './mutations';
 import { listSizeExtensions } from '../model/listsize';
@@ -18,7 +18,6 @@ import { connectionPlan } from '../read/queryplan';
 import { addChildField, listTypesOf, listParameterDecorators, addRelationField } from './relations';
 import { resourceOf } from '../model/registry';
 import { readAllRows, readRowById } from '../read/rows';
-import type { FieldValues } from '../model/hooks';
 
 type ResolveInfo = GraphQLResolveInfo;
 

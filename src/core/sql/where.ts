@@ -13,12 +13,12 @@ import { relationsOf, type Relation } from './relationpaths';
 import { searchMatchCondition, textMatchCondition, equalsAnyFoldedCondition, type MatchPosition, type TextSearch } from './textsearch';
 
 /** Maximum number of conditions in one `where` argument, which bounds the planning and execution time of the statement. */
-export const MAX_CONDITIONS = 200;
-export const MAX_CONDITION_DEPTH = 10;
+const MAX_CONDITIONS = 200;
+const MAX_CONDITION_DEPTH = 10;
 /** Maximum nestingDepth depth of `some` and `none`. */
-export const MAX_QUANTIFIER_DEPTH = 4;
+const MAX_QUANTIFIER_DEPTH = 4;
 /** Maximum length of a search term. The similarity to longer terms would take too long, because it is computed for each row. */
-export const MAX_SEARCH_CHARACTERS = 200;
+const MAX_SEARCH_CHARACTERS = 200;
 
 export interface CompiledWhere {
   conditions: SqlCondition[];

@@ -1,12 +1,11 @@
 /** Uniqueness check: finds rows of a write that would violate a unique constraint, such as two body weights on one day. */
 import { ownerConditions } from '../access/access';
-import { OWNER_FIELD } from '../model/registry';
 import { createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { withDefaults, type RowDraft } from './drafts';
 import { fieldOf, sqlType, type Entity, type EntityField } from '../model/fields';
 import { fromClause } from '../sql/expressions';
-import { resourceOf } from '../model/registry';
+import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 /** Returns the fields that must be unique together among the rows of one owner. */
 export const uniqueFields = (entity: Entity): EntityField[] =>

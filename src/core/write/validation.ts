@@ -11,9 +11,8 @@ import { parseRowId } from '../model/ids';
 import { nodeTypeMismatchMessage } from '../model/node';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
 import { columnSet, selectRowsStatement } from '../sql/select';
-import { resourceOf } from '../model/registry';
+import { resourceOf, type CrossFieldRule } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
-import type { CrossFieldRule } from '../model/registry';
 import { findDuplicates, uniqueFields, duplicateMessage } from './uniqueness';
 
 /** Returns the ids that the viewer may reference: those of own rows of an owned resource, or of visible rows of a public resource. */

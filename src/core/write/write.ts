@@ -10,7 +10,7 @@ import { withRetries } from './retry';
 import { createUpdateDraft, createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
 import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { hooksOf, type RowWithValues } from '../model/hooks';
+import { hooksOf, type FieldValues, type RowWithValues } from '../model/hooks';
 import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
 import { columnSet, selectRowsStatement } from '../sql/select';
@@ -40,7 +40,6 @@ import {
 import { uniqueFields } from './uniqueness';
 import { errorWithAllInputIssues } from './allinputissues';
 import { validateDrafts, revalidateRules } from './validation';
-import type { FieldValues } from '../model/hooks';
 
 export interface InputRow {
   input: FieldValues;
