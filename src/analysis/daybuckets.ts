@@ -1,4 +1,4 @@
-/** Day buckets (days, weeks, months and so on) by which analyses aggregate. */
+/** Day buckets of analyses: the days, weeks, months and other periods by which results are grouped. */
 import type { Row } from '../database/rows';
 import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/grouping/timebuckets';
 
@@ -8,8 +8,8 @@ export const FIRST_DAY_OF_WEEK_OPTIONS = { defaultValue: MONDAY, description: 'T
 export const MAX_SERIES_DAYS = 9_999;
 
 /**
- * Returns a function that adds to a row the field `bucket`, the day bucket of its `start`. Consecutive rows with the same `start` share one bucket
- * object.
+ * Returns a function that adds the day bucket of a row (`bucket`), derived from its column `start`. Consecutive rows with the same `start` share one
+ * bucket object.
  */
 export function createDayBucketAssigner(by: DayUnit): (row: Row) => Row {
   let previous: { start: unknown; bucket: DayBucket } | undefined;

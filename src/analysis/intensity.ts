@@ -10,7 +10,7 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { workoutLogsSql, workoutLogsWithExerciseBaseSql } from './workoutlogs';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
-/** Decimal places of a first rounding, which removes the tiny error of estimates with infinitely many decimals before the final rounding. */
+/** Decimal places of an intermediate rounding, which removes the error of estimates with infinitely many decimals before the final rounding. */
 const INTERMEDIATE_DECIMAL_PLACES = 8;
 
 @Resolver(() => WorkoutLog)

@@ -32,7 +32,7 @@ export function bodyMassSql(day: string, context: Context, bind: ParameterBinder
 }
 
 /**
- * SQL: the mass lifted in a set of the workout log, in kg; NULL if its unit is not a mass. If the unit is Body Weight, the logged number is added to the body
+ * SQL: the mass lifted in a logged set, in kg; NULL if its unit is not a mass. If the unit is Body Weight, the logged number is added to the body
  * weight.
  */
 export const liftedMassSql = (alias: string, context: Context, bind: ParameterBinder): string =>

@@ -21,8 +21,8 @@ import { MASS_CALCULATION_CROSS_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql }
 import { SERIES_FIELD_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfExerciseBase, type DateRangeCondition } from './queries';
 
 /**
- * There is no estimate beyond this number of repetitions: the fewer the repetitions, the more accurate the estimate (Reynolds et al., J. Strength
- * Cond. Res. 20 (3), 2006).
+ * Maximum number of repetitions from which a one-rep max is estimated: the fewer the repetitions, the more accurate the estimate (Reynolds et al., J.
+ * Strength Cond. Res. 20 (3), 2006).
  */
 const MAX_REPETITIONS = 12;
 
@@ -40,7 +40,7 @@ export const OneRepMaxFormula = createEnum(
 );
 export type OneRepMaxFormula = keyof typeof OneRepMaxFormula;
 
-/** SQL of the formulas. They divide last, so that results that are exact as decimals remain exact. */
+/** SQL of the one-rep-max formulas. They divide last, so that results that are exact as decimals remain exact. */
 const ESTIMATE_SQL_BY_FORMULA: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
   EPLEY: (w, r) => `${w} * (30 + ${r}) / 30`,
   BRZYCKI: (w, r) => `${w} * 36 / (37 - ${r})`,
@@ -49,8 +49,8 @@ const ESTIMATE_SQL_BY_FORMULA: Record<OneRepMaxFormula, (w: string, r: string) =
   MAYHEW: (w, r) => `${w} * 100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
 };
 /**
- * Decimal places to which estimates are rounded. Without rounding, equal estimates that were computed with different numbers of digits would differ,
- * and the larger one would count as a record.
+ * Decimal places to which estimates are rounded. Otherwise equal estimates computed with different numbers of digits would differ, and the larger one
+ * would count as a record.
  */
 const ESTIMATE_DECIMAL_PLACES = 10;
 

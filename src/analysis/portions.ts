@@ -24,8 +24,8 @@ const ingredientNutrientColumnsSql = (sql: (column: string) => string) =>
   NUTRIENTS.map((name) => `${sql(fieldOf(Ingredient, name).column!)} AS "${name}"`).join(', ');
 
 /**
- * SQL: the weight of a portion in grams. `t` is the row of the portion, `u` its household unit. One unit counts as `u.amount` × `u.gram` grams, as
- * in `gramsOfAmount`; without a unit, the amount of the row is in grams.
+ * SQL: the weight of a portion in grams. `t` is the row of the portion, `u` its household unit of `u.amount` × `u.gram` grams. Without a unit, the
+ * amount of the row is in grams.
  */
 const GRAMS_SQL = 't."amount" * coalesce(u."amount" * u."gram", 1)';
 export const PORTION_JOINS_SQL = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
@@ -39,7 +39,7 @@ export function diaryEntriesSql(where: WhereInput, columns: string, context: Con
     ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS_SQL}${whereClause([...accessConditions, ...conditions], 't', bind)}`;
 }
 
-/** Collects the columns `<prefix>.<name>` of a row in an object of exact values; null if the values are null. */
+/** Collects the columns `<prefix>.<nutrient>` of a row in an object, without loss of precision; null if the values are null. */
 export const collectNutrients = (row: Row, prefix: string): Row | null =>
   row[`${prefix}.energy`] === null
     ? null

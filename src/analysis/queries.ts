@@ -1,4 +1,4 @@
-/** Shared parts of the analyses: arguments for the date range and the number of rows, query cost, and the statements that wrap their SELECT. */
+/** Time series and rankings, the two kinds of analyses: their arguments, their cost, and the SQL that limits the rows of their SELECT. */
 import type { GraphQLResolveInfo } from 'graphql';
 import { ArgsType, Field, Int } from 'type-graphql';
 import { MAX_INTEGER } from '../contract/bounds';
@@ -12,7 +12,7 @@ import { DateScalar } from '../core/model/scalars';
 import { validatePageSize, MAX_PAGE_SIZE } from '../core/model/pagesize';
 
 const DEFAULT_ROW_COUNT = 100;
-const [DEFAULT_DAYS, DEFAULT_UNITS] = [90, 26];
+const [DEFAULT_DAY_COUNT, DEFAULT_PERIOD_COUNT] = [90, 26];
 const DAY_MS = 86_400_000;
 
 const TOO_MANY_ROWS_MESSAGE = `There are more than ${MAX_PAGE_SIZE} rows. Choose a later day or use \`last\`.`;
@@ -21,7 +21,7 @@ const TOO_MANY_ROWS_MESSAGE = `There are more than ${MAX_PAGE_SIZE} rows. Choose
 export class SeriesArgs {
   @Field(() => DateScalar, {
     nullable: true,
-    description: `The first day. If absent, the last ${DEFAULT_DAYS} days, or ${DEFAULT_UNITS} weeks, months, quarters or years, up to \`until\`; with \`last\`, all days.`,
+    description: `The first day. If absent, the last ${DEFAULT_DAY_COUNT} days, or ${DEFAULT_PERIOD_COUNT} weeks, months, quarters or years, up to \`until\`; with \`last\`, all days.`,
   })
   declare from?: string | null;
   @Field(() => DateScalar, { nullable: true, description: 'The last day; today if absent.' }) declare until?: string | null;
@@ -39,7 +39,9 @@ export class RankingArgs {
   @Field(() => Int, { nullable: true, description: 'Number of rows to skip.' }) declare offset?: number | null;
 }
 
-/** Extensions of the fields of analyses, which REST does not have. The cost is high, because even a short result requires reading all rows of the viewer. */
+/**
+ * Extensions of analysis fields, which REST does not have. Their cost is high, because even a short result requires reading all rows of the viewer.
+ */
 export const ANALYSIS_FIELD_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 export const countDaysInclusive = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
@@ -69,8 +71,8 @@ export interface AnalysisStatement {
 }
 
 /**
- * Returns the SQL condition that a period overlaps the date range. The period lasts from the date `first` to the date `last`, or is the day `first`
- * if `last` is absent.
+ * Returns the SQL condition that a period overlaps the date range of a query. The period lasts from the date `first` to the date `last`; without
+ * `last`, it is the day `first`.
  */
 export type DateRangeCondition = (first: string, last?: string) => string;
 
@@ -81,8 +83,8 @@ interface DateRangeArgs extends SeriesArgs {
 }
 
 /**
- * Returns a function that builds the condition for the date range of the arguments. Without `until`, the range ends today; in an export, it has no
- * end.
+ * Returns a function that builds the SQL condition for the date range of the arguments. Without `until`, the range ends today; in an export, it has
+ * no end.
  */
 function dateRangeConditionOf(
   args: DateRangeArgs,
@@ -93,7 +95,7 @@ function dateRangeConditionOf(
   const end = until ?? (isExport ? 'infinity' : todayIn(timeZone ?? serverTimeZone));
   checkDateOrder(from, end);
   const unit = isCyclicUnit(by) ? 'WEEK' : by;
-  const steps = (by === 'DAY' ? DEFAULT_DAYS : DEFAULT_UNITS) - 1;
+  const steps = (by === 'DAY' ? DEFAULT_DAY_COUNT : DEFAULT_PERIOD_COUNT) - 1;
   return (bind) => {
     const high = `${bind(end)}::date`;
     const defaultStart = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${BUCKET_LENGTHS[unit]}')::date`;
@@ -123,12 +125,12 @@ type SeriesStatementBuilder = (
 ) => AnalysisStatement;
 
 const exerciseBasesCondition =
-  (bases: readonly number[]): SqlCondition =>
+  (exerciseBaseIds: readonly number[]): SqlCondition =>
   (alias, bind) =>
-    `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
+    `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(exerciseBaseIds)}))`;
 
 /**
- * Reads the last rows of a series or, with `bases`, the last rows of one series per exercise base. In an export, reads the rows after the first
+ * Reads the last rows of a time series or, with `exerciseBaseIds`, of one time series per exercise base. In an export, reads the rows after the first
  * `exportedRowCount` instead.
  */
 async function readSeries(
@@ -136,14 +138,14 @@ async function readSeries(
   args: DateRangeArgs,
   context: Context,
   exportedRowCount: number | undefined,
-  bases?: readonly number[],
+  exerciseBaseIds?: readonly number[],
 ): Promise<Row[]> {
   const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
   const dateRange = dateRangeConditionOf(args, context, exportedRowCount !== undefined);
   const { bind, values } = createParameterBinder();
-  const { select, order } = buildStatement(bind, dateRange(bind), bases ? [exerciseBasesCondition(bases)] : []);
+  const { select, order } = buildStatement(bind, dateRange(bind), exerciseBaseIds ? [exerciseBasesCondition(exerciseBaseIds)] : []);
   const rankOrder = exportedRowCount === undefined ? order.map((term) => `${term} DESC`) : order;
-  const rank = `row_number() OVER (${bases ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrder.join(', ')})`;
+  const rank = `row_number() OVER (${exerciseBaseIds ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrder.join(', ')})`;
   const offset = exportedRowCount ?? 0;
   return context.session.query(
     `SELECT * FROM (SELECT q.*, ${rank} AS "place" FROM (${select}) q) p
@@ -165,20 +167,20 @@ export async function querySeries(buildStatement: SeriesStatementBuilder, args: 
 const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
   typeof key === 'number' || (prev !== undefined && isInsideList(prev));
 
-/** Loads the series of one exercise base; one statement reads those of all parent rows. A series inside another list cannot be exported. */
+/** Loads the time series of one exercise base; one statement reads the series of all parent rows. A series inside another list cannot be exported. */
 export async function loadSeriesOfExerciseBase(
   buildStatement: SeriesStatementBuilder,
   args: DateRangeArgs,
-  base: number,
+  exerciseBaseId: number,
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Row[]> {
   const exportedRowCount = isInsideList(info.path) ? undefined : context.exportedRowCount;
-  const load = async (bases: readonly unknown[]) => {
-    const rowsByBase = new Map<unknown, Row[]>(bases.map((id) => [id, []]));
-    for (const row of await readSeries(buildStatement, args, context, exportedRowCount, bases as number[]))
+  const load = async (exerciseBaseIds: readonly unknown[]) => {
+    const rowsByBase = new Map<unknown, Row[]>(exerciseBaseIds.map((id) => [id, []]));
+    for (const row of await readSeries(buildStatement, args, context, exportedRowCount, exerciseBaseIds as number[]))
       rowsByBase.get(row.exerciseBaseId)!.push(row);
-    return bases.map((id) => rowsByBase.get(id)!);
+    return exerciseBaseIds.map((id) => rowsByBase.get(id)!);
   };
-  return checkRowCount(await context.loaders.getOrCreate<Row[]>(info.fieldNodes, load).load(base));
+  return checkRowCount(await context.loaders.getOrCreate<Row[]>(info.fieldNodes, load).load(exerciseBaseId));
 }

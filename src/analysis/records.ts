@@ -103,8 +103,8 @@ function createRecordStatementBuilder(args: PersonalRecordArgs, context: Context
 }
 
 /**
- * Sets `from`, the start of the date range, if it is absent and only records that have not been broken (`standing`) are requested: the range then has
- * no start, because these records can be of any age.
+ * Removes the default start of the date range if only records that have not been broken (`standing`) are requested, because these records can be of
+ * any age.
  */
 const withDefaultStart = (args: PersonalRecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 

@@ -17,7 +17,7 @@ export const DAYS_PER_WEEK = 7;
 
 export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: periods of seven days from its start date until today, at most the last ${MAX_WEEKS}. Each week has the workout of its step; a loop repeats its steps. Each training day is planned on each of its weekdays, with all rounds of its sets.`;
 
-/** SQL: a subquery that selects the rows of an entity that the viewer owns. */
+/** SQL: a subquery that selects the viewer's rows of an owned entity. */
 export const viewersRowsSql = (entity: Entity, context: Context, bind: ParameterBinder) =>
   `(SELECT t.* FROM "${resourceOf(entity)!.table}" t${whereClause(ownerConditions(entity, context), 't', bind)})`;
 

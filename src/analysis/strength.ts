@@ -13,7 +13,10 @@ import { MASS_CALCULATION_CROSS_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, rou
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_FIELD_EXTENSIONS } from './queries';
 
-/** DOTS formula by gender: polynomial coefficients for the body weight in kg, from the fourth power down, and the largest weight that it covers. */
+/**
+ * DOTS formulas by gender: coefficients of a polynomial of the body weight in kg, from the fourth power down, and the maximum body weight of the
+ * formula.
+ */
 const DOTS_COEFFICIENTS = [
   {
     gender: GENDER_CHOICES.type.MALE!,

@@ -66,7 +66,7 @@ export class TrainingVolume {
   @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_ARGUMENT_NOTE}.` }) declare tonnage: string;
 }
 
-/** SQL: aggregates the logs by exercise, which leaves few rows to join with the muscles. */
+/** SQL: aggregates the logs by exercise, so that few rows are joined with the muscles. */
 function exerciseTotalsSql(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,

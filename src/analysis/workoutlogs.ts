@@ -21,8 +21,8 @@ export const repetitionsSql = (alias: string): string =>
   `CASE WHEN ${alias}."repetition_unit_id" IN (${REPETITIONS_UNIT_ID}, ${UNTIL_FAILURE_UNIT_ID}) THEN ${alias}."reps" END`;
 
 /**
- * Returns the SELECT of the logs. Columns: `id`, `date`, `exercise_id`, `reps` (NULL if logged in a unit other than repetitions), `reserve`
- * (repetitions in reserve, NULL if not logged), `mass` in kg.
+ * SQL: selects workout logs. Columns: `id`, `date`, `exercise_id`, `reps` (NULL if logged in a unit other than repetitions), `reserve` (repetitions
+ * in reserve, NULL if not logged), `mass` in kg.
  */
 export function workoutLogsSql(
   where: WhereInput,
@@ -40,13 +40,16 @@ export function workoutLogsSql(
     ${fromClause(WorkoutLog, joins, bind)}${whereClause([...extraConditions, ...accessConditions, ...dateConditions, ...conditions], 't', bind)}`;
 }
 
-/** Returns a SELECT that adds the column `base` to logs: the id of the exercise base, which all translations of an exercise share. */
+/** SQL: adds the column `base` to a SELECT of workout logs: the id of the exercise base, which all translations of an exercise share. */
 export const workoutLogsWithExerciseBaseSql = (logs: string): string =>
   `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logs}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
 
 export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation that was logged last.';
 
-/** Returns CTEs: `l`, the logs with their `base`; `x` (`base`, `exercise_id`), the most recently logged exercise of each base. */
+/**
+ * SQL: two CTEs from a SELECT of workout logs: `l`, the logs with their `base`, and `x` (`base`, `exercise_id`), the most recently logged exercise of
+ * each base.
+ */
 export const workoutLogCtes = (logs: string): string =>
   `l AS MATERIALIZED (${workoutLogsWithExerciseBaseSql(logs)}),
     x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base", l."date" DESC, l."id" DESC)`;

@@ -18,9 +18,7 @@ import type { Api, ApiPolicies } from './model/policies';
 export interface Viewer {
   id: number;
   username: string;
-  /**
-   * Whether the user is a superuser: superusers review the contributions of other users to public data, and their own contributions need no review.
-   */
+  /** Superusers review the contributions of other users to public data. Their own contributions need no review. */
   isSuperuser: boolean;
   /** Scopes of the access token that authenticated the request. Absent if the user signed in by other means, which permits everything. */
   scopes?: ReadonlySet<Scope>;
@@ -31,16 +29,17 @@ export interface MediaStorage {
   /** Maximum total size of one user's files in bytes. */
   readonly quotaBytes: number;
   /**
-   * Stores a file and returns its path of at most `max` characters. `isPathTaken` returns whether a path belongs, or once belonged, to another file.
+   * Stores a file and returns its path of at most `maxPathLength` characters. `isPathTaken` returns whether a path belongs, or once belonged, to
+   * another file.
    */
-  store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
+  store(folder: string, file: UploadedFile, maxPathLength: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
   /**
    * Validates all uploaded files in a request body or in variables, before the request starts a transaction. Never throws: invalid files are
    * reported later, by the validation of the fields that contain them.
    */
   validateUploads(body: unknown): Promise<void>;
-  /** Creates the thumbnails of an image. Returns whether they are PNGs, which GIFs and images with transparency need. */
+  /** Creates the thumbnails of an image. Returns true if they are PNGs, the format for GIFs and images with transparency. */
   createThumbnails(path: string): Promise<boolean>;
   /** Returns whether the thumbnails of an image are PNGs, without creating them. */
   hasPngThumbnails(path: string): Promise<boolean>;
@@ -48,7 +47,7 @@ export interface MediaStorage {
 
 export interface CostReservation {
   /**
-   * Refunds the unused part of the reserved cost after the operation has run. Every reservation must be settled, because other requests may wait for
+   * Refunds the unused share of the reserved cost after the operation has run. Every reservation must be settled, because other requests may wait for
    * it. `objects` is the number of objects in the response.
    */
   settle(objects?: number): void;
@@ -67,7 +66,7 @@ export interface RateBudget {
   requireBudget(): void;
   /** Charges the time in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
   chargeMilliseconds(ms: number): void;
-  /** State of the budget; undefined until something has been charged or reserved. */
+  /** State of the rate-limit budget; undefined until the request has charged or reserved cost. */
   readonly budgetState: BudgetState | undefined;
 }
 
@@ -81,7 +80,7 @@ export interface BudgetState {
 }
 
 export interface RequestInfo {
-  /** X-Request-Id of the response and the log. */
+  /** Request id, which is sent as X-Request-Id and logged. */
   readonly id: string;
   /** Start time of the request, as returned by `performance.now()`. */
   readonly startedAt: number;
@@ -128,7 +127,7 @@ export interface ResolverServices {
 export interface Context {
   readonly request: RequestInfo;
   viewer: Viewer | null;
-  /** The API of the request, GraphQL or REST, for field names in messages and for metrics. `policies` contains the differences in behaviour. */
+  /** API of the request, GraphQL or REST, for field names in messages and for metrics. `policies` contains the differences in behaviour. */
   readonly api: Api;
   readonly policies: Readonly<ApiPolicies>;
   readonly session: DatabaseSession;
@@ -136,7 +135,7 @@ export interface Context {
   readonly account: AccountActions;
   readonly services: ResolverServices;
   budget?: RateBudget;
-  /** Set while an `@atomic` operation runs. */
+  /** State of the running `@atomic` operation; absent for other operations. */
   atomicState?: AtomicState;
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
   storeResponse?: (result: ExecutionResult) => Promise<void>;

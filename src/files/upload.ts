@@ -40,7 +40,7 @@ export const imageFieldOptions = (maxLength: number) => ({
   max: maxLength,
   check: (value: unknown) => checkFile(value, maxLength),
   checkSlowly: (value: unknown) => validateImage(value as UploadedFile),
-  toStored: convertUrlToStoredPath,
+  toStoredText: convertUrlToStoredPath,
 });
 
 /** Returns the sanitized name under which a validated image is stored. `a.avif` becomes `a.webp`, like its content. */

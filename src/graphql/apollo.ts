@@ -6,7 +6,6 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import { unwrapResolverError } from '@apollo/server/errors';
-import type { GraphQLSchema } from 'graphql';
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Executor } from '../core/operation/executor';
@@ -21,10 +20,10 @@ export const CSRF_PREVENTION_HEADERS = ['authorization', 'apollo-require-preflig
 type Gateway = NonNullable<ApolloServerOptions<ApolloContext>['gateway']>;
 
 /** Connects Fitgraph's executor to Apollo through Apollo's gateway interface, the documented way to replace the execution by graphql-js. */
-function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
+function executorGateway(executor: Executor): Gateway {
   return {
     onSchemaLoadOrUpdate(callback) {
-      callback({ apiSchema: schema, coreSupergraphSdl: '' });
+      callback({ apiSchema: executor.schema, coreSupergraphSdl: '' });
       return () => undefined;
     },
     load: async () => ({
@@ -42,7 +41,7 @@ export async function createApolloServer(
   log: Logger,
 ): Promise<ApolloServer<ApolloContext>> {
   const options: ApolloServerOptions<ApolloContext> = {
-    gateway: executorGateway(executor.schema, executor),
+    gateway: executorGateway(executor),
     introspection: true,
     stringifyResult,
     csrfPrevention: graphqlCsrf && { requestHeaders: CSRF_PREVENTION_HEADERS },

@@ -1,4 +1,4 @@
-/** Validation rule for the size of GraphQL documents. A walk through a document visits each fragment once, however often it is spread. */
+/** Validation rule that limits the size of GraphQL documents. Each fragment is visited once, however often it is spread. */
 import {
   BREAK,
   GraphQLError,
@@ -26,14 +26,14 @@ const MAX_ROOT_FIELDS = 100;
 /** Maximum number of selections in a selection set: more than twice the number of fields of any type. */
 const MAX_SELECTIONS_PER_SET = 500;
 const MAX_ALIASES_PER_DOCUMENT = 500;
-/** Maximum number of aliases in a selection set. It is low, because the response repeats them for each row. */
+/** Maximum number of aliases in a selection set. It is low, because responses repeat aliases for each row. */
 const MAX_ALIASES_PER_SELECTION_SET = 50;
 const MAX_ALIAS_CHARACTERS = 64;
 const MAX_DIRECTIVES_PER_LOCATION = 5;
 /** Maximum depth of nested brackets. Parsers and visitors are recursive, so deeper documents could overflow the stack. */
 const MAX_BRACKET_DEPTH = 200;
 
-/** The limits with their meaning, for docs/graphql.md (`npm run docs`). */
+/** Limits of GraphQL documents with their descriptions, from which `npm run docs` generates the table in docs/graphql.md. */
 export const DOCUMENT_LIMITS: readonly (readonly [maximum: number, meaning: string])[] = [
   [MAX_TOKENS, 'tokens'],
   [MAX_FIELD_DEPTH, 'levels of nested fields'],
@@ -74,24 +74,24 @@ export function bracketDepthError(text: string): GraphQLError | undefined {
   return undefined;
 }
 
-/** `extensions.limit` distinguishes exceeded limits from other validation errors. */
+/** Creates the error for an exceeded limit. `extensions.limit` distinguishes it from other validation errors. */
 const limitError = (message: string, limit: number, node: ASTNode) => new GraphQLError(message, { nodes: [node], extensions: { limit } });
 
-/** Combines the results of `fieldValue` for all fields in a selection set and in its fragments. Evaluates each fragment only once. */
+/** Combines the values of all fields in a selection set and in its fragments. Evaluates each fragment only once. */
 function foldFields(
-  set: SelectionSetNode | undefined,
+  selectionSet: SelectionSetNode | undefined,
   context: ValidationContext,
   fieldValue: (field: FieldNode) => number,
   combine: (a: number, b: number) => number,
   resultByFragment = new Map<string, number>(),
 ): number {
-  return (set?.selections ?? []).reduce((total, selection) => {
+  return (selectionSet?.selections ?? []).reduce((total, selection) => {
     if (selection.kind === Kind.FIELD) return combine(total, fieldValue(selection));
     if (selection.kind === Kind.INLINE_FRAGMENT)
       return combine(total, foldFields(selection.selectionSet, context, fieldValue, combine, resultByFragment));
     const name = selection.name.value;
     if (!resultByFragment.has(name)) {
-      // This preliminary result ends the recursion for a fragment that spreads itself. Another validation rule rejects such cycles.
+      // A preliminary result ends the recursion for a fragment that spreads itself. Another validation rule rejects such cycles.
       resultByFragment.set(name, 0);
       resultByFragment.set(name, foldFields(context.getFragment(name)?.selectionSet, context, fieldValue, combine, resultByFragment));
     }
@@ -99,16 +99,16 @@ function foldFields(
   }, 0);
 }
 
-const sumFields = (set: SelectionSetNode, context: ValidationContext, weightOf: (field: FieldNode) => number): number =>
-  foldFields(set, context, weightOf, (a, b) => a + b);
+const sumFields = (selectionSet: SelectionSetNode, context: ValidationContext, weightOf: (field: FieldNode) => number): number =>
+  foldFields(selectionSet, context, weightOf, (a, b) => a + b);
 
 /**
  * Returns the maximum number of aliases in one result object: the aliases without a type condition or with one on an interface, plus those of the
  * object type that has the most aliases.
  */
-function countAliases(set: SelectionSetNode, context: ValidationContext): number {
+function countAliases(selectionSet: SelectionSetNode, context: ValidationContext): number {
   const aliasesByType = new Map<string, Set<string>>();
-  visitFields([set], '', {
+  visitFields([selectionSet], '', {
     findFragment: (name) => context.getFragment(name) ?? undefined,
     // A fragment on an interface counts for all types, even within one on an object type, because it is visited only once.
     narrowToTypeCondition: (_type, { name }) => (isObjectType(context.getSchema().getType(name.value)) ? name.value : ''),
@@ -122,9 +122,13 @@ function countAliases(set: SelectionSetNode, context: ValidationContext): number
   return unconditionalCount + Math.max(0, ...Object.values(countByType));
 }
 
-function selectionDepth(set: SelectionSetNode | undefined, context: ValidationContext, resultByFragment: Map<string, number>): number {
+function selectionDepth(
+  selectionSet: SelectionSetNode | undefined,
+  context: ValidationContext,
+  resultByFragment: Map<string, number>,
+): number {
   return foldFields(
-    set,
+    selectionSet,
     context,
     ({ selectionSet }) => 1 + selectionDepth(selectionSet, context, resultByFragment),
     Math.max,
@@ -177,26 +181,26 @@ function findLimitError(document: DocumentNode, context: ValidationContext): Gra
     if (definition.kind === Kind.OPERATION_DEFINITION)
       for (const error of operationErrors(definition, context, depthByFragment)) return error;
   let aliases = 0;
-  let excess: GraphQLError | undefined;
+  let violation: GraphQLError | undefined;
   visit(document, {
     enter(node) {
       if (node.kind === Kind.FIELD && node.alias) aliases += 1;
-      excess =
+      violation =
         aliases > MAX_ALIASES_PER_DOCUMENT
           ? limitError(`A document can have at most ${MAX_ALIASES_PER_DOCUMENT} aliases.`, MAX_ALIASES_PER_DOCUMENT, document)
           : nodeError(node, context);
-      return excess && BREAK;
+      return violation && BREAK;
     },
   });
-  return excess;
+  return violation;
 }
 
 /** Validation rule for all limits. Returning null removes an oversized document from the walk, so that other rules skip its contents. */
 export const documentLimitsRule: ValidationRule = (context): ASTVisitor => ({
   Document(document) {
-    const excess = findLimitError(document, context);
-    if (!excess) return undefined;
-    context.reportError(excess);
+    const violation = findLimitError(document, context);
+    if (!violation) return undefined;
+    context.reportError(violation);
     return null;
   },
 });

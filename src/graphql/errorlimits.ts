@@ -19,7 +19,7 @@ function shortenErrors<E extends GraphQLFormattedError>(
   keepSuggestions: boolean,
   copyError: (message: string, error?: E) => E,
 ): E[] {
-  // If the document exceeds limits, only these errors are returned.
+  // Errors for exceeded document limits replace all other errors.
   const limitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
   const relevantErrors = limitErrors.length ? limitErrors : errors;
   return convertAndLimitErrors(relevantErrors, (error) => copyError(shortenMessage(error.message, keepSuggestions), error), copyError);
@@ -28,7 +28,7 @@ function shortenErrors<E extends GraphQLFormattedError>(
 export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], keepSuggestions: boolean): GraphQLFormattedError[] =>
   shortenErrors(errors, keepSuggestions, (message, error = { message, ...TOO_MANY_ERRORS_OPTIONS }) => ({ ...error, message }));
 
-/** Limits the errors of an execution result. They are GraphQLError objects, which are not yet formatted for the response. */
+/** Limits the errors of an execution result, which are not yet formatted for the response. */
 export function limitResultErrors(result: ExecutionResult, keepSuggestions: boolean): ExecutionResult {
   if (!result.errors?.length) return result;
   return {

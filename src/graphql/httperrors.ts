@@ -14,7 +14,7 @@ export const headersWithRetryAfter = (retryAfter: unknown, additionalHeaders: Re
   return new HeaderMap(retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]]);
 };
 
-/** Adds the HTTP status to an authentication error for GraphQL: 401, 403 for CSRF, or the status of overload and rate limits. */
+/** Adds the HTTP status to an error of authentication: 401, 403 for CSRF, or the status of overload and rate limits. */
 export function withHttpStatus(error: unknown, headers: Record<string, string> = {}): unknown {
   if (!(error instanceof GraphQLError)) return error;
   if (hasTemporaryErrorCode(error) || error.extensions.code === 'RATE_LIMITED') {
@@ -39,7 +39,7 @@ export const withoutMediaParameters = (accept: string): string => accept.replace
 export const negotiateMediaType = (accept: string | undefined): string =>
   new Negotiator({ headers: { accept } }).mediaType([JSON_MEDIA_TYPE, 'application/graphql-response+json']) ?? JSON_MEDIA_TYPE;
 
-/** Sends a GraphQL error response without involving Apollo. `details`: further extensions, such as `retryAfter`. */
+/** Sends a GraphQL error response without Apollo. `details` are further extensions, such as `retryAfter`. */
 export function sendGraphQLError(
   request: IncomingMessage,
   response: ServerResponse,

@@ -21,7 +21,7 @@ export interface ApolloContext {
   resolverContext: Context;
 }
 
-/** Error codes of well-formed requests whose operation was rejected before execution. */
+/** Error codes of well-formed requests whose operation is rejected before execution. */
 const REJECTED_OPERATION_CODES = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
 
 /** Error codes of responses that are not stored under an Idempotency-Key, because a retry may succeed. */
@@ -35,7 +35,7 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
   requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
     request.operationName ||= undefined;
-    let attempt: ClaimResult | undefined;
+    let claimResult: ClaimResult | undefined;
     // Parsing and validation are charged even for invalid documents.
     const chargeDuration = async () => {
       const startedAt = performance.now();
@@ -46,17 +46,17 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
       validationDidStart: chargeDuration,
       async didResolveOperation({ operation, source }) {
         if (operation?.operation !== 'mutation' || isDryRunRequest(request)) return;
-        attempt = await claimIdempotencyKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
-        if (!attempt || 'storedResponse' in attempt) return;
-        const { claim } = attempt;
+        claimResult = await claimIdempotencyKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
+        if (!claimResult || 'storedResponse' in claimResult) return;
+        const { claim } = claimResult;
         resolverContext.storeResponse = async (result) => {
           if (!resolverContext.responseSizeCounter?.exceedsLimit) await claim.storeResponseInTransaction({ status: 200, body: result });
         };
       },
       async responseForOperation(resolved) {
         if (isDryRunRequest(request)) return dryRunResponse(executor, resolved, resolverContext);
-        if (!attempt || !('storedResponse' in attempt)) return null;
-        const { status, body } = attempt.storedResponse;
+        if (!claimResult || !('storedResponse' in claimResult)) return null;
+        const { status, body } = claimResult.storedResponse;
         return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };
       },
       async willSendResponse({ response: { http, body }, operation }) {
@@ -66,7 +66,7 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
         if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, executor.permitsIntrospection(resolverContext));
         setOverloadStatus(http, result);
         // The result is stored before its status is adapted to the media type, because a repeated request may accept a different media type.
-        if (attempt && 'claim' in attempt) await storeResult(attempt, http, result);
+        if (claimResult && 'claim' in claimResult) await storeResult(claimResult, http, result);
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
         setLimitStatus(http, result);
         const text = await serializeResult(result, resolverContext, maxResponse, http);
@@ -79,8 +79,8 @@ export const graphqlResponsePlugin = (executor: Executor, maxResponse: number): 
 });
 
 /**
- * Reserves the Idempotency-Key of a mutation for this request or, if the mutation has already run with the key, returns the stored response. Returns
- * undefined for a request without a key and for an anonymous client.
+ * Reserves the Idempotency-Key of a mutation. If the mutation has already run with this key, returns the stored response. Returns undefined for a
+ * request without a key and for an anonymous client.
  */
 async function claimIdempotencyKey({ idempotency }: RequestContext, body: unknown): Promise<ClaimResult | undefined> {
   try {
@@ -134,7 +134,7 @@ class SerializedBody {
   constructor(readonly text: string) {}
 }
 
-/** Serializes a result for Apollo. If the plugin in this file has serialized the response already, returns its text. */
+/** Serializes a result for Apollo. Returns the text of a response that the response plugin has already serialized. */
 export const stringifyResult = ({ data, ...result }: FormattedExecutionResult): string =>
   data instanceof SerializedBody ? data.text : `${JSON.stringify({ ...result, data })}\n`;
 

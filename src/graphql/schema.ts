@@ -56,8 +56,8 @@ const resolvers: readonly ResolverClass[] = [
 ] as ResolverClass[];
 
 /**
- * Builds a new schema with fields for both REST and GraphQL. It only reads the metadata of decorators and the associations of models, so schemas are
- * independent of each other. graphql-js validates the schemas derived from it on first use.
+ * Builds a new schema with the fields of both REST and GraphQL. Schemas are independent of each other. graphql-js validates the schemas derived from
+ * this one on first use.
  */
 export function buildFullSchema(): GraphQLSchema {
   for (const resolver of resolvers) if (isDeferredResolver(resolver)) resolver.addMethods();
@@ -84,5 +84,5 @@ export const buildGraphQLSchema = memoize(() => deriveGraphQLSchema(getFullSchem
 
 export const buildRestSchema = memoize(() => deriveRestSchema(getFullSchema()));
 
-/** Prints the schema as committed in schema.graphql. */
+/** Prints the schema in the sorted form of the file schema.graphql. */
 export const printSchemaSorted = (schema: GraphQLSchema): string => `${printSchemaWithDirectives(lexicographicSortSchema(schema))}\n`;

@@ -1,4 +1,4 @@
-/** Schema transformation: derives the public GraphQL schema and the schema behind REST from the one full schema of all resolvers. */
+/** Schema transformation: derives the public GraphQL schema and the schema behind REST from the full schema of all resolvers. */
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
@@ -44,7 +44,7 @@ const isExclusiveTo =
 const isRestOnly = isExclusiveTo('rest');
 const isGraphQLOnly = isExclusiveTo('graphql');
 
-/** Hides stored values that the enum of a field does not contain: an empty string, which REST can store, becomes null; ids in a list are omitted. */
+/** Hides stored values that are not in the enum of a field: an empty string, which REST can store, becomes null, and ids are omitted from lists. */
 function withoutValuesOutsideEnum(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
@@ -69,7 +69,7 @@ const SEMANTIC_NON_NULL_DIRECTIVE = new GraphQLDirective({
   },
 });
 
-/** If `condition` holds, replaces a field's non-null type by a nullable one with `@semanticNonNull`. */
+/** If `condition` is true, replaces a field's non-null type by a nullable one with `@semanticNonNull`. */
 function withSemanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
   if (!condition || !isNonNullType(config.type)) return config;
   return {
@@ -80,8 +80,8 @@ function withSemanticNonNull(config: FieldConfig, condition: boolean): FieldConf
 }
 
 /**
- * IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html). They show the metadata from which costs are estimated. A field has a
- * directive only if its value differs from the default, and no `@listSize` if arguments determine the length of the list.
+ * Cost directives of IBM's specification (https://ibm.github.io/graphql-specs/cost-spec.html), which publish the metadata of cost estimates. A field
+ * has a directive only if its value differs from the default, and no `@listSize` if arguments determine the length of the list.
  */
 const COST_DIRECTIVE = new GraphQLDirective({
   name: 'cost',
@@ -170,7 +170,7 @@ const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldCo
 
 const REST_ID_SCALAR = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
 
-/** Marks floats to be serialized as in Python; a bigint stays an integer. */
+/** Scalar for floats that REST serializes as Python does. A bigint becomes an integer. */
 const REST_FLOAT_SCALAR = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
   serialize: (value) => (typeof value === 'bigint' ? Number(value) : encodePrefixedFloat(Number(value))),

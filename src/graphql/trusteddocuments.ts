@@ -19,7 +19,9 @@ type Manifest = RequestParameters & { operations?: readonly (RequestParameters |
 
 const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
 
-/** Returns the operation id. Apollo's links send it in `extensions`; Relay's network layer and others send it as a separate parameter. */
+/**
+ * Returns the operation id of a request. Apollo's links send it in `extensions`; Relay's network layer and others send it as a separate parameter.
+ */
 const operationIdOf = ({ documentId, id, extensions }: RequestParameters): unknown =>
   documentId ?? id ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
 
@@ -70,7 +72,7 @@ export class TrustedDocuments {
   }
 }
 
-/** Checks the extension of an automatic persisted query before Apollo does, which would report an internal error. */
+/** Validates the extension of an automatic persisted query. Apollo would report an internal error for an invalid one. */
 function checkPersistedQuery(extensions: unknown, query: unknown): void {
   const persistedQuery = (extensions as { persistedQuery?: unknown } | null | undefined)?.persistedQuery;
   if (persistedQuery === undefined || persistedQuery === null) return;

@@ -68,8 +68,8 @@ export function assembleOperations(parts: MultipartParts): Record<string, unknow
 
 function parseObjectPart(parts: MultipartParts, name: string): Record<string, unknown> {
   const text = parts.get(name)?.at(-1);
-  const excess = typeof text === 'string' ? findExceededLimit(text) : undefined;
-  if (excess !== undefined) throw new InvalidUploadError(`The part "${name}" is rejected: ${excess}.`);
+  const exceededLimit = typeof text === 'string' ? findExceededLimit(text) : undefined;
+  if (exceededLimit !== undefined) throw new InvalidUploadError(`The part "${name}" is rejected: ${exceededLimit}.`);
   let value: unknown;
   try {
     value = JSON.parse(typeof text === 'string' ? text : '');
@@ -81,7 +81,7 @@ function parseObjectPart(parts: MultipartParts, name: string): Record<string, un
   return value as Record<string, unknown>;
 }
 
-/** Replaces the null at a path with a file. Other values are rejected, so that a path cannot overwrite them. */
+/** Replaces the null at a path with a file. Rejects paths of other values, so that a file cannot overwrite them. */
 function setFile(operations: Record<string, unknown>, path: string, file: UploadedFile): void {
   const pathError = () => new InvalidUploadError(`The value at ${JSON.stringify(path)} in "operations" must be null.`);
   const keys = path.split('.');

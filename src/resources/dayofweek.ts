@@ -10,10 +10,10 @@ import { Resource } from '../core/model/resource';
   dumpModel: 'core.daysofweek',
   description: 'A day of the week; 1 is Monday.',
   only: 'rest',
-  plural: 'daysOfWeek',
+  pluralName: 'daysOfWeek',
   ordering: ['id'],
   filters: ['dayOfWeek'],
-  inMemory: true,
+  isInMemory: true,
 })
 export class DayOfWeek extends Model<DayOfWeek> {
   @Id() declare id: number;

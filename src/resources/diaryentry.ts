@@ -38,7 +38,7 @@ const MEAL_BELONGS_TO_PLAN_RULE: CrossFieldRule = {
   title: 'Log Item',
   dumpModel: 'nutrition.logitem',
   description: 'An entry of the food diary: an ingredient, the amount eaten and the time.',
-  plural: 'diaryEntries',
+  pluralName: 'diaryEntries',
   owned: true,
   hasBulkMutations: true,
   scopeGroup: 'nutrition',

@@ -10,16 +10,16 @@ import { Exercise } from './exercise';
   position: 17,
   dumpModel: 'exercises.equipment',
   description: 'Equipment that an exercise needs.',
-  plural: 'equipmentItems',
+  pluralName: 'equipmentItems',
   ordering: ['name'],
   filters: ['name'],
-  inMemory: true,
+  isInMemory: true,
   lookupTableSize: 10,
 })
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;
   @TextField({ label: 'Name', note: 'The name in English.', max: 50 }) declare name: string;
-  @Children(() => Exercise, 'equipmentIds', { connection: true, help: 'Exercises that need this equipment.' })
+  @Children(() => Exercise, 'equipmentIds', { isConnection: true, help: 'Exercises that need this equipment.' })
   declare exercises: Exercise[];
 }
 

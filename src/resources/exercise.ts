@@ -15,7 +15,7 @@ import { ACCEPTED, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 import { WorkoutLog } from './workoutlog';
 
 const BASE_COLUMN = 'exercise_base_id';
-const throughBase = (column: string) => ({ table: 'exercise_base', referenceColumn: BASE_COLUMN, column });
+const columnOfBase = (column: string) => ({ table: 'exercise_base', referenceColumn: BASE_COLUMN, column });
 
 /**
  * SQL: the ids of the accepted exercises that have the same language and variation group as the exercise in the table `alias`, including that exercise
@@ -76,17 +76,27 @@ export class Exercise extends Model<Exercise> {
     default: defaultValues.today,
   })
   declare createdOn: string | null;
-  @Ref(() => ExerciseCategory, { label: 'Category', through: throughBase('category_id') }) declare categoryId: number;
-  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', size: 2, link: { ...PRIMARY_MUSCLE_LINK_TABLE, keyColumn: BASE_COLUMN } })
+  @Ref(() => ExerciseCategory, { label: 'Category', relatedColumn: columnOfBase('category_id') }) declare categoryId: number;
+  @Links(() => Muscle, {
+    label: 'Muscles',
+    objectField: 'muscles',
+    assumedSize: 2,
+    link: { ...PRIMARY_MUSCLE_LINK_TABLE, keyColumn: BASE_COLUMN },
+  })
   declare muscleIds: number[];
   @Links(() => Muscle, {
     label: 'Muscles secondary',
-    object: 'musclesSecondary',
-    size: 2,
+    objectField: 'musclesSecondary',
+    assumedSize: 2,
     link: { ...SECONDARY_MUSCLE_LINK_TABLE, keyColumn: BASE_COLUMN },
   })
   declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', size: 2, link: { ...EQUIPMENT_LINK_TABLE, keyColumn: BASE_COLUMN } })
+  @Links(() => Equipment, {
+    label: 'Equipment',
+    objectField: 'equipment',
+    assumedSize: 2,
+    link: { ...EQUIPMENT_LINK_TABLE, keyColumn: BASE_COLUMN },
+  })
   declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
@@ -94,19 +104,24 @@ export class Exercise extends Model<Exercise> {
   @Links(() => Exercise, {
     label: 'Variations',
     help: 'Ids of the exercises of the same language in the same group of variations, this one included.',
-    object: 'variations',
-    size: 4,
+    objectField: 'variations',
+    assumedSize: 4,
     sql: variationIdsSql,
   })
   declare variationIds: number[];
   @TextField({ label: 'Original name', help: 'The name as it was entered.', max: 200, default: '', hidden: true, blank: true })
   declare nameOriginal: string;
   @Ref(() => ExerciseBase, { label: 'Exercise base', hidden: true }) declare exerciseBaseId: number;
-  @Ref(() => License, { label: 'License of the base', through: throughBase('license_id'), hidden: true }) declare baseLicenseId: number;
-  @Children(() => ExerciseComment, 'exerciseId', { size: 3, help: 'Short hints.' }) declare comments: ExerciseComment[];
-  @Children(() => ExerciseImage, 'exerciseBaseId', { key: 'exerciseBaseId', size: 3, help: 'Images of the base, main image first.' })
+  @Ref(() => License, { label: 'License of the base', relatedColumn: columnOfBase('license_id'), hidden: true })
+  declare baseLicenseId: number;
+  @Children(() => ExerciseComment, 'exerciseId', { assumedSize: 3, help: 'Short hints.' }) declare comments: ExerciseComment[];
+  @Children(() => ExerciseImage, 'exerciseBaseId', {
+    keyField: 'exerciseBaseId',
+    assumedSize: 3,
+    help: 'Images of the base, main image first.',
+  })
   declare images: ExerciseImage[];
-  @Children(() => WorkoutLog, 'exerciseId', { connection: true, help: 'Workout logs of this exercise by the signed-in user.' })
+  @Children(() => WorkoutLog, 'exerciseId', { isConnection: true, help: 'Workout logs of this exercise by the signed-in user.' })
   declare logs: WorkoutLog[];
 }
 

@@ -30,9 +30,10 @@ export class ExerciseBase extends Model<ExerciseBase> {
   @UuidField({ note: 'Identifies the exercise across servers: copies have the same UUID.' }) declare uuid: string;
   @ChoiceField(REVIEW_STATUS_OPTIONS) declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
-  @Links(() => Muscle, { object: 'muscles', size: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];
-  @Links(() => Muscle, { object: 'musclesSecondary', size: 2, link: SECONDARY_MUSCLE_LINK_TABLE }) declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { object: 'equipment', size: 2, link: EQUIPMENT_LINK_TABLE }) declare equipmentIds: number[];
+  @Links(() => Muscle, { objectField: 'muscles', assumedSize: 2, link: PRIMARY_MUSCLE_LINK_TABLE }) declare muscleIds: number[];
+  @Links(() => Muscle, { objectField: 'musclesSecondary', assumedSize: 2, link: SECONDARY_MUSCLE_LINK_TABLE })
+  declare muscleSecondaryIds: number[];
+  @Links(() => Equipment, { objectField: 'equipment', assumedSize: 2, link: EQUIPMENT_LINK_TABLE }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @TextField({ label: 'Author', note: 'The author to be credited under the licence.', max: 50, null: true, blank: true })
   declare licenseAuthor: string | null;
@@ -43,9 +44,9 @@ export class ExerciseBase extends Model<ExerciseBase> {
     null: true,
   })
   declare variationId: number | null;
-  @Children(() => Exercise, 'exerciseBaseId', { size: 3, help: 'The translations, pending ones included.' })
+  @Children(() => Exercise, 'exerciseBaseId', { assumedSize: 3, help: 'The translations, pending ones included.' })
   declare translations: Exercise[];
-  @Children(() => ExerciseImage, 'exerciseBaseId', { size: 3, help: 'Main image first.' }) declare images: ExerciseImage[];
+  @Children(() => ExerciseImage, 'exerciseBaseId', { assumedSize: 3, help: 'Main image first.' }) declare images: ExerciseImage[];
 }
 
 export default createCrudResolver(ExerciseBase);

@@ -10,16 +10,16 @@ import { Exercise } from './exercise';
   position: 18,
   dumpModel: 'exercises.exercisecategory',
   description: 'An exercise category: the part of the body that is trained.',
-  plural: 'exerciseCategories',
+  pluralName: 'exerciseCategories',
   ordering: ['name'],
   filters: ['name'],
-  inMemory: true,
+  isInMemory: true,
   lookupTableSize: 8,
 })
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;
   @TextField({ label: 'Name', note: 'The part of the body in English.', max: 100 }) declare name: string;
-  @Children(() => Exercise, 'categoryId', { connection: true, help: 'Exercises that train this part of the body.' })
+  @Children(() => Exercise, 'categoryId', { isConnection: true, help: 'Exercises that train this part of the body.' })
   declare exercises: Exercise[];
 }
 

@@ -22,7 +22,7 @@ export class ExerciseComment extends Model<ExerciseComment> {
   declare comment: string;
   @Ref(() => Language, {
     label: 'Language of the exercise',
-    through: { table: 'exercise', referenceColumn: 'exercise_id', column: 'language_id' },
+    relatedColumn: { table: 'exercise', referenceColumn: 'exercise_id', column: 'language_id' },
     hidden: true,
   })
   declare languageId: number;

@@ -29,7 +29,7 @@ const MAX_AUTHOR_LENGTH = 50;
   dumpModel: 'exercises.exerciseimage',
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
-  singleFlag: { flag: 'isMain', parentField: 'exerciseBaseId', rowFilter: { status: ACCEPTED } },
+  uniqueFlag: { flagField: 'isMain', parentField: 'exerciseBaseId', rowFilter: { status: ACCEPTED } },
   routes: 'all',
   writeOperations: ['create', 'update', 'remove'],
   scopeGroup: 'catalogue',

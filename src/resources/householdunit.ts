@@ -14,14 +14,14 @@ import { Language } from './language';
   description: 'A household unit for ingredients, e.g. cup or slice.',
   ordering: ['name'],
   filters: ['languageId', 'name'],
-  inMemory: true,
+  isInMemory: true,
 })
 export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
   @TextField({ label: 'Name', note: 'The name in its own language.', max: 200, indexedForSorting: true }) declare name: string;
   @Children(() => IngredientUnit, 'householdUnitId', {
-    connection: true,
+    isConnection: true,
     help: 'The ingredients that can be measured in this unit, with its weight for each.',
   })
   declare ingredientUnits: IngredientUnit[];

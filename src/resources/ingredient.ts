@@ -164,9 +164,9 @@ export class Ingredient extends Model<Ingredient> {
   declare foodCategory: string | null;
   @TextField({ label: 'Brand', note: 'The manufacturer or seller.', max: 200, null: true, blank: true, hidden: true }) declare brand:
     string | null;
-  @Children(() => IngredientUnit, 'ingredientId', { size: 3, help: 'The household units of the ingredient.' })
+  @Children(() => IngredientUnit, 'ingredientId', { assumedSize: 3, help: 'The household units of the ingredient.' })
   declare units: IngredientUnit[];
-  @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'Diary entries of this ingredient by the signed-in user.' })
+  @Children(() => DiaryEntry, 'ingredientId', { isConnection: true, help: 'Diary entries of this ingredient by the signed-in user.' })
   declare diaryEntries: DiaryEntry[];
 }
 

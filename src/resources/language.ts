@@ -13,16 +13,16 @@ import { Ingredient } from './ingredient';
   description: 'A language, with its two-letter code.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName'],
-  inMemory: true,
+  isInMemory: true,
   lookupTableSize: 20,
 })
 export class Language extends Model<Language> {
   @Id() declare id: number;
   @TextField({ label: 'Language short name', help: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
   @TextField({ label: 'Language full name', note: 'The name of the language in the language itself.', max: 30 }) declare fullName: string;
-  @Children(() => Exercise, 'languageId', { connection: true, help: 'Translations of exercises into this language.' })
+  @Children(() => Exercise, 'languageId', { isConnection: true, help: 'Translations of exercises into this language.' })
   declare exercises: Exercise[];
-  @Children(() => Ingredient, 'languageId', { connection: true, help: 'Ingredients with a name in this language.' })
+  @Children(() => Ingredient, 'languageId', { isConnection: true, help: 'Ingredients with a name in this language.' })
   declare ingredients: Ingredient[];
 }
 

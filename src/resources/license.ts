@@ -10,7 +10,7 @@ import { Resource } from '../core/model/resource';
   description: 'A licence for texts and images.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName', 'url'],
-  inMemory: true,
+  isInMemory: true,
   lookupTableSize: 5,
 })
 export class License extends Model<License> {

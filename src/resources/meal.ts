@@ -31,7 +31,8 @@ export class Meal extends Model<Meal> {
   declare position: number;
   @TimeField({ label: 'Time (approx)', note: 'The approximate time at which it is eaten.', null: true }) declare time: string | null;
   @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
-  @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'Its ingredients and their amounts.' }) declare items: MealItem[];
+  @Children(() => MealItem, 'mealId', { isPart: true, assumedSize: 6, help: 'Its ingredients and their amounts.' })
+  declare items: MealItem[];
 }
 
 /** Computes the nutritional values of a meal: the sum of the rounded values of its items. A request computes them once for each meal. */

@@ -14,7 +14,7 @@ const imageUrlSql = (kind: string) => (alias: string) => `('/static/images/muscl
   description: 'A muscle, with its Latin name.',
   ordering: ['name'],
   filters: ['name', 'isFront'],
-  inMemory: true,
+  isInMemory: true,
   lookupTableSize: 16,
 })
 export class Muscle extends Model<Muscle> {
@@ -33,9 +33,9 @@ export class Muscle extends Model<Muscle> {
     sql: imageUrlSql('secondary'),
   })
   declare imageUrlSecondary: string;
-  @Children(() => Exercise, 'muscleIds', { connection: true, help: 'Exercises with it as a primary muscle.' })
+  @Children(() => Exercise, 'muscleIds', { isConnection: true, help: 'Exercises with it as a primary muscle.' })
   declare exercises: Exercise[];
-  @Children(() => Exercise, 'muscleSecondaryIds', { connection: true, help: 'Exercises with it as a secondary muscle.' })
+  @Children(() => Exercise, 'muscleSecondaryIds', { isConnection: true, help: 'Exercises with it as a secondary muscle.' })
   declare exercisesSecondary: Exercise[];
 }
 

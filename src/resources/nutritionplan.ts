@@ -42,7 +42,7 @@ const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
   owned: true,
   scopeGroup: 'nutrition',
   ordering: ['-createdOn'],
-  singleFlag: { flag: 'isActive', parentField: 'userId' },
+  uniqueFlag: { flagField: 'isActive', parentField: 'userId' },
   filters,
   views: {
     nutritionplaninfo: {
@@ -99,8 +99,8 @@ export class NutritionPlan extends Model<NutritionPlan> {
     sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })
   declare unitSystem: string;
-  @Children(() => Meal, 'planId', { part: true, size: 5, help: 'The meals of the plan, ordered by time.' }) declare meals: Meal[];
-  @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What the user has eaten.' }) declare diaryEntries: DiaryEntry[];
+  @Children(() => Meal, 'planId', { isPart: true, assumedSize: 5, help: 'The meals of the plan, ordered by time.' }) declare meals: Meal[];
+  @Children(() => DiaryEntry, 'planId', { isConnection: true, help: 'What the user has eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;

@@ -10,7 +10,7 @@ import { Resource } from '../core/model/resource';
   description: 'The unit in which a planned set counts repetitions, e.g. repetitions, seconds or miles.',
   ordering: ['name'],
   filters: ['name'],
-  inMemory: true,
+  isInMemory: true,
   lookupTableSize: 6,
 })
 export class RepetitionUnit extends Model<RepetitionUnit> {

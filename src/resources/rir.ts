@@ -7,5 +7,5 @@ export const RIR_CHOICES = registerChoices(
   'RepetitionsInReserve',
   'How many more repetitions could have been done, in steps of a half.',
   RIR_VALUES.map((value) => [`RIR_${value.replace('.', '_')}`, value, Number(value), `${value} more could have been done.`]),
-  { none: '------' },
+  { nullLabel: '------' },
 );

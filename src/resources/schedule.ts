@@ -16,7 +16,7 @@ import { User } from './user';
   owned: true,
   scopeGroup: 'training',
   ordering: ['id'],
-  singleFlag: { flag: 'isActive', parentField: 'userId' },
+  uniqueFlag: { flagField: 'isActive', parentField: 'userId' },
   filters: ['isActive', 'isLoop', 'startsOn', 'name'],
 })
 export class Schedule extends Model<Schedule> {
@@ -37,7 +37,7 @@ export class Schedule extends Model<Schedule> {
   declare isActive: boolean;
   @BooleanField({ label: 'Is a loop', help: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @Children(() => ScheduleStep, 'scheduleId', { part: true, size: 4, help: 'The steps of the schedule, in order.' })
+  @Children(() => ScheduleStep, 'scheduleId', { isPart: true, assumedSize: 4, help: 'The steps of the schedule, in order.' })
   declare steps: ScheduleStep[];
 }
 

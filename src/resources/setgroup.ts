@@ -47,7 +47,7 @@ export class SetGroup extends Model<SetGroup> {
   })
   declare position: number | null;
   @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
-  @Children(() => PlannedSet, 'setGroupId', { part: true, size: 3, help: 'The planned sets of the group, in order.' })
+  @Children(() => PlannedSet, 'setGroupId', { isPart: true, assumedSize: 3, help: 'The planned sets of the group, in order.' })
   declare plannedSets: PlannedSet[];
 }
 

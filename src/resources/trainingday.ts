@@ -35,14 +35,14 @@ export class TrainingDay extends Model<TrainingDay> {
     rest: 'day',
     note: 'Ids of the days of the week, at least one.',
     graphqlDescription: 'Days of the week, at least one; returned Monday first.',
-    object: 'weekdayRows',
-    size: 2,
+    objectField: 'weekdayRows',
+    assumedSize: 2,
     enum: WEEKDAY_ENUM,
     link: { table: 'training_day_weekday', ownColumn: 'training_day_id', otherColumn: 'day_of_week_id' },
   })
   declare weekdays: number[];
   @Owner(() => User, { hidden: true, restSortable: false }) declare userId: number;
-  @Children(() => SetGroup, 'trainingDayId', { part: true, size: 8, help: 'The set groups, in order.' })
+  @Children(() => SetGroup, 'trainingDayId', { isPart: true, assumedSize: 8, help: 'The set groups, in order.' })
   declare setGroups: SetGroup[];
 }
 

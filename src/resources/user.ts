@@ -21,11 +21,11 @@ const checkEmail = (value: unknown) =>
   owned: true,
   scopeGroup: 'account',
   ownerColumn: 'id',
-  rootQueries: false,
+  hasRootQueries: false,
   writeOperations: ['update'],
   viewerMutation: 'updateUser',
   ordering: ['id'],
-  unique: ['username'],
+  uniqueFields: ['username'],
 })
 export class User extends Model<User> {
   @Id() declare id: number;

@@ -12,13 +12,13 @@ import { User } from './user';
   position: 28,
   dumpModel: 'weight.weightentry',
   description: 'The body weight of a user on one day, in the unit in which it was logged.',
-  plural: 'weightEntries',
+  pluralName: 'weightEntries',
   owned: true,
   hasBulkMutations: true,
   scopeGroup: 'body',
   ordering: ['date'],
   groupPaths: {},
-  unique: ['date', 'userId'],
+  uniqueFields: ['date', 'userId'],
   filters: ['date', 'weight'],
 })
 export class WeightEntry extends Model<WeightEntry> {

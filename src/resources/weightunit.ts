@@ -10,7 +10,7 @@ import { Resource } from '../core/model/resource';
   description: 'The unit of a training weight, e.g. kg, lb or plates.',
   ordering: ['name'],
   filters: ['name'],
-  inMemory: true,
+  isInMemory: true,
   lookupTableSize: 6,
 })
 export class WeightUnit extends Model<WeightUnit> {

@@ -28,7 +28,7 @@ const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.sli
   ordering: ['date'],
   groupPaths: {},
   labelPaths: ['date'],
-  unique: ['date', 'userId'],
+  uniqueFields: ['date', 'userId'],
   rules: [
     {
       fields: ['startTime', 'endTime'],
@@ -56,7 +56,7 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @TimeField({ label: 'Start time', storedAs: 'time_start', note: 'When the training began.', null: true })
   declare startTime: string | null;
   @TimeField({ label: 'Finish time', storedAs: 'time_end', note: 'When the training ended.', null: true }) declare endTime: string | null;
-  @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'The logs of the workout on that day.' })
+  @Children(() => WorkoutLog, 'sessionId', { isConnection: true, readOnly: true, help: 'The logs of the workout on that day.' })
   declare logs: WorkoutLog[];
 }
 

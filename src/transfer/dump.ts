@@ -24,7 +24,7 @@ export const entitiesByDumpModel = () =>
   new Map(allEntities().flatMap((entity) => (resourceOf(entity)!.dumpModel ? [[resourceOf(entity)!.dumpModel!, entity] as const] : [])));
 
 /** Whether a user has at most one row of this entity, such as their preferences, on which defaults of the user's other rows depend. */
-const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.unique?.join() === OWNER_FIELD.field;
+const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.uniqueFields?.join() === OWNER_FIELD.field;
 
 /**
  * Sorts entities topologically: referenced tables before those that refer to them. The preferences of users come before their other rows. The result

@@ -5,11 +5,11 @@ import { resourceOf } from '../core/model/registry';
 
 /** Clears a flag that only one row may have (such as `is_active`) on all rows except the newest, because a dump may set it on several. */
 export async function clearFlagExceptOnNewestRow(entity: Entity, client: ClientBase): Promise<void> {
-  const { table, singleFlag } = resourceOf(entity)!;
-  if (!singleFlag) return;
+  const { table, uniqueFlag } = resourceOf(entity)!;
+  if (!uniqueFlag) return;
   const column = (name: string) => `"${fieldOf(entity, name).column}"`;
-  const [flag, groupColumn] = [column(singleFlag.flag), column(singleFlag.parentField)];
-  const conditions = Object.entries(singleFlag.rowFilter ?? {});
+  const [flag, groupColumn] = [column(uniqueFlag.flagField), column(uniqueFlag.parentField)];
+  const conditions = Object.entries(uniqueFlag.rowFilter ?? {});
   const flagCondition = (alias: string) =>
     [`${alias}.${flag}`, ...conditions.map(([name], index) => `${alias}."${name}" = $${index + 1}`)].join(' AND ');
   await client.query(

@@ -41,7 +41,7 @@ function paths(type: string, relations: number): string[][] {
 /** Returns the value at the end of a path that starts at the row. */
 function valueAt(type: string, row: Row | undefined, [name, ...further]: string[]): unknown {
   if (!row) return null;
-  const reference = fieldsOf(findEntity(type)!).find(({ object }) => object === name);
+  const reference = fieldsOf(findEntity(type)!).find(({ objectField }) => objectField === name);
   if (!reference) {
     const field = fieldsOf(findEntity(type)!).find((one) => one.name === name);
     // GraphQL shows a choice that REST stored as an empty text as null.
@@ -160,7 +160,7 @@ test('the condition for the rows after a cursor grows linearly with the number o
       key: `k${index}`,
       sql: `t."k${index}"`,
       kind: 'integer' as const,
-      null: true,
+      isNullable: true,
       descending: false,
       nullsFirst: false,
     }));

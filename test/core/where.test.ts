@@ -102,14 +102,14 @@ const isShown = (entity: Entity, row: Row) => isOwnedByAnn(entity, row) && isPub
 /** Returns those related rows of a row that Ann may read. */
 function related(entity: Entity, row: Row, name: string): { target: Entity; found: Row[]; many: boolean } {
   const child = childrenOf(entity).find((candidate) => candidate.name === name);
-  const field = fieldsOf(entity).find(({ object }) => object === name);
+  const field = fieldsOf(entity).find(({ objectField }) => objectField === name);
   const target = (child ?? field)!.target!();
   const all = visibleRows.get(target)!;
   if (!child) {
     const ids = [row[field!.name]].flat();
     return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.many };
   }
-  return { target, found: all.filter((other) => [other[child.referenceField]].flat().includes(row[child.key])), many: true };
+  return { target, found: all.filter((other) => [other[child.referenceField]].flat().includes(row[child.keyField])), many: true };
 }
 
 function matches(entity: Entity, where: Where, row: Row): boolean {

@@ -50,7 +50,7 @@ function rejectDuplicateNames(indexes: readonly DeclaredIndex[]): void {
 const formatNames = (names: readonly string[]): string => `[${names.map((name) => `'${name}'`).join(', ')}]`;
 
 function indexesOf(entity: Entity): DeclaredIndex[] {
-  const { owned, ownerColumn, table, unique = [], ordering } = resourceOf(entity)!;
+  const { owned, ownerColumn, table, uniqueFields = [], ordering } = resourceOf(entity)!;
   const ownerPrefix = owned && ownerColumn === OWNER_FIELD.column ? [OWNER_FIELD.column] : [];
   const indexesByKey = new Map<string, DeclaredIndex>();
   /** `declaration` is an option of the resource or one of its fields, as named in error messages. */
@@ -64,7 +64,7 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
   const uniqueNames = uniqueColumns(entity);
   // Foreign keys of child rows refer to the owner as well as the id.
   if (ownerPrefix.length) addIndex('`owned`', [...ownerPrefix, 'id'], { unique: true });
-  if (uniqueNames.length) addIndex(`\`unique: ${formatNames(unique)}\``, uniqueNames, { unique: true });
+  if (uniqueNames.length) addIndex(`\`unique: ${formatNames(uniqueFields)}\``, uniqueNames, { unique: true });
   if (order.length > 1) addIndex(`\`ordering: ${formatNames(ordering)}\``, [...ownerPrefix, ...order]);
   // Deleting a public row cascades to the rows of all users that refer to it. One index serves that cascade and the rows of one user.
   for (const field of fieldsOf(entity).filter(isReference))
@@ -95,7 +95,7 @@ function defaultOrderColumns(entity: Entity): IndexColumn[] {
 
 /** Returns the columns of the unique constraint, starting with the owner as in the other indexes. */
 function uniqueColumns(entity: Entity): string[] {
-  const names = [...(resourceOf(entity)!.unique ?? [])];
+  const names = [...(resourceOf(entity)!.uniqueFields ?? [])];
   return names
     .sort((a, b) => Number(b === OWNER_FIELD.field) - Number(a === OWNER_FIELD.field))
     .map((name) => fieldOf(entity, name).column!);

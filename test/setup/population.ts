@@ -39,7 +39,7 @@ const isAccepted = (index: number) => index % 7 !== 6;
 
 /** Returns a value of the field for the row with this index; undefined for fields that keep the value of the sample. */
 function value(entity: Entity, field: EntityField, index: number, random: Random): unknown {
-  if (resourceOf(entity)!.unique?.includes(field.name)) return undefined;
+  if (resourceOf(entity)!.uniqueFields?.includes(field.name)) return undefined;
   if (field.null && random.chance(0.35)) return null;
   const published = resourceOf(entity)!.publishedValues?.[field.column!];
   if (published) return isAccepted(index) ? published : '1';

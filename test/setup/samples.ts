@@ -10,7 +10,7 @@ export type Parents = (field: EntityField, number: number) => unknown;
 
 const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
 
-const isUnique = (entity: Entity, { name }: EntityField) => resourceOf(entity)!.unique?.includes(name);
+const isUnique = (entity: Entity, { name }: EntityField) => resourceOf(entity)!.uniqueFields?.includes(name);
 
 const choiceValues = ({ choices }: EntityField): unknown[] => choices!.flatMap((choice) => (choice.value === null ? [] : [choice.value]));
 
@@ -25,7 +25,7 @@ export function distinctSamples(entity: Entity): number {
     if (field.kind === 'choice') return choiceValues(field).length;
     return field.kind === 'integer' ? (field.max ?? MAX_INTEGER) - lowestInteger(field) + 1 : Infinity;
   });
-  return resourceOf(entity)!.unique ? Math.max(1, ...counts) : Infinity;
+  return resourceOf(entity)!.uniqueFields ? Math.max(1, ...counts) : Infinity;
 }
 
 const lowestInteger = ({ min = 1 }: EntityField): number => Math.max(min, 1);

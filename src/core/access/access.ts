@@ -66,10 +66,10 @@ export const mayHaveHiddenRows = (entity: Entity): boolean => {
 
 /**
  * Whether the viewer is a reviewer, who may see contributions pending review: a superuser whose access token, if any, has the scope to read the
- * catalogue. In REST (policy `showsUnreviewed`) nobody is a reviewer: superusers see the same rows as other users.
+ * catalogue. In REST (policy `showsUnreviewedRows`) nobody is a reviewer: superusers see the same rows as other users.
  */
 const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
-  !policies.showsUnreviewed && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
+  !policies.showsUnreviewedRows && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
 
 /**
  * Returns the conditions for the rows that the viewer can see. For an owned entity, these are the viewer's own rows; for a public entity, the rows that
@@ -78,7 +78,7 @@ const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
  */
 export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   if (isReviewer(context)) return ownerConditions(entity, context);
-  const parentField = context.policies.showsUnreviewed ? undefined : resourceOf(entity)?.visibilityParent;
+  const parentField = context.policies.showsUnreviewedRows ? undefined : resourceOf(entity)?.visibilityParent;
   return [
     ...ownerConditions(entity, context),
     ...publishedRowConditions(entity),
@@ -101,15 +101,15 @@ function parentVisibleCondition(entity: Entity, parentField: string, context: Ac
  * Whether the viewer may write references to all rows of a public entity, even those pending review, or to all own rows of an owned entity.
  */
 export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boolean =>
-  context.policies.showsUnreviewed || isReviewer(context) || !mayHaveHiddenRows(entity);
+  context.policies.showsUnreviewedRows || isReviewer(context) || !mayHaveHiddenRows(entity);
 
 /** Returns the conditions for the rows that references written by the viewer may point to. In REST these include rows pending review. */
 export const referenceableRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
   mayReferenceAllRows(entity, context) ? ownerConditions(entity, context) : visibleRowConditions(entity, context);
 
 /**
- * Whether foreign keys alone reject every reference to a row that does not meet `referenceableRowConditions`. This is the case for owned tables, because
- * their foreign keys include the owner, and for public tables of which all rows may be referenced. Throws if `referenceableRowConditions` throws.
+ * Whether foreign keys alone reject every reference to a row that does not meet `referenceableRowConditions`. True for owned tables, because their
+ * foreign keys include the owner, and for public tables of which all rows may be referenced. Throws if `referenceableRowConditions` throws.
  */
 export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext): boolean {
   ownerConditions(entity, context);

@@ -26,7 +26,7 @@ export class CatalogueCache {
     entities: readonly Entity[],
     listener: NotificationListener,
   ) {
-    for (const entity of entities) if (resourceOf(entity)!.inMemory) this.entitiesByTable.set(resourceOf(entity)!.table, entity);
+    for (const entity of entities) if (resourceOf(entity)!.isInMemory) this.entitiesByTable.set(resourceOf(entity)!.table, entity);
     listener.registerHandler(NOTIFICATION_CHANNEL, {
       onNotification: () => this.reload(),
       onMissedNotifications: () => this.reload(),

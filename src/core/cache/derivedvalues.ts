@@ -16,10 +16,10 @@ interface DataVersion {
   /** Time just after `snapshot` was taken, as returned by `performance.now()`. */
   takenAt: number;
   snapshot: string;
-  /** Value of `CatalogueCache.generation` at that time: the number of times that the small public tables had been read into memory. */
+  /** Value of `CatalogueCache.generation` when the snapshot was taken: how often the small public tables had been read into memory. */
   generation: number;
-  /** Identifies the version in the keys of the `values` cache. */
-  number: number;
+  /** Number of the version, which identifies it in the keys of cached values. */
+  versionNumber: number;
 }
 
 interface PromiseCache<K, T> {
@@ -70,13 +70,13 @@ export class DerivedValueCache {
     // Cached values are computed from all rows of the owner, some of which an access token may not permit to read. So requests with an access token
     // bypass the cache.
     if (context.viewer?.scopes) return computeOnce();
-    // A transaction sees its own uncommitted rows, which must not affect values that other requests read. So it bypasses the cache.
+    // Transactions bypass the cache, because they see their own uncommitted rows, which must not affect values that other requests read.
     if (context.session.isInTransaction) return computeOnce();
     const version = await context.loaders
       .getOrCreate<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context))
       .load(ownerId);
     if (version.takenAt >= context.request.startedAt) return computeOnce();
-    return computeOnce(() => this.getCachedOrCompute(`${version.number} ${context.api} ${name}`, compute));
+    return computeOnce(() => this.getCachedOrCompute(`${version.versionNumber} ${context.api} ${name}`, compute));
   }
 
   private getCachedOrCompute<T extends object>(key: string, compute: () => Promise<T> | T): Promise<T> {
@@ -111,7 +111,7 @@ export class DerivedValueCache {
     return ownerIds.map((id, index) => {
       const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
       if (same && cachedVersions[index]!.generation === generation) return cachedVersions[index]!;
-      const version = { takenAt: performance.now(), snapshot, generation, number: (this.lastVersionNumber += 1) };
+      const version = { takenAt: performance.now(), snapshot, generation, versionNumber: (this.lastVersionNumber += 1) };
       this.versions.set(id, version);
       return version;
     });
@@ -126,7 +126,7 @@ export abstract class LazyDerivedValue {
   /** Called with the number of objects of the value, including all its components, whenever a component has been computed. */
   onObjectCountChange?: (objectCount: number) => void;
 
-  /** `containingValue`: the value of which this one is a component; absent for a value that is cached by itself. */
+  /** `containingValue` is the value of which the new one is a component; absent for a value that is cached by itself. */
   constructor(private readonly containingValue?: LazyDerivedValue) {}
 
   /** Returns a component, which is computed at most once. Its key is a name, or the `selectionKey` of a selection. */

@@ -1,6 +1,6 @@
 /**
  * In-memory index for substring search in the names of a large public table: a search of 100,000 names takes a millisecond, in PostgreSQL more than
- * ten. Each search asks the database whether the table has changed, so that results are never stale.
+ * ten. Each search checks in the database whether the table has changed, so that results are never stale.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -16,13 +16,13 @@ import { resourceOf } from '../model/registry';
 import { foldedExpression } from '../sql/textsearch';
 
 const NOTIFICATION_CHANNEL = 'fitgraph_names';
-/** Tables with more names than this are not indexed. */
+/** Maximum number of names in the index. A larger table is not indexed. */
 const MAX_INDEXED_NAMES = 500_000;
-/** The pause after a rebuild of an index is this many times as long as the rebuild. */
+/** Pause after a rebuild of the index, as a multiple of the duration of the rebuild. */
 const REBUILD_PAUSE_FACTOR = 10;
 /** Pause before the next read of a table that has no index, because it has more than MAX_INDEXED_NAMES or could not be read. */
 const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
-/** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
+/** Separator of names in the indexed text. PostgreSQL strings and search terms cannot contain the NUL character. */
 const NAME_SEPARATOR = '\0';
 
 export interface NameMatch {
@@ -52,7 +52,7 @@ export class NameIndex {
   /** A scheduled read of the table that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
   private readonly stopController = new AbortController();
-  /** Earliest time at which the table may be read again, in the time of `performance.now()`. */
+  /** Earliest time at which the table may be read again, as returned by `performance.now()`. */
   private nextReadAt = 0;
 
   constructor(
@@ -84,19 +84,24 @@ export class NameIndex {
   }
 
   /**
-   * Finds up to `max` rows whose names contain a substring, sorted by name. The field that restricts searches (such as the language) must have one of
-   * `filterValues`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt, and for
-   * a table without an index, such as one with more than MAX_INDEXED_NAMES.
+   * Finds up to `maxMatches` rows whose names contain a substring, sorted by name. The field that restricts searches (such as the language) must have
+   * one of `filterValues`. Returns undefined if the caller must search the database instead: after a change of the table until the index is rebuilt,
+   * and for a table without an index, such as one with more than MAX_INDEXED_NAMES.
    */
-  async find(part: string, filterValues: readonly number[], max: number, session: DatabaseSession): Promise<NameMatch[] | undefined> {
+  async find(
+    substring: string,
+    filterValues: readonly number[],
+    maxMatches: number,
+    session: DatabaseSession,
+  ): Promise<NameMatch[] | undefined> {
     const { indexedNames } = this;
     if (indexedNames && performance.now() - indexedNames.readAt < MAX_SNAPSHOT_AGE_MS) {
       const [state] = await session.query(`SELECT search_fold($1) AS "part", ${hasTableChangedSql('$2', '$3')} AS "changed"`, [
-        part,
+        substring,
         [this.tableName],
         indexedNames.snapshot,
       ]);
-      if (!state!.changed) return searchIndex(indexedNames, state!.part, new Set(filterValues), max);
+      if (!state!.changed) return searchIndex(indexedNames, state!.part, new Set(filterValues), maxMatches);
     }
     this.scheduleRead();
     return undefined;
@@ -169,16 +174,16 @@ function createIndex(snapshot: string, rows: readonly NameRow[]): IndexedNames {
 
 function searchIndex(
   { ids, filterValues, names, joinedNames, nextNameOffsets }: IndexedNames,
-  part: string,
+  substring: string,
   wantedValues: ReadonlySet<number>,
-  max: number,
+  maxMatches: number,
 ): NameMatch[] {
   const matches: NameMatch[] = [];
   let row = 0;
   for (
-    let position = joinedNames.indexOf(part);
-    position >= 0 && matches.length < max;
-    position = joinedNames.indexOf(part, nextNameOffsets[row])
+    let position = joinedNames.indexOf(substring);
+    position >= 0 && matches.length < maxMatches;
+    position = joinedNames.indexOf(substring, nextNameOffsets[row])
   ) {
     while (position >= nextNameOffsets[row]!) row += 1;
     if (wantedValues.has(filterValues[row]!)) matches.push({ id: ids[row]!, name: names[row]! });

@@ -15,9 +15,9 @@ import { invalidArgumentError, ClientError } from '../model/errors';
 import type { NotificationListener } from './listener';
 
 const NOTIFICATION_CHANNEL = 'fitgraph_change';
-/** Maximum age of a cursor; older ones are rejected. */
+/** Maximum age of a cursor of the change log; older cursors are rejected. */
 export const CURSOR_MAX_AGE_DAYS = 30;
-/** Changes are kept for one more day after the cursors that need them have expired. */
+/** Retention by table in days. Changes are kept for one day longer than the cursors that need them are valid. */
 const RETENTION_DAYS_BY_TABLE = [
   ['change', CURSOR_MAX_AGE_DAYS + 1],
   ['former_change_log', CURSOR_MAX_AGE_DAYS + 1],
@@ -26,7 +26,7 @@ const RETENTION_DAYS_BY_TABLE = [
 /** Maximum age of cached data that is validated against the recorded table changes. The records are kept much longer, so that validation misses no change. */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
-/** Maximum total number of subscriptions from all anonymous clients of this process. */
+/** Maximum number of subscriptions of all anonymous clients of a process together. */
 const MAX_ANONYMOUS_WATCHERS = 1_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
@@ -44,10 +44,10 @@ export interface LoggedChange {
   table: string;
   rowId: number;
   operation: 'INSERT' | 'UPDATE' | 'DELETE';
-  at: string;
+  occurredAt: string;
 }
 
-/** A decoded cursor, which says which changes a client has read. */
+/** Position of a client in the change log: a decoded cursor. */
 interface ChangeLogPosition {
   /** Id of the change log that was current when the cursor was created. A new log starts, for example, when PostgreSQL is restarted. */
   logId: string;
@@ -119,7 +119,7 @@ function changesQuery(
   const [seenSql, untilSql] = [position?.seenSnapshot, position?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
   const [afterSql, limitSql] = [bind(position?.afterId ?? 0), bind(limit)];
   const selectChanges = (ownerCondition: string, tables: readonly string[]) =>
-    `(SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" FROM "change" c
+    `(SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" AS "occurredAt" FROM "change" c
       WHERE c."user_id" ${ownerCondition}
         AND c."transaction" >= pg_snapshot_xmin(${seenSql}) AND NOT pg_visible_in_snapshot(c."transaction", ${seenSql})
         AND (${untilSql} IS NULL OR pg_visible_in_snapshot(c."transaction", ${untilSql}))
@@ -187,9 +187,9 @@ export class ChangeLog {
   }
 
   /** Reads the changes after a cursor, oldest first. Without a cursor, returns no changes and a cursor for the current state. */
-  async read(watched: ChangeFilter, since: string | null, limit: number, session: DatabaseSession): Promise<ChangePage> {
+  async read(filter: ChangeFilter, since: string | null, limit: number, session: DatabaseSession): Promise<ChangePage> {
     const position = since === null ? undefined : parsePosition(since);
-    const { text, values } = changesQuery(watched, position, limit + 1);
+    const { text, values } = changesQuery(filter, position, limit + 1);
     const runQuery = () =>
       session.query(text, values).catch((error) => {
         throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE) : error;

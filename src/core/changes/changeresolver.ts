@@ -75,12 +75,12 @@ export class Change {
   @Field(() => DateTimeScalar, { description: 'Start time of the transaction that made the change.' }) readonly occurredAt: string;
   private readonly entity: Entity;
 
-  constructor(entity: Entity, { rowId, operation, at }: LoggedChange) {
+  constructor(entity: Entity, { rowId, operation, occurredAt }: LoggedChange) {
     this.entity = entity;
     this.type = entity.name;
     this.rowId = rowId;
     this.operation = operation;
-    this.occurredAt = at;
+    this.occurredAt = occurredAt;
   }
 
   @Field(() => ID, { description: 'The `nodeId` of the row, even if it is deleted.' })
@@ -172,7 +172,7 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
         context.loaders.clear();
         next = await readChangesPage({ ...args, since }, MAX_CHANGES_PER_PAGE, context);
       } catch (error) {
-        // A started subscription survives an outage of the database, and catches up afterwards.
+        // A started subscription survives an outage of the database and reads the missed changes afterwards.
         if (first || isEnded() || !(isTransientError(error) || isUnavailable(error))) throw error;
         await sleep(RETRY_INTERVAL_MS);
         context.session.beginEvent();

@@ -1,4 +1,4 @@
-/** Connection for notifications of PostgreSQL (https://www.postgresql.org/docs/current/sql-notify.html), opened again whenever it is lost. */
+/** Connection that listens for PostgreSQL notifications (https://www.postgresql.org/docs/current/sql-notify.html) and reconnects when it is lost. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
@@ -13,7 +13,7 @@ import { ObservedClient } from '../../database/observedclient';
 import { socketOf } from '../../internals/pg';
 
 const RETRY_INTERVAL_MS = 500;
-/** Shortest and longest time before a handler that failed is called again. The time doubles with each failure. */
+/** Minimum and maximum back-off before a failed notification handler is called again. It doubles with each failure. */
 const [MIN_HANDLER_RETRY_MS, MAX_HANDLER_RETRY_MS] = [1_000, 30_000];
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_000;
@@ -25,7 +25,7 @@ const ALL_DATA_CHANNEL = 'fitgraph_everything';
 
 export interface NotificationHandler {
   onNotification(payload: string): Promise<void> | void;
-  /** Called after a reconnection or the replacement of all data, because notifications may have been missed. */
+  /** Handles a possible loss of notifications. Called after a reconnection and after the replacement of all data. */
   onMissedNotifications(): Promise<void> | void;
 }
 
@@ -76,7 +76,7 @@ export class NotificationListener {
       this.notificationCount += 1;
       if (channel === ALL_DATA_CHANNEL) this.reportMissedNotifications();
       const handler = this.handlers.get(channel);
-      if (handler) this.run(handler, () => handler.onNotification(payload));
+      if (handler) this.runHandler(handler, () => handler.onNotification(payload));
     });
     try {
       await client.connect();
@@ -112,25 +112,25 @@ export class NotificationListener {
     clearInterval(this.heartbeatTimer);
     const { client } = this;
     if (!client) return;
-    // Stops waiting after a timeout, because the connection may hang.
+    // Closing has a timeout, because the connection may hang.
     await Promise.race([client.end().catch(() => undefined), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     socketOf(client).destroy();
   }
 
   private reportMissedNotifications(): void {
-    for (const handler of this.handlers.values()) this.run(handler, () => handler.onMissedNotifications());
+    for (const handler of this.handlers.values()) this.runHandler(handler, () => handler.onMissedNotifications());
   }
 
   /** Calls a handler. If it fails, its notification counts as missed, and `onMissedNotifications` is called until it succeeds. */
-  private run(handler: NotificationHandler, call: () => Promise<void> | void, retryMs = MIN_HANDLER_RETRY_MS): void {
-    const attempt = async () => call();
+  private runHandler(handler: NotificationHandler, callHandler: () => Promise<void> | void, retryMs = MIN_HANDLER_RETRY_MS): void {
+    const attempt = async () => callHandler();
     attempt().catch((error: unknown) => {
       if (this.isStopped || this.retriedHandlers.has(handler)) return;
       this.log.error({ err: error }, 'the caches could not be reloaded');
       this.retriedHandlers.add(handler);
       setTimeout(() => {
         this.retriedHandlers.delete(handler);
-        if (!this.isStopped) this.run(handler, () => handler.onMissedNotifications(), Math.min(2 * retryMs, MAX_HANDLER_RETRY_MS));
+        if (!this.isStopped) this.runHandler(handler, () => handler.onMissedNotifications(), Math.min(2 * retryMs, MAX_HANDLER_RETRY_MS));
       }, retryMs).unref();
     });
   }

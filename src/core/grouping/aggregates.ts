@@ -1,7 +1,6 @@
 /** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations, extremes and percentiles. */
 import type { ParameterBinder } from '../access/conditions';
-import type { Entity, EntityField } from '../model/fields';
-import { fieldsOf } from '../model/fields';
+import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { fieldSqlExpression } from '../sql/expressions';
 import { groupFieldName, groupKeysOfFieldValues } from './groupkeys';
 import { groupingValueSql, type ReferenceJoins } from './joins';
@@ -41,7 +40,7 @@ export class AggregateColumns {
     return name;
   }
 
-  private fieldNamed(fieldName: string): EntityField {
+  private findField(fieldName: string): EntityField {
     return fieldsOf(this.entity).find((field) => groupFieldName(field) === fieldName)!;
   }
 
@@ -66,7 +65,7 @@ export class AggregateColumns {
   }
 
   private aggregateSql(name: 'sum' | 'avg' | 'min' | 'max' | 'stddev', fieldName: string): string {
-    const value = fieldSqlExpression(this.fieldNamed(fieldName), 't');
+    const value = fieldSqlExpression(this.findField(fieldName), 't');
     const number = `(${value})::numeric`;
     const { weight } = this;
     switch (name) {
@@ -88,7 +87,7 @@ export class AggregateColumns {
 
   /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */
   addPercentile(p: string, fieldName: string): string {
-    const number = `(${fieldSqlExpression(this.fieldNamed(fieldName), 't')})::numeric`;
+    const number = `(${fieldSqlExpression(this.findField(fieldName), 't')})::numeric`;
     const sortedValues = `"${this.addColumn(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
     const name = `percentile ${Number(p)} ${fieldName}`;
     this.percentileColumns.set(name, (bind) => {

@@ -30,7 +30,7 @@ const MAX_GROUP_KEYS = 6;
 export type GroupByElement = { [member: string]: unknown };
 
 export interface GroupKey {
-  /** Name of the key, unique within a grouped query. */
+  /** Name of the group key, unique within a grouped query. */
   name: string;
   sql(bind: ParameterBinder): string;
   /** Returns the SQL expression by which groups are sorted, given the SQL of the key's value. */
@@ -190,7 +190,7 @@ class GroupKeyBuilder {
   }
 }
 
-/** Precise enough for the sum of a stored number and the width of a bin. */
+/** Decimal type that is precise enough for the sum of a stored number and the width of a bin. */
 const ExactDecimal = Decimal.clone({ precision: 100 });
 
 /**
@@ -210,12 +210,12 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
   (keys[name] ??= []).push(bucket);
 }
 
-/** Shortest possible duration of each unit in days. */
+/** Shortest possible duration of each unit of time in days. */
 const MIN_DAYS_PER_STEP: Partial<Record<TimeUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
 /**
- * Returns SQL of a key that groups by a unit of time: its sort expression and, if empty groups are requested, the series of its values. `timeZone`:
- * that of the hours; absent for days.
+ * Returns SQL of a key that groups by a unit of time: its sort expression and, if empty groups are requested, the series of its values. `timeZone` is
+ * the time zone of hours; absent for days.
  */
 function timeKeySql(
   unit: TimeUnit,
@@ -248,7 +248,7 @@ function timeKeySql(
   };
 }
 
-/** Translates `groupBy`. The keys are in the order of its elements. */
+/** Translates the argument `groupBy` to group keys, in the order of its elements. */
 export function translateGroupBy(
   entity: Entity,
   groupBy: readonly GroupByElement[] | null | undefined,

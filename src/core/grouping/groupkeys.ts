@@ -1,11 +1,11 @@
-/** Derives from the field metadata of a resource by which keys its rows can be grouped, and for which fields statistics can be computed. */
+/** Group keys and statistics fields of a resource, derived from its field metadata. */
 import { fieldsOf, type Entity, type EntityField } from '../model/fields';
 import { lowerFirst } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 /** Returns the name of a field in group keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
-export const groupFieldName = (field: EntityField): string => field.object ?? field.name;
+export const groupFieldName = (field: EntityField): string => field.objectField ?? field.name;
 
 const NUMBER_KINDS = ['integer', 'decimal'];
 const TIME_KINDS = ['date', 'datetime', 'time'];
@@ -15,7 +15,7 @@ const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER
 /** Whether a field can be a group key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
 const isUsableInGroups = (field: EntityField) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
-export const isReferenceField = (field: EntityField): boolean => field.object !== undefined && !field.relation!.many;
+export const isReferenceField = (field: EntityField): boolean => field.objectField !== undefined && !field.relation!.many;
 
 const groupableFieldsOf = (entity: Entity): EntityField[] =>
   fieldsOf(entity).filter((field) => isUsableInGroups(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));

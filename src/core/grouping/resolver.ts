@@ -62,7 +62,7 @@ export function addGroupedChildField(target: ClassType, child: ChildRowsField): 
     (row: Row, ...values: unknown[]): Promise<Row[]> => {
       const [context, info] = values.slice(-2) as [Context, GraphQLResolveInfo];
       const load = (ids: readonly unknown[]) => createGroupQuery(entity, values).readGroupsOfParents(child.referenceField, ids as number[]);
-      return context.loaders.getOrCreate<Row[]>(info.fieldNodes, load).load(row[child.key]);
+      return context.loaders.getOrCreate<Row[]>(info.fieldNodes, load).load(row[child.keyField]);
     },
     [Root(), ...groupedParameters(entity)],
     FieldResolver(() => [type], { description: `Statistics of \`${child.name}\`, by \`groupBy\`.` }),

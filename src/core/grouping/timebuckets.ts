@@ -111,13 +111,13 @@ export const BUCKET_LENGTHS: Record<TimeUnit, string> = {
 };
 
 const ISO_DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
-/** Returns the day if its year has four digits, otherwise null. */
+/** Returns the day; null if its year does not have four digits. */
 const isoDayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY_PATTERN.test(day) ? day : null);
 
-/** Returns the first day after the bucket that begins on `day`. */
-const dayAfter = (unit: TimeUnit, day: string) =>
+/** Returns the first day after the bucket that starts on `start`; null if its year has more than four digits. */
+const bucketEnd = (unit: TimeUnit, start: string) =>
   isoDayOrNull(
-    DateTime.fromISO(day, { zone: 'utc' })
+    DateTime.fromISO(start, { zone: 'utc' })
       .plus({ [unit.toLowerCase()]: 1 })
       .toISODate(),
   );
@@ -130,7 +130,7 @@ const formatDateTime = (moment: DateTime) =>
   (Number.isInteger(moment.offset) ? moment : moment.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 
 /** Returns the first moment of a day in a time zone: the earlier of two midnights if clocks go back, or the end of a gap that skips midnight. */
-export function startOfDay(day: string, zone: string): string {
+function startOfDay(day: string, zone: string): string {
   const offset = (at: number) => IANAZone.create(zone).offset(at) * MINUTE_MS;
   const local = Date.parse(`${day}T00:00:00Z`);
   const [before, after] = [local - offset(local - DAY_MS), local - offset(local + DAY_MS)];
@@ -142,7 +142,7 @@ export function startOfDay(day: string, zone: string): string {
 export function dayBucket(unit: DayUnit, value: string | number): DayBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
   const start = isoDayOrNull(value);
-  return { unit, start, end: start && dayAfter(unit, start), number: null };
+  return { unit, start, end: start && bucketEnd(unit, start), number: null };
 }
 
 /** Returns the bucket of a value of `bucketSql` in a time zone. The value is a weekday or hour number, the first day, or the start of an hour. */
@@ -152,6 +152,6 @@ export function timeBucket(unit: TimeUnit, value: string | number, zone: string)
     const start = DateTime.fromISO(value, { zone });
     return { unit, start: formatDateTime(start), end: formatDateTime(start.plus({ hours: 1 })), number: null };
   }
-  const [first, next] = [isoDayOrNull(value), isoDayOrNull(value) && dayAfter(unit, value)];
+  const [first, next] = [isoDayOrNull(value), isoDayOrNull(value) && bucketEnd(unit, value)];
   return { unit, start: first && startOfDay(first, zone), end: next && startOfDay(next, zone), number: null };
 }

@@ -57,7 +57,7 @@ function createObjectType(name: string, description: string, fieldDefinitions: G
 export const idFieldName = (name: string) => `${name}Id`;
 const bucketFieldName = (field: EntityField) => `${groupFieldName(field)}Bucket`;
 export const binFieldName = (field: EntityField) => `${groupFieldName(field)}Bin`;
-/** Returns the name of the property in which the resolver of a `keys` object finds all time buckets of a field. */
+/** Returns the name of the property of a `keys` object that contains all time buckets of a field, for its resolver. */
 export const timeBucketsProperty = (field: EntityField) => `${groupFieldName(field)} buckets`;
 
 const nullable = true;

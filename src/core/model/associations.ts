@@ -7,12 +7,11 @@
  * its base (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`); the session of a workout log is found by three columns.
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
-import { OWNER_FIELD } from './registry';
 import { childrenOf, fieldOf, fieldsOf, type Entity, type EntityField } from './fields';
 import type { LinkTable } from './linktable';
 import { toCamelCase } from '../../contract/casing';
 import { upperFirst } from './inflection';
-import { resourceOf } from './registry';
+import { OWNER_FIELD, resourceOf } from './registry';
 
 type LinkModels = Map<string, ModelCtor>;
 
@@ -24,10 +23,10 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
       if (link && !link.keyColumn) models.set(link.table, defineLinkModel(entity, link, models.get(link.table)));
   for (const entity of entities) {
     for (const field of fieldsOf(entity)) if (field.target) associateReference(entity, field, models);
-    for (const { name, target, referenceField, key } of childrenOf(entity)) {
+    for (const { name, target, referenceField, keyField } of childrenOf(entity)) {
       const field = fieldOf(target(), referenceField);
       if (field.stored)
-        HasMany(target as () => ModelCtor, { as: name, foreignKey: referenceField, sourceKey: key, constraints: false })(
+        HasMany(target as () => ModelCtor, { as: name, foreignKey: referenceField, sourceKey: keyField, constraints: false })(
           entity.prototype,
           name,
         );
@@ -37,7 +36,7 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
   return [...models.values()];
 }
 
-/** Defines the model of a link table. Its primary key consists of both ids and the columns that distinguish kinds of links. */
+/** Defines the Sequelize model of a link table. Its primary key consists of both ids and the columns that distinguish kinds of links. */
 function defineLinkModel(
   entity: Entity,
   { table, ownColumn, otherColumn, discriminators = {} }: LinkTable,
@@ -57,21 +56,21 @@ const linkModelName = (table: string): string => upperFirst(toCamelCase(table));
 
 const createModelClass = (table: string) => ({ [linkModelName(table)]: class extends Model {} })[linkModelName(table)] as ModelCtor;
 
-/** Returns the foreign-key actions for the deletion of the referenced row. Ids are never updated. */
+/** Returns the foreign-key actions for the deletion of a referenced row. Ids are never updated. */
 const referentialActions = ({ null: optional }: Pick<EntityField, 'null'>) => ({
   onDelete: optional ? 'SET NULL' : 'CASCADE',
   onUpdate: 'NO ACTION',
 });
 
 function associateReference(entity: Entity, field: EntityField, models: LinkModels): void {
-  const { target, object, link, stored } = field;
+  const { target, objectField, link, stored } = field;
   if (link) associateLink(entity, target!, field.relation!.object, linkKeys(entity, link), link, models);
   else if (stored)
     BelongsTo(target as () => ModelCtor, {
-      as: object,
+      as: objectField,
       foreignKey: field.name,
       ...(field.name === OWNER_FIELD.field && hasOwnedParent(entity) ? { constraints: false } : referentialActions(field)),
-    })(entity.prototype, object);
+    })(entity.prototype, objectField);
 }
 
 /**

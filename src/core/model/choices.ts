@@ -27,12 +27,12 @@ export function registerEnum<V extends string | number>(
 
 type ChoiceEntry = readonly [name: string, value: string, label: string | number, description: string];
 
-/** Registers a choice field. `none` is REST's label for null; absent if null is not a choice in REST. */
+/** Registers the choices of a field. `nullLabel` is REST's label for null; absent if null is not a choice in REST. */
 export function registerChoices(
   name: string,
   description: string,
   choiceEntries: readonly ChoiceEntry[],
-  { none: noneLabel }: { none?: string } = {},
+  { nullLabel: noneLabel }: { nullLabel?: string } = {},
 ): ChoiceSet {
   const enumEntries = choiceEntries.map(([key, value, , meaning]): EnumEntry<string> => [key, value, meaning]);
   const restChoices = choiceEntries.map(([, value, label]) => ({ value, label }));
@@ -43,6 +43,6 @@ export function registerChoices(
 }
 
 export const isRegisteredEnum = (name: string): boolean => enumsByName.has(name);
-/** Whether the values of the enum are row ids. */
+/** Whether the values of a GraphQL enum are row ids. */
 export const isEnumOfRowIds = (name: string): boolean =>
   Object.values(enumsByName.get(name)?.type ?? {}).some((value) => typeof value === 'number');

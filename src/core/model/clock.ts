@@ -21,8 +21,8 @@ export function currentTimestamp(timeZone: string): string {
   return DateTime.fromMillis(Math.floor(micros / 1000), { zone: timeZone }).toFormat(`yyyy-MM-dd'T'HH:mm:ss'.${fraction}'ZZ`);
 }
 
-/** Range of timestamps that have a four-digit year from 0001 to 9999 in every time zone. */
-const [MIN_UTC, MAX_UTC] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as const;
+/** Range of UTC timestamps whose year has four digits (0001 to 9999) in every time zone. */
+const [MIN_UTC_TIMESTAMP, MAX_UTC_TIMESTAMP] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as const;
 
 const FRACTIONAL_SECONDS_PATTERN = /\.\d+/;
 
@@ -33,5 +33,5 @@ export function toUtcTimestamp(timestamp: string): string | undefined {
   const [fraction = ''] = FRACTIONAL_SECONDS_PATTERN.exec(timestamp) ?? [];
   const utc = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS_PATTERN, ''), { zone: 'utc' });
   const seconds = utc.toISO({ includeOffset: false, suppressMilliseconds: true });
-  return seconds !== null && seconds >= MIN_UTC && seconds <= MAX_UTC ? `${seconds}${fraction}Z` : undefined;
+  return seconds !== null && seconds >= MIN_UTC_TIMESTAMP && seconds <= MAX_UTC_TIMESTAMP ? `${seconds}${fraction}Z` : undefined;
 }

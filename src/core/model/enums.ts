@@ -15,7 +15,7 @@ export function createEnumOfEntries<V extends string | number>(
   return type;
 }
 
-/** Registers an enum whose values equal their names, from a description per value. */
+/** Registers an enum whose values equal their names. `valueDescriptions` maps each name to its description. */
 export const createEnum = <N extends string>(name: string, description: string, valueDescriptions: Readonly<Record<N, string>>) =>
   createEnumOfEntries(
     name,

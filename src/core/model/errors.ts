@@ -22,15 +22,15 @@ export type FieldErrors = Record<string, string[]>;
 
 export const MAX_ERRORS_PER_RESPONSE = 20;
 
-/** Converts the errors of a response. If there are too many, the last one returned says how many were omitted. */
+/** Converts the errors of a response, at most MAX_ERRORS_PER_RESPONSE. If there are more, the last error says how many were omitted. */
 export function convertAndLimitErrors<E, T>(
   errors: readonly E[],
   convert: (error: E) => T,
   createOmissionError: (message: string) => T,
 ): T[] {
   if (errors.length <= MAX_ERRORS_PER_RESPONSE) return errors.map(convert);
-  const kept = errors.slice(0, MAX_ERRORS_PER_RESPONSE - 1);
-  return [...kept.map(convert), createOmissionError(`There are ${errors.length - kept.length} more errors.`)];
+  const reportedErrors = errors.slice(0, MAX_ERRORS_PER_RESPONSE - 1);
+  return [...reportedErrors.map(convert), createOmissionError(`There are ${errors.length - reportedErrors.length} more errors.`)];
 }
 
 export const TOO_MANY_ERRORS_OPTIONS = { extensions: { code: 'TOO_MANY_ERRORS' } };
@@ -50,7 +50,7 @@ export class InvalidInput extends Error {
   }
 }
 
-/** Returns the validation issue for an id that belongs to no row visible to the viewer. */
+/** Returns the validation issue for an id of no row that is visible to the viewer. */
 export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
   validationIssue(IssueCode.NOT_FOUND, noRowOfType(type, truncateInput(String(id))));
 

@@ -26,9 +26,9 @@ export type SqlExpression = (alias: string) => string;
 /** A column of another row that this row references. */
 export interface RelatedRowColumn {
   table: string;
-  /** Column of this row's table that references the other row. */
+  /** Column of the referencing table that contains the id of the other row. */
   referenceColumn: string;
-  /** Column of the other row's table. */
+  /** Column of the other table whose value is read. */
   column: string;
 }
 
@@ -43,7 +43,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   null?: N;
   /** Default value on creation, or a function that returns it and receives the server's time zone. */
   default?: unknown | ((timeZone: string) => unknown);
-  /** Describes the default value of a reference in GraphQL, where the id alone says little. */
+  /** Description of the default value of a reference in the GraphQL schema, because the default is only an id. */
   defaultDescription?: string;
   /**
    * Whether a database trigger fills an absent unit with the unit of the user's profile. Under the policy `assumesProfileUnits`, `default` applies
@@ -59,11 +59,11 @@ export interface FieldOptions<N extends boolean = boolean> {
   hidden?: boolean;
   /** Whether REST can sort by the column: `false` if the table of the reference service does not have it. */
   restSortable?: false;
-  /** Restricts the field to one interface. */
+  /** Restricts the field to one interface, GraphQL or REST; absent if both have it. */
   only?: InterfaceName;
   /** Whether the text is HTML. */
   html?: boolean;
-  /** Whether the field is read-only; `'rest'` means read-only in REST but writable in GraphQL. */
+  /** Whether clients cannot write the field; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;
   /** Whether the database sets the value and ignores values in writes. */
@@ -73,38 +73,41 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Columns by which a computed reference finds its row: their values are equal in this row and in the referenced row. */
   matchingColumns?: readonly string[];
   /** Column of another row that is exposed and filtered like a column of this row. */
-  through?: RelatedRowColumn;
+  relatedColumn?: RelatedRowColumn;
   /**
    * Whether the text is indexed for search. A case-folded copy with a trigram index is stored as `<column>_folded`, and its words as
    * `<column>_words`.
    */
   indexedForSearch?: boolean;
-  /** Whether to add a database index for sorting by the collation that GraphQL uses for public strings. For large tables. */
+  /** Whether a large table gets a database index for sorting by the collation that GraphQL uses for public strings. */
   indexedForSorting?: boolean;
   /** Stricter maximum of an integer where rules are enforced (`ApiPolicies.enforcesRules`). REST shows and accepts values up to `max`. */
   plausibleMax?: number;
-  /** Typical number of elements of a list, for cost estimates. */
-  size?: number;
+  /** Typical number of elements of a list field, for cost estimates. */
+  assumedSize?: number;
   /** Checks a value that is within the limits of the field, such as its length. Returns messages; none if the value is valid. */
   check?: (value: unknown, timeZone: string) => string[];
   /** Performs slow checks of a value that has passed all other checks. Returns messages; none if the value is valid. */
   checkSlowly?: (value: unknown) => Promise<string[]>;
   /** Converts a string in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
-  toStored?: (text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string) => string;
+  toStoredText?: (text: string, operator: string, isCaseInsensitive: boolean, baseUrl: string) => string;
 }
 
-/** A field with all its metadata, for the server itself: the public metadata, the options of its declaration, and what is derived from them. */
+/** A field of a resource with all its metadata: the public metadata, the options of its declaration, and values derived from them. */
 export interface EntityField extends FieldMetadata, Omit<FieldOptions, keyof FieldMetadata> {
   /** Database column; absent for computed fields and link tables. */
   column?: string;
-  /** Returns the validation issues of a value; empty if it is valid. */
+  /** Returns the validation issues of a value; empty if the value is valid. */
   findIssues(value: unknown, timeZone: string): ValidationIssue[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   graphqlDescription: string;
   enum?: EnumDefinition;
-  input?: () => GraphQLScalarType;
+  /** Type in inputs, if it differs from the type in responses. */
+  inputType?: () => GraphQLScalarType;
+  /** Entity to which a reference or id set refers. */
   target?: Thunk;
-  object?: string;
+  /** GraphQL field that returns the referenced rows. */
+  objectField?: string;
   link?: LinkTable;
   sequelizeType?: SqlType;
 }
@@ -113,16 +116,16 @@ export interface EntityField extends FieldMetadata, Omit<FieldOptions, keyof Fie
 export interface ChildRowsField {
   name: string;
   target: Thunk;
-  /** Field of the child row that references this row. */
+  /** Field of the child row that references the parent row. */
   referenceField: string;
-  /** Field of this row whose value the child rows contain, usually `id`. */
-  key: string;
-  connection: boolean;
+  /** Field of the parent row to whose value the child rows refer, usually `id`. */
+  keyField: string;
+  isConnection: boolean;
   /** Typical number of child rows, for cost estimates; absent for connections. */
-  size?: number;
-  /** Whether the child rows are saved together with this row. */
-  part: boolean;
-  /** Whether a nested write cannot create the child rows together with this row, because their reference to it is computed instead of stored. */
+  assumedSize?: number;
+  /** Whether the child rows are saved and versioned together with the parent row. */
+  isPart: boolean;
+  /** Whether nested writes cannot create the child rows together with the parent row, because the reference to it is computed instead of stored. */
   readOnly: boolean;
   /** Fields by which the child rows are sorted; empty for their default order. */
   order: string[];
@@ -130,7 +133,7 @@ export interface ChildRowsField {
 }
 
 /** Returns the fields that contain parts: child rows that are saved together with their parent row. */
-export const partFieldsOf = (entity: Entity): readonly ChildRowsField[] => childrenOf(entity).filter(({ part }) => part);
+export const partFieldsOf = (entity: Entity): readonly ChildRowsField[] => childrenOf(entity).filter(({ isPart }) => isPart);
 
 export const groupedFieldName = ({ name }: ChildRowsField): string => `${name}Grouped`;
 
@@ -160,14 +163,14 @@ const SQL_TYPES: Partial<Record<FieldKind, string>> = {
 
 export const sqlType = ({ kind }: { kind: FieldKind }): string => SQL_TYPES[kind] ?? 'text';
 
-/** Property decorator that compiles only on properties of exactly this type, including null. */
+/** Property decorator that compiles only on properties of exactly the type `V`, including null. */
 export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
   target: T & ([V] extends [T[K]] ? unknown : never),
   property: K,
 ) => void;
 export type NullableIf<V, O> = O extends { null: true } ? V | null : V;
 
-/** The options of a declaration, and the metadata that its decorator determines. */
+/** Options of a field declaration together with the metadata that its decorator determines. */
 type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptions>>;
 
 /**
@@ -185,20 +188,20 @@ export function defineField(
   type: EntityField['type'],
   sequelizeType: SqlType | undefined,
   options: FieldDefinition,
-  list = false,
+  isList = false,
 ) {
   return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
-    const isDerived = Boolean(options.sql ?? options.through ?? options.link?.keyColumn);
+    const isDerived = Boolean(options.sql ?? options.relatedColumn ?? options.link?.keyColumn);
     const stored = !isDerived && !options.link;
-    const description = options.note ?? options.help ?? `${options.label ?? labelFor(options.object ?? name)}.`;
+    const description = options.note ?? options.help ?? `${options.label ?? labelFor(options.objectField ?? name)}.`;
     const meta: EntityField = {
       ...options,
       name,
       kind,
       type,
-      rest: options.rest ?? options.storedAs ?? toSnakeCase(options.object ?? name),
-      label: options.label ?? labelFor(options.object ?? name),
+      rest: options.rest ?? options.storedAs ?? toSnakeCase(options.objectField ?? name),
+      label: options.label ?? labelFor(options.objectField ?? name),
       description,
       graphqlDescription: options.graphqlDescription ?? description,
       null: options.null ?? false,
@@ -221,8 +224,8 @@ export function defineField(
     fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
     if (stored)
       Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
-    Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.graphqlDescription })(prototype, name);
-    Extensions({ field: meta, ...(options.size !== undefined && listSizeExtensions(options.size)) })(prototype, name);
+    Field(() => (isList ? [type()] : type()), { nullable: meta.null, description: meta.graphqlDescription })(prototype, name);
+    Extensions({ field: meta, ...(options.assumedSize !== undefined && listSizeExtensions(options.assumedSize)) })(prototype, name);
   };
 }
 
@@ -234,51 +237,58 @@ export const Id = (): TypedDecorator<number> => (prototype: object, name: string
 
 /** Declares a text field; `max` is in characters. Surrounding whitespace is trimmed. */
 export const TextField = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
-  o: O = {} as O,
+  options: O = {} as O,
 ): TypedDecorator<NullableIf<string, O>> => {
-  const { min, max, ...options } = o;
-  return defineField('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
+  const { min, max, ...otherOptions } = options;
+  return defineField('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, {
+    ...otherOptions,
+    minLength: min,
+    maxLength: max,
+  });
 };
-export const UrlField = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): TypedDecorator<NullableIf<string, O>> => {
-  const { max, ...options } = o;
-  return defineField('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
+export const UrlField = <const O extends FieldOptions & { max: number; blank?: boolean }>(
+  options: O,
+): TypedDecorator<NullableIf<string, O>> => {
+  const { max, ...otherOptions } = options;
+  return defineField('url', () => String, DataType.STRING(max), { ...otherOptions, maxLength: max });
 };
-export const UuidField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
-export const BooleanField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<boolean, O>> =>
-  defineField('boolean', () => Boolean, DataType.BOOLEAN, o);
+export const UuidField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
+  defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...options });
+export const BooleanField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<boolean, O>> =>
+  defineField('boolean', () => Boolean, DataType.BOOLEAN, options);
 export const IntegerField = <const O extends FieldOptions & { min?: number; max?: number }>(
-  o: O = {} as O,
-): TypedDecorator<NullableIf<number, O>> => defineField('integer', () => Int, DataType.INTEGER, o);
+  options: O = {} as O,
+): TypedDecorator<NullableIf<number, O>> => defineField('integer', () => Int, DataType.INTEGER, options);
 /** Declares an exact decimal. `digits` counts all digits, of which `places` are after the decimal point. */
 export const DecimalField = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
-  o: O,
-): TypedDecorator<NullableIf<string, O>> => defineField('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
+  options: O,
+): TypedDecorator<NullableIf<string, O>> =>
+  defineField('decimal', () => DecimalScalar, DataType.DECIMAL(options.digits, options.places), options);
 export const ChoiceField = <const O extends FieldOptions & { choices: ChoiceSet; blank?: boolean; max?: number }>(
-  o: O,
+  options: O,
 ): TypedDecorator<NullableIf<string, O>> => {
-  const { max = 10, choices, ...options } = o;
-  return defineField('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.restChoices, enum: choices });
+  const { max = 10, choices, ...otherOptions } = options;
+  return defineField('choice', () => choices.type, DataType.STRING(max), { ...otherOptions, choices: choices.restChoices, enum: choices });
 };
-export const DateField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  defineField('date', () => DateScalar, DataType.DATEONLY, o);
+export const DateField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
+  defineField('date', () => DateScalar, DataType.DATEONLY, options);
 // The SQL types of times and timestamps are given as text, because Sequelize's own time types drop microseconds.
-export const TimeField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  defineField('time', () => TimeScalar, 'TIME(6)', o);
-export const DateTimeField = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
-export const ComputedField = <V>(type: EntityField['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
-  defineField('computed', type, undefined, o, list);
+export const TimeField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
+  defineField('time', () => TimeScalar, 'TIME(6)', options);
+export const DateTimeField = <const O extends FieldOptions>(options: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
+  defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', options);
+export const ComputedField = <V>(type: EntityField['type'], options: FieldOptions, isList = false): TypedDecorator<V> =>
+  defineField('computed', type, undefined, options, isList);
 /** Declares an uploaded image. The column contains its path below the media folder; the resource itself stores the file and builds its URL. */
-export const ImageField = (o: FieldOptions & { max: number }): TypedDecorator<string> => {
-  const { max, ...options } = o;
-  return defineField('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
+export const ImageField = (options: FieldOptions & { max: number }): TypedDecorator<string> => {
+  const { max, ...otherOptions } = options;
+  return defineField('image', () => String, DataType.STRING(max), { ...otherOptions, maxLength: max, inputType: () => UploadScalar });
 };
 
 export const defaultValues = {
   today: (timeZone: string) => todayIn(timeZone),
   now: (timeZone: string) => currentTimestamp(timeZone),
-  /** Default of fields for which a database trigger sets the value: the server itself supplies none. */
+  /** Default of fields whose value a database trigger sets. The server supplies none. */
   byTrigger: () => undefined,
 };
 

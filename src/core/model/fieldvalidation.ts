@@ -13,7 +13,7 @@ export const MAX_ROWS_PER_MUTATION = 500;
 export const TIMESTAMP_OUT_OF_RANGE_MESSAGE = 'Datetime value out of range.';
 
 /** Maximum length of a string whose field declares no limit. Existing rows may hold longer strings. */
-export const MAX_TEXT_CHARACTERS = 10_000;
+const MAX_TEXT_CHARACTERS = 10_000;
 
 /** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
 const LONE_SURROGATE_PATTERN = /\p{Surrogate}/u;

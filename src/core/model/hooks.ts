@@ -1,4 +1,4 @@
-/** Write hooks of a resource: its code that runs before and after its rows are written. */
+/** Write hooks: code of a resource that runs before and after its rows are written. */
 import type { Transaction } from 'sequelize';
 import type { Context } from '../context';
 import type { Entity } from './fields';
@@ -20,8 +20,8 @@ export interface PendingWrite {
 /** All hooks except `undoSideEffects` run in the transaction of the write, whether the row is written alone, in a tree or in bulk. */
 export interface WriteHooks {
   /**
-   * Hook that runs once at the start of a write transaction, with all rows of the entity that the transaction will write. Rows have no `id` on creation
-   * and no `input` on deletion.
+   * Runs once at the start of a write transaction, with all rows of the entity that it will write. Rows have no `id` on creation and no `input` on
+   * deletion.
    */
   onTransactionStart?(rows: readonly PendingWrite[], context: Context, transaction: Transaction): Promise<void>;
   /** Adds values derived from the request context, without querying the database. `id` is absent on creation. */

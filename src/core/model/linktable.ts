@@ -1,14 +1,13 @@
-/** Link tables of many-to-many relations. */
 /**
- * A link table of a many-to-many relation, and its columns. `ownColumn` contains values of `keyColumn` (`id` if absent) of this row's table,
- * `otherColumn` contains ids of the other table.
+ * Link table of a many-to-many relation. `ownColumn` contains values of the column `keyColumn` (`id` if absent) of the declaring table, `otherColumn`
+ * contains ids of the other table.
  */
 export interface LinkTable {
   table: string;
   ownColumn: string;
   otherColumn: string;
   keyColumn?: string;
-  /** Discriminator columns of a link table that holds several kinds of links, with their values for this kind. */
+  /** Discriminator columns of a link table that contains several kinds of links, with their values for the links of this relation. */
   discriminators?: Readonly<Record<string, boolean>>;
 }
 

@@ -2,16 +2,19 @@
 import type { Entity } from './fields';
 
 /**
- * Returns a memoized version of `make`. `complete` runs after the value is cached, so that it may request values of other entities, even if these in
- * turn need this value.
+ * Returns a memoized version of `create`. `afterCaching` runs when the value has been cached, so that it may request values of other entities, even
+ * if these in turn need the cached value.
  */
-export function memoizePerEntity<T>(make: (entity: Entity) => T, complete?: (value: T, entity: Entity) => void): (entity: Entity) => T {
+export function memoizePerEntity<T>(
+  create: (entity: Entity) => T,
+  afterCaching?: (value: T, entity: Entity) => void,
+): (entity: Entity) => T {
   const cache = new Map<Entity, T>();
   return (entity) => {
     if (cache.has(entity)) return cache.get(entity)!;
-    const value = make(entity);
+    const value = create(entity);
     cache.set(entity, value);
-    complete?.(value, entity);
+    afterCaching?.(value, entity);
     return value;
   };
 }

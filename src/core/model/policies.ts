@@ -1,7 +1,4 @@
-/**
- * Policies in which the two interfaces, GraphQL and REST, differ: REST keeps the behaviour of the reference service, whose REST API this server
- * implements.
- */
+/** Policies that differ between GraphQL and REST. REST keeps the behaviour of the reference service, whose REST API this server implements. */
 export type Api = 'graphql' | 'rest';
 
 /** Sort order of strings in public resources: by Unicode rules ("Äpfel" next to "Apfel", migration 0052) or by their bytes. */
@@ -14,7 +11,7 @@ export interface ApiPolicies {
    * Whether all users may refer to public rows that are pending review, and see the child rows of such rows. Otherwise only superusers may, because
    * they review contributions.
    */
-  showsUnreviewed: boolean;
+  showsUnreviewedRows: boolean;
   textOrder: TextOrder;
   /** Whether clients can refer to a row by its global id (`nodeId`) as well as by its numeric id. */
   acceptsNodeIds: boolean;
@@ -26,6 +23,6 @@ export interface ApiPolicies {
 }
 
 export const POLICIES_BY_API: Readonly<Record<Api, Readonly<ApiPolicies>>> = {
-  graphql: { enforcesRules: true, showsUnreviewed: false, textOrder: 'unicode', acceptsNodeIds: true, assumesProfileUnits: false },
-  rest: { enforcesRules: false, showsUnreviewed: true, textOrder: 'bytes', acceptsNodeIds: false, assumesProfileUnits: true },
+  graphql: { enforcesRules: true, showsUnreviewedRows: false, textOrder: 'unicode', acceptsNodeIds: true, assumesProfileUnits: false },
+  rest: { enforcesRules: false, showsUnreviewedRows: true, textOrder: 'bytes', acceptsNodeIds: false, assumesProfileUnits: true },
 };

@@ -1,6 +1,6 @@
 /**
- * Resource registry: the declared options of each resource, by its class. Resource files load in any order, so it must be read only after all are
- * loaded.
+ * Resource registry: the declared options of each resource, by its class. Resource files load in any order, so the registry must be read only after
+ * all of them are loaded.
  */
 import type { FilterMetadata, ScopeGroup, InterfaceName, ResourceMetadata, RestViewMetadata } from '../../contract/metadata';
 import type { Context } from '../context';
@@ -23,13 +23,13 @@ export interface RestViewOptions extends Partial<Omit<RestViewMetadata, 'rest' |
   filters?: readonly (string | FilterMetadata)[];
 }
 
-/** A constraint on a boolean field: at most one of the rows with the same parent row may have it set. */
+/** A constraint on a boolean field: of the rows with the same parent row, the field is true in at most one. */
 export interface UniqueFlagConstraint {
-  /** Name of the boolean field. */
-  flag: string;
+  /** Name of the boolean field of the constraint. */
+  flagField: string;
   /** Name of the field that references the parent row. */
   parentField: string;
-  /** Restricts the constraint to rows with these column values. If absent, it applies to all rows. */
+  /** Restricts the constraint to rows with the given column values. If absent, it applies to all rows. */
   rowFilter?: Readonly<Record<string, string>>;
 }
 
@@ -45,31 +45,31 @@ export interface ResourceOptions extends RestViewOptions {
    */
   scopeGroup?: ScopeGroup;
   table?: string;
-  /** Column that holds the owner; `user_id` if absent. */
+  /** Column that contains the id of the owner; `user_id` if absent. */
   ownerColumn?: string;
   /** Model name in data dumps of the reference service. */
   dumpModel?: string;
-  /** Restricts the resource to one interface. */
+  /** Restricts the resource to one interface, GraphQL or REST; absent if both have it. */
   only?: InterfaceName;
-  /** Whether rows have root queries; `'rest'` means in REST only. Rows without root queries are reached through relations. Defaults to true. */
-  rootQueries?: boolean | 'rest';
+  /** Whether the resource has root queries; `'rest'` means in REST only. Other rows are reached through relations. Defaults to true. */
+  hasRootQueries?: boolean | 'rest';
   /**
    * Name of the mutation that updates the viewer's row of a resource with one row per user. It takes no id. GraphQL returns the row as a field of
    * `viewer`.
    */
   viewerMutation?: string;
   /** Plural name in GraphQL; defaults to the singular with an appended `s`. */
-  plural?: string;
+  pluralName?: string;
   /** Fields of the default order; `-` marks a descending field. The id is added as the last criterion. */
   ordering?: readonly string[];
   /** GraphQL field paths whose values form the label of a row that has no name of its own. See `ResourceMetadata`. */
   labelPaths?: readonly string[];
   distinguishingPath?: string;
-  unique?: readonly string[];
+  uniqueFields?: readonly string[];
   /** Validation rules across fields, enforced in GraphQL only. REST enforces none, like the reference service. */
   rules?: readonly CrossFieldRule[];
-  /** A boolean field that is set in at most one row per parent row, which a database constraint enforces. */
-  singleFlag?: UniqueFlagConstraint;
+  /** A boolean field that is true in at most one row per parent row, which a database constraint enforces. */
+  uniqueFlag?: UniqueFlagConstraint;
   /** Rows of a public resource with these column values are visible to everyone. Of its other rows, clients see only the ids, in references. */
   publishedValues?: Readonly<Record<string, string>>;
   /**
@@ -85,22 +85,22 @@ export interface ResourceOptions extends RestViewOptions {
   lookupTableSize?: number;
   /** Whether to add bulk mutations. For resources with thousands of rows per user, which offline clients send together. */
   hasBulkMutations?: boolean;
-  /** Whether the rows of a small public table are kept in memory. When they change, a database notification makes the server read them again. */
-  inMemory?: boolean;
+  /** Whether the rows of a small public table are kept in memory. A database notification of a change makes the server read them again. */
+  isInMemory?: boolean;
   /**
-   * If present, the names of this large public table are kept in memory for searching: the values of `searchField`, together with those of
-   * `filterField` (such as the language), by which clients restrict a search.
+   * Keeps the names of a large public table in memory for searching: the values of `searchField`, and those of `filterField` (such as the language),
+   * by which clients restrict a search.
    */
   namesInMemory?: { searchField: string; filterField: string };
   /**
-   * If present, each list gets a field with statistics of groups of its rows (`…Grouped`). Rows can be grouped by their own fields, and by the fields
-   * of referenced rows that are listed here. Maps the name of each such group key to the path of its field, such as `exercise.category`.
+   * Adds a field with statistics of groups of rows (`…Grouped`) to each list of the resource. Rows can be grouped by their own fields and by the
+   * listed fields of referenced rows. Maps the name of a group key to the path of its field, such as `exercise.category`.
    */
   groupPaths?: Readonly<Record<string, string>>;
   views?: Readonly<Record<string, RestViewOptions>>;
 }
 
-/** Options of a resource, with defaults applied, and its public metadata. */
+/** Options of a resource with defaults applied, and the public metadata of the resource. */
 export interface RegisteredResource extends ResourceOptions {
   owned: boolean;
   ownerColumn: string;

@@ -23,60 +23,64 @@ function relationMetadata(target: Thunk, object: string, many: boolean): NonNull
 }
 
 /** Declares a reference to a parent row. On `workoutId` it creates the column, the id field and the object field `workout`. */
-export const Ref = <const O extends FieldOptions>(target: Thunk, o: O = {} as O): TypedDecorator<NullableIf<number, O>> => {
+export const Ref = <const O extends FieldOptions>(target: Thunk, options: O = {} as O): TypedDecorator<NullableIf<number, O>> => {
   return (prototype: object, name: string) => {
-    const object = String(name).replace(/Id$/, '');
-    const note = o.note ?? `The \`id\` of the row that \`${object}\` shows.`;
-    defineField('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationMetadata(target, object, false) })(
-      prototype,
-      name,
-    );
+    const objectField = String(name).replace(/Id$/, '');
+    const note = options.note ?? `The \`id\` of the row that \`${objectField}\` shows.`;
+    defineField('relation', () => ID, DataType.INTEGER, {
+      ...options,
+      note,
+      target,
+      objectField,
+      relation: relationMetadata(target, objectField, false),
+    })(prototype, name);
   };
 };
 
 /**
- * Declares the owner reference of owned tables. It is set on creation and never accepted as input. GraphQL omits it, because it returns only the
- * viewer's own rows.
+ * Declares the reference of an owned row to its owner. The server sets it on creation and never accepts it as input. GraphQL omits it, because it
+ * returns only the viewer's own rows.
  */
-export const Owner = (target: Thunk, o: FieldOptions = {}): TypedDecorator<number> =>
-  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...o });
+export const Owner = (target: Thunk, options: FieldOptions = {}): TypedDecorator<number> =>
+  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...options });
 
 export interface LinkOptions extends FieldOptions {
   /** Typical number of linked rows, for cost estimates. */
-  size: number;
+  assumedSize: number;
   /** The GraphQL field that returns the linked rows. */
-  object: string;
+  objectField: string;
   link?: LinkTable;
   /** Enum that replaces the linked rows in GraphQL; only REST returns the rows. */
   enum?: EnumDefinition;
 }
 
-/** Declares an id set: the ids of linked rows, in the default order of their type. It is stored in a link table or computed. */
+/** Declares an id set: the ids of linked rows, in the default order of their type, stored in a link table or computed. */
 export const Links =
-  (target: Thunk, o: LinkOptions): TypedDecorator<number[]> =>
+  (target: Thunk, options: LinkOptions): TypedDecorator<number[]> =>
   (prototype: object, name: string) => {
-    const note = o.note ?? `Ids of the ${toSnakeCase(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
-    const type = () => o.enum?.type ?? ID;
+    const note = options.note ?? `Ids of the ${toSnakeCase(options.objectField).replaceAll('_', ' ')}, in the default order of their type.`;
+    const type = () => options.enum?.type ?? ID;
     defineField(
       'relation',
       type,
       undefined,
-      { ...o, note, target, relation: relationMetadata(target, o.object, true) },
+      { ...options, note, target, relation: relationMetadata(target, options.objectField, true) },
       true,
     )(prototype, name);
   };
 
 /**
- * Declares child rows. `connection` paginates them, `size` is their typical number, and a `part` is saved with its parent row and shares its version.
+ * Declares child rows. A connection paginates them, `assumedSize` is their typical number, and parts are saved with their parent row and share its
+ * version.
  */
 export const Children =
   (
     target: Thunk,
     referenceField: string,
-    o: ({ connection: true; size?: undefined } | { connection?: undefined; size: number }) & {
-      part?: boolean;
+    options: ({ isConnection: true; assumedSize?: undefined } | { isConnection?: undefined; assumedSize: number }) & {
+      isPart?: boolean;
       readOnly?: boolean;
-      key?: string;
+      keyField?: string;
       order?: string[];
       help?: string;
     },
@@ -88,13 +92,13 @@ export const Children =
       name,
       target,
       referenceField,
-      key: o.key ?? 'id',
-      connection: o.connection ?? false,
-      part: o.part ?? false,
-      size: o.size,
-      readOnly: o.readOnly ?? false,
-      order: o.order ?? [],
-      description: o.help ?? `${labelFor(name)} of this row.`,
+      keyField: options.keyField ?? 'id',
+      isConnection: options.isConnection ?? false,
+      isPart: options.isPart ?? false,
+      assumedSize: options.assumedSize,
+      readOnly: options.readOnly ?? false,
+      order: options.order ?? [],
+      description: options.help ?? `${labelFor(name)} of this row.`,
     };
     addChild(entity, meta);
   };

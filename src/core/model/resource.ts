@@ -41,7 +41,7 @@ function checkFilterDeclarations(entity: Entity, views: readonly RestViewMetadat
     }
 }
 
-/** Rejects REST filters by `id`: their index would have the same name as the unique index (user_id, id) of every owned table. */
+/** Rejects REST filters by `id`, because their database index would have the same name as the unique index (user_id, id) of every owned table. */
 function rejectIdFilters({ name }: Entity, views: readonly RestViewMetadata[]): void {
   for (const { rest, filters } of views)
     if (filters.some(({ field }) => field === 'id'))
@@ -55,17 +55,17 @@ export function Resource(options: ResourceOptions) {
     const singular = lowerFirst(entity.name);
     const owned = options.owned ?? false;
     const writes = options.writeOperations ?? (owned ? (['create', 'update', 'remove'] as const) : []);
-    const plural = options.plural ?? `${singular}s`;
+    const plural = options.pluralName ?? `${singular}s`;
     const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
     const singleRowMutation = (write: WriteOperation) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
     const bulkMutation = (write: WriteOperation) => (options.hasBulkMutations ? mutationName(write, upperFirst(plural)) : undefined);
-    const viewMetadata = (rest: string, o: RestViewOptions): RestViewMetadata => ({
-      ...o,
+    const viewMetadata = (rest: string, view: RestViewOptions): RestViewMetadata => ({
+      ...view,
       rest,
-      title: o.title ?? splitCamelCase(entity.name),
-      description: o.description ?? options.description,
-      filters: (o.filters ?? []).map(toFilterMetadata),
-      routes: o.routes ?? (writes.length === 3 ? 'all' : 'read'),
+      title: view.title ?? splitCamelCase(entity.name),
+      description: view.description ?? options.description,
+      filters: (view.filters ?? []).map(toFilterMetadata),
+      routes: view.routes ?? (writes.length === 3 ? 'all' : 'read'),
     });
     const { filters, title, position, isListedInRoot, routes, permittedMethods, selection } = options;
     const metadata: ResourceMetadata = {
@@ -88,7 +88,7 @@ export function Resource(options: ResourceOptions) {
       views: options.rest
         ? [
             viewMetadata(options.rest, { filters, title, position, isListedInRoot, routes, permittedMethods, selection }),
-            ...Object.entries(options.views ?? {}).map(([rest, o]) => viewMetadata(rest, { routes: 'read', ...o })),
+            ...Object.entries(options.views ?? {}).map(([rest, view]) => viewMetadata(rest, { routes: 'read', ...view })),
           ]
         : [],
     };

@@ -31,8 +31,8 @@ function createStringScalar(name: string, description: string, specifiedByURL: s
   });
 }
 
-const createPatternParser = (pattern: RegExp, valid: (value: string) => boolean) => (value: string) =>
-  pattern.test(value) && valid(value) ? value : undefined;
+const createPatternParser = (pattern: RegExp, isValid: (value: string) => boolean) => (value: string) =>
+  pattern.test(value) && isValid(value) ? value : undefined;
 
 /** Responses use the formats `full-date`, `partial-time` and `date-time` of RFC 3339. */
 const RFC_3339_URL = 'https://www.rfc-editor.org/rfc/rfc3339';

@@ -6,9 +6,9 @@ export interface FragmentSelection {
   selectionSet: SelectionSetNode;
 }
 
-/** Callbacks of `visitFields`. `Parent` is how the caller represents the type that the fields belong to. */
+/** Callbacks of `visitFields`, which traverses selection sets. The type parameter `Parent` represents the GraphQL type to which the fields belong. */
 export interface FieldVisitor<Parent> {
-  /** Returns the fragment with this name. Undefined means that it is unknown and is to be skipped. */
+  /** Returns the fragment with the given name; undefined if there is none. */
   findFragment(name: string): FragmentSelection | undefined;
   /** Returns the type to which the fields of a fragment with a type condition (`... on Type`) belong. */
   narrowToTypeCondition(parent: Parent, typeCondition: NamedTypeNode): Parent;
@@ -16,10 +16,10 @@ export interface FieldVisitor<Parent> {
   visitField(field: FieldNode, parent: Parent): void;
 }
 
-/** Visits the fields of selection sets, including those of fragments. */
-export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: Parent, visitor: FieldVisitor<Parent>): void {
+/** Visits the fields of selection sets, including those of fragments, and each fragment once. */
+export function visitFields<Parent>(selectionSets: readonly SelectionSetNode[], parent: Parent, visitor: FieldVisitor<Parent>): void {
   const visitedFragments = new Set<string>();
-  const bodyOf = (selection: Exclude<SelectionNode, FieldNode>): FragmentSelection | undefined => {
+  const fragmentOf = (selection: Exclude<SelectionNode, FieldNode>): FragmentSelection | undefined => {
     if (selection.kind === Kind.INLINE_FRAGMENT) return selection;
     const name = selection.name.value;
     if (visitedFragments.has(name)) return undefined;
@@ -33,11 +33,12 @@ export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: P
         visitor.visitField(selection, type);
         continue;
       }
-      const body = bodyOf(selection);
-      if (body) visit(body.selectionSet, body.typeCondition ? visitor.narrowToTypeCondition(type, body.typeCondition) : type);
+      const fragment = fragmentOf(selection);
+      if (fragment)
+        visit(fragment.selectionSet, fragment.typeCondition ? visitor.narrowToTypeCondition(type, fragment.typeCondition) : type);
     }
   };
-  for (const set of sets) visit(set, parent);
+  for (const selectionSet of selectionSets) visit(selectionSet, parent);
 }
 
 /** Whether `@skip` or `@include` excludes a selection. */

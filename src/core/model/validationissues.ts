@@ -1,4 +1,4 @@
-/** Validation issues: what is wrong with an input value, as a code for programs and a message for people. */
+/** Validation issues: errors of input values, each with a code for programs and a message for people. */
 import { createEnum } from './enums';
 
 export const IssueCode = createEnum('InputErrorCode', 'Machine-readable kinds of input errors.', {

@@ -12,8 +12,8 @@ import { coerceVariables } from './variables';
 type Variables = Record<string, unknown>;
 
 /**
- * Result of an admission: the errors of a rejected operation, or what was reserved for an admitted one. Nothing is reserved for an operation that needs
- * neither budget nor a slot for large operations.
+ * Result of an admission: the errors of a rejected operation, or the reservation of an admitted one. An operation that needs neither budget nor a
+ * slot for large operations has no reservation.
  */
 interface AdmissionResult {
   errors?: readonly GraphQLError[];
@@ -26,7 +26,7 @@ interface AdmissionOptions {
   averageBytesOf?: AverageBytesOf;
 }
 
-/** Client operations whose expected response exceeds this size are large: only a few of them run at the same time. */
+/** Expected response size above which an operation of a client is large, so that only a few run at the same time. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
 /** Limits concurrent large operations in total, and to one per client, because a single result can occupy hundreds of megabytes. */
 const largeOperationLimiter = new ConcurrencyLimiter<LimiterCaller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
@@ -57,7 +57,7 @@ export class OperationAdmission {
     return !this.options.introspectionRequiresUser || viewer !== null;
   }
 
-  /** Limits a cost to the maximum. */
+  /** Reduces a cost above the maximum cost of an operation to this maximum. */
   clampToMaxCost(cost: OperationCost): OperationCost {
     const { maxCost } = this.options;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
@@ -97,9 +97,7 @@ export class OperationAdmission {
     return errors ? { errors } : { data: null, extensions: costExtensions(cost, this.options.maxCost) };
   }
 
-  /**
-   * Returns the estimated cost of an operation, or errors for invalid variables and introspection that the client may not use.
-   */
+  /** Returns the estimated cost of an operation, or errors for invalid variables and for introspection that the client may not use. */
   private estimate(
     document: DocumentNode,
     operation: OperationDefinitionNode,

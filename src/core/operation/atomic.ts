@@ -24,7 +24,7 @@ export const isAtomic = ({ directives = [] }: OperationDefinitionNode): boolean 
   directives.some(({ name }) => name.value === ATOMIC_DIRECTIVE.name);
 
 export interface AtomicState {
-  /** The response key of the root field that failed. */
+  /** Response key of the root field that failed; absent while none has failed. */
   failedResponseKey?: string;
 }
 
@@ -58,8 +58,12 @@ export function withAtomicSupport(config: MutationFieldConfig): MutationFieldCon
   };
 }
 
-/** Runs an operation in one transaction. Errors of the transaction itself are reported at `firstKey`, the response key of the first root field. */
-export async function runAtomically(run: () => Promise<ExecutionResult>, firstKey: string, context: Context): Promise<ExecutionResult> {
+/** Runs an operation in one transaction. Errors of the transaction itself are reported at `firstResponseKey`, the response key of the first root field. */
+export async function runAtomically(
+  run: () => Promise<ExecutionResult>,
+  firstResponseKey: string,
+  context: Context,
+): Promise<ExecutionResult> {
   const atomic: AtomicState = (context.atomicState = {});
   try {
     return await context.session.atomically(async () => {
@@ -69,7 +73,7 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, firstKe
       return { shouldCommit, result: shouldCommit ? result : discardOtherPayloads(result, atomic.failedResponseKey) };
     });
   } catch (error) {
-    return { data: null, errors: [locatedError(error, undefined, [firstKey])] };
+    return { data: null, errors: [locatedError(error, undefined, [firstResponseKey])] };
   } finally {
     context.atomicState = undefined;
   }
@@ -81,21 +85,21 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, firstKe
  */
 export async function runAndStoreResponse(
   run: () => Promise<ExecutionResult>,
-  firstKey: string,
+  firstResponseKey: string,
   context: Context,
 ): Promise<ExecutionResult> {
   let result: ExecutionResult = {};
   try {
     return await context.session.atomically(async () => {
       result = await run();
-      // False also if the field was skipped (@skip, @include).
-      const shouldCommit = result.data?.[firstKey] != null;
+      // A skipped field (@skip, @include) is absent from the data, so its transaction is rolled back too.
+      const shouldCommit = result.data?.[firstResponseKey] != null;
       if (shouldCommit && !result.errors?.length) await context.storeResponse!(result);
       return { shouldCommit, result };
     });
   } catch (error) {
     // A statement or COMMIT failed, so nothing was written. If a field failed, the errors of the result include the cause.
-    return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [firstKey])] };
+    return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [firstResponseKey])] };
   }
 }
 

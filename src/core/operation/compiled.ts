@@ -15,9 +15,7 @@ export type CompiledOperation = (context: Context, variables: Record<string, unk
  */
 export const COERCED_VALUE_SCALAR = new GraphQLScalarType({ name: 'CoercedValue' });
 
-/**
- * Returns a copy of a document in which every variable has the scalar type that accepts any value. It is a copy, because graphql-jit modifies its input.
- */
+/** Copies a document and gives every variable the scalar type that accepts any value. A copy is needed, because graphql-jit modifies its input. */
 function withUntypedVariables(document: DocumentNode): DocumentNode {
   return visit(parse(print(document), { noLocation: true }), {
     VariableDefinition: ({ kind, variable }) => ({

@@ -47,14 +47,14 @@ const DEFAULT_VALUE_BYTES = 5;
 /** Returns the average size in bytes of a field's values, by the names of its type and of the field. */
 export type AverageBytesOf = (type: string, field: string) => number;
 
-/** Factor by which introspection objects cost more than others: introspection blocks the event loop until it is complete. */
+/** Factor by which introspection objects cost more than others, because introspection blocks the event loop until it is complete. */
 const INTROSPECTION_FACTOR = 3;
 
 export interface OperationCost {
   total: number;
-  /** Expected response size in bytes. Its cost is included in `total`. */
+  /** Expected response size in bytes, whose cost is included in `total`. */
   bytes: number;
-  /** Part of the total that is charged in full, whatever the operation actually uses: introspection and mutations. */
+  /** Share of the total that is never refunded, whatever the operation uses: the cost of introspection and mutations. */
   nonRefundableCost?: number;
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate: string;
@@ -114,31 +114,31 @@ class CostEstimator {
     return { ...cost, total, nonRefundableCost: writes ? total : this.introspectionCost };
   }
 
-  /** Returns the cost of one object of a type. `scope`: for an introspection object, the types that it may describe. */
+  /** Returns the cost of one object of a type. `scope` is set for introspection objects: the types that the object may describe. */
   private selectionCost(
-    sets: readonly SelectionSetNode[],
+    selectionSets: readonly SelectionSetNode[],
     type: GraphQLCompositeType,
-    atRoot = false,
+    isRoot = false,
     scope?: IntrospectionScope,
   ): OperationCost {
     let mostExpensiveField: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
     let bytes = 0;
     let total = isIntrospectionType(type) ? INTROSPECTION_FACTOR * OBJECT_COST : OBJECT_COST;
-    for (const { parent, nodes } of this.collectFields(sets, type).values()) {
-      const cost = this.fieldCost(nodes, parent, atRoot, scope);
+    for (const { parent, nodes } of this.collectFields(selectionSets, type).values()) {
+      const cost = this.fieldCost(nodes, parent, isRoot, scope);
       total += cost.total;
       bytes += cost.bytes + responseKeyOf(nodes[0]!).length + JSON_KEY_OVERHEAD_BYTES;
       if (cost.total > mostExpensiveField.total) mostExpensiveField = cost;
-      if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
+      if (isRoot && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
     }
     const { coordinate, argumentToReduce } = mostExpensiveField;
     return { total, bytes, coordinate, argumentToReduce };
   }
 
   /** Groups the fields of several selection sets by parent type and response key. */
-  private collectFields(sets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
+  private collectFields(selectionSets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
     const groups = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
-    visitFields(sets, type, {
+    visitFields(selectionSets, type, {
       findFragment: (name) => this.fragments.get(name),
       narrowToTypeCondition: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
       isSkipped: (selection) => isExcludedByDirective(selection, this.variables),
@@ -162,8 +162,8 @@ class CostEstimator {
     return 'getFields' in parent ? (parent.getFields()[name] as Field | undefined) : undefined;
   }
 
-  /** Returns the cost of a field of one object, with everything below it. */
-  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, atRoot: boolean, scope: IntrospectionScope): OperationCost {
+  /** Returns the cost of a field of one object, including its subfields. */
+  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, isRoot: boolean, scope: IntrospectionScope): OperationCost {
     const node = nodes[0]!;
     const field = this.fieldDefinition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
@@ -173,7 +173,7 @@ class CostEstimator {
     for (const { name, value } of node.arguments ?? []) args[name.value] = this.argumentValue(value) ?? args[name.value];
     const type = getNamedType(field.type);
     const argumentCosts = this.argumentCosts(args, parent);
-    const ownCost = this.fieldOwnCost(field, argumentCosts, atRoot);
+    const ownCost = this.fieldOwnCost(field, argumentCosts, isRoot);
     const costliestArgument = (total: number) => {
       const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [pageSizeArgumentOf(field, args)];
       return name && `${coordinate}(${name}:)`;
@@ -198,8 +198,8 @@ class CostEstimator {
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
     const total = ownCost + fixedCost + size * rows.total;
     const argumentToReduce = costliestArgument(total);
-    const isMostlyBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
-    const mostExpensiveField = isMostlyBelow ? rows : { coordinate, argumentToReduce };
+    const isDominatedBySubfields = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
+    const mostExpensiveField = isDominatedBySubfields ? rows : { coordinate, argumentToReduce };
     return {
       total,
       bytes: fixedBytes + size * rows.bytes,
@@ -275,9 +275,9 @@ class CostEstimator {
   }
 
   /** Returns the cost of a field itself, without its values: arguments, `cost` annotation, and a fixed cost of root and paginated fields. */
-  private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], atRoot: boolean): number {
+  private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], isRoot: boolean): number {
     const argumentsCost = argumentCosts.reduce((total, [, cost]) => total + cost, 0);
-    const positionCost = atRoot ? ROOT_FIELD_COST : hasPageSizeArgument(field) ? CHILD_PAGE_COST : 0;
+    const positionCost = isRoot ? ROOT_FIELD_COST : hasPageSizeArgument(field) ? CHILD_PAGE_COST : 0;
     return positionCost + argumentsCost + (field.extensions.cost?.weight ?? 0);
   }
 }
@@ -288,5 +288,5 @@ export const estimateOperationCost = (
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
-  widthOf: AverageBytesOf = () => DEFAULT_VALUE_BYTES,
-): OperationCost => new CostEstimator(schema, document, variables, widthOf).estimate(operation);
+  averageBytesOf: AverageBytesOf = () => DEFAULT_VALUE_BYTES,
+): OperationCost => new CostEstimator(schema, document, variables, averageBytesOf).estimate(operation);

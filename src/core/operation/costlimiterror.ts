@@ -1,10 +1,10 @@
-/** The estimated cost of an operation as clients receive it, and the error COST_LIMIT. */
+/** The error COST_LIMIT, and the representation of estimated costs in responses. */
 import { ClientError } from '../model/errors';
 import type { OperationCost } from './cost';
 
 type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'argumentToReduce'>;
 
-/** Returns the estimated cost as clients receive it, in `extensions` of COST_LIMIT and of dry runs. */
+/** Returns the `extensions` with the estimated cost, for the error COST_LIMIT and for dry runs. */
 export const costExtensions = ({ total, coordinate, argumentToReduce }: ReportedCost, limit: number) => ({
   cost: Math.ceil(total),
   limit,
@@ -12,8 +12,8 @@ export const costExtensions = ({ total, coordinate, argumentToReduce }: Reported
   ...(argumentToReduce && { argument: argumentToReduce }),
 });
 
-export function costLimitError(reported: ReportedCost, limit: number): ClientError {
-  const extensions = costExtensions(reported, limit);
+export function costLimitError(operationCost: ReportedCost, limit: number): ClientError {
+  const extensions = costExtensions(operationCost, limit);
   const { cost, coordinate, argument } = extensions;
   const advice = argument ? `reduce ${argument} or select less below it` : 'select less below it';
   return new ClientError(

@@ -52,8 +52,8 @@ export interface ExecutorOptions {
 const MAX_READ_BYTES_PER_RESPONSE_BYTE = 2;
 
 /**
- * Operations of the server itself (REST and HTML pages) that request more rows than this are large: only a few of them run at the same time. Their
- * estimated response size is not considered, because the estimate ignores the arguments that limit the size.
+ * Page size above which an operation of the server itself (REST and HTML pages) is large, so that only a few run at the same time. Their estimated
+ * response size is not considered, because the estimate ignores the arguments that limit the size.
  */
 const LARGE_PAGE_ROWS = 1_000;
 
@@ -95,7 +95,7 @@ export class Executor {
     const prepared = PreparedOperation.getOrCreate(this.schema, text);
     const { document, operation, costCache } = prepared;
     const run: CompiledOperation = this.compilesOwnOperations
-      ? (context, values) => prepared.compiled(context, values)
+      ? (context, values) => prepared.compiledOperation(context, values)
       : this.interpretOperation(document);
     const name = operationNameOf(operation);
     return async (context, variables = {}) => {
@@ -132,19 +132,19 @@ export class Executor {
   }
 
   /**
-   * Starts a subscription of a validated document. Returns its events, or a result with errors if it cannot start. `present` converts each result to
-   * the form that the client receives.
+   * Starts a subscription of a validated document. Returns its events, or a result with errors if it cannot start. `formatResult` converts each
+   * result to the form that the client receives.
    */
   async subscribe(
     document: DocumentNode,
     operationName: string | null | undefined,
     context: Context,
     variables: Variables,
-    present: (result: ExecutionResult) => ExecutionResult,
+    formatResult: (result: ExecutionResult) => ExecutionResult,
   ): Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>> {
     const operation = getOperationAST(document, operationName);
     const admission = operation && (await this.admission.admit(document, operation, variables, context));
-    if (admission?.errors) return present(toClientResult(admission, context));
+    if (admission?.errors) return formatResult(toClientResult(admission, context));
     admission?.reservation?.settle();
     const cancellation = new AbortController();
     context.subscriptionSignal = cancellation.signal;
@@ -155,13 +155,13 @@ export class Executor {
       contextValue: context,
       variableValues: variables,
     });
-    if (!isEventStream(source)) return present(toClientResult(source, context));
+    if (!isEventStream(source)) return formatResult(toClientResult(source, context));
     const executeForEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
     const toFailureResult = (error: unknown) => {
       const located = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
       return toClientResult({ data: null, errors: [located] }, context);
     };
-    return makeCancellable(this.deliverEvents(source, context, { executeForEvent, toFailureResult, present }), () => {
+    return makeCancellable(this.deliverEvents(source, context, { executeForEvent, toFailureResult, formatResult }), () => {
       cancellation.abort();
       context.session.cancelReads();
     });
@@ -171,18 +171,18 @@ export class Executor {
   private async *deliverEvents(
     source: AsyncIterable<unknown>,
     { session }: Context,
-    { executeForEvent, toFailureResult, present }: SubscriptionEventHandlers,
+    { executeForEvent, toFailureResult, formatResult }: SubscriptionEventHandlers,
   ): AsyncGenerator<ExecutionResult, void, void> {
     this.openSubscriptionCount += 1;
     try {
       session.beginEvent();
       for await (const event of source) {
         this.deliveredEventCount += 1;
-        yield present(await this.subscriptionEventLimiter.run(session.caller, () => executeForEvent(event)));
+        yield formatResult(await this.subscriptionEventLimiter.run(session.caller, () => executeForEvent(event)));
         session.beginEvent();
       }
     } catch (error) {
-      yield present(toFailureResult(error));
+      yield formatResult(toFailureResult(error));
     } finally {
       this.openSubscriptionCount -= 1;
     }
@@ -235,7 +235,7 @@ export class Executor {
     return toClientResult(this.admission.dryRun(document, operation, variables, context), context);
   }
 
-  /** Whether a mutation has a single root field that only writes rows. */
+  /** Whether a mutation has a single root field, and this field only writes rows. */
   private hasOneWritingRootField(document: DocumentNode, operation: OperationDefinitionNode): boolean {
     const [field, ...others] = rootFields(document, operation);
     return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.writesRows === true;
@@ -256,14 +256,14 @@ interface SubscriptionEventHandlers {
   executeForEvent(this: void, event: unknown): Promise<ExecutionResult>;
   /** Converts an error thrown by the event source into an execution result. */
   toFailureResult(this: void, error: unknown): ExecutionResult;
-  present(this: void, result: ExecutionResult): ExecutionResult;
+  formatResult(this: void, result: ExecutionResult): ExecutionResult;
 }
 
 const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> =>
   Symbol.asyncIterator in source;
 
 /**
- * Makes it possible to end an async generator while it waits. Its own `return()` is queued behind the pending `next()`
+ * Wraps an async generator so that it can be ended while it waits. Its own `return()` is queued behind the pending `next()`
  * (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return), so `cancel` must end that wait.
  */
 function makeCancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {

@@ -37,7 +37,7 @@ export function containsIntrospection(document: DocumentNode): boolean {
   return hasMetaField;
 }
 
-/** Returns which types the objects below an introspection field may describe, given those that the parent object may describe. */
+/** Returns the scope of the objects that an introspection field returns, from the scope of the field's parent object. */
 export function introspectionScopeOfChildren(
   schema: GraphQLSchema,
   field: string,

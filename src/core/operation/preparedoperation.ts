@@ -7,7 +7,7 @@ export class PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
   readonly costCache: CostCache;
-  private compiledOperation?: CompiledOperation;
+  private compilation?: CompiledOperation;
 
   private constructor(
     private readonly schema: GraphQLSchema,
@@ -29,9 +29,12 @@ export class PreparedOperation {
     return prepared;
   }
 
-  /** Compiled on first use: compiling all operations would take a tenth of the startup time. Throws an error if the document is invalid. */
-  get compiled(): CompiledOperation {
-    return (this.compiledOperation ??= this.compile());
+  /**
+   * The compiled operation. It is compiled on first use, because compiling all operations would take a tenth of the startup time. Throws if the
+   * document is invalid.
+   */
+  get compiledOperation(): CompiledOperation {
+    return (this.compilation ??= this.compile());
   }
 
   private compile(): CompiledOperation {

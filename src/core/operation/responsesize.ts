@@ -11,13 +11,15 @@ import { selectedFields, selectionKey } from '../read/queryplan';
 
 /** Number of field values that an operation completes before it first yields to the event loop: a few milliseconds of work. */
 const DEFAULT_VALUES_PER_TURN = 10_000;
-/** Factor by which later slices contain fewer values than the first, because their values may take longer to complete, up to 50 µs each. */
+/**
+ * Factor by which later slices of a response contain fewer values than the first, because their values may take longer to complete, up to 50 µs each.
+ */
 const LATER_SLICE_DIVISOR = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
 const ASSUMED_NON_STRING_LENGTH = 5;
 
-/** What a selection set contributes to the size of each object of the response. */
+/** Contribution of a selection set to the size of each object of the response. */
 interface SelectionShape {
   fields: readonly string[];
   /** Number of characters of all response keys, with quotes, colons and commas. */
@@ -38,7 +40,7 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
   return shape;
 }
 
-/** What waits for a later turn of the event loop: an object that graphql-js is to complete, or a field whose value has been loaded. */
+/** Work that is deferred to a later turn of the event loop: an object to be completed by graphql-js, or a field whose value has been loaded. */
 interface PendingObject {
   /** Number of field values to complete. */
   valueCount: number;
@@ -55,7 +57,7 @@ class PendingObjectQueue {
   private readonly pendingObjects: PendingObject[] = [];
   /** Number of pending objects that the current slice has completed; undefined between slices. */
   private completedCount?: number;
-  /** Number of values in the current slice. */
+  /** Number of field values in the current slice. */
   private valueCount = 0;
 
   add(object: PendingObject): void {
@@ -128,11 +130,11 @@ export class ResponseSizeCounter implements EventLoopPacer {
       this.characterCount += typeof value === 'string' ? value.length : ASSUMED_NON_STRING_LENGTH;
     }
     if (this.exceedsLimit) throw resultTooLargeError(this.limit);
-    return this.fitsTurn(fields.length) || new Promise((resolve) => this.waitForSlice(fields.length, () => resolve(true)));
+    return this.fitsInTurn(fields.length) || new Promise((resolve) => this.waitForSlice(fields.length, () => resolve(true)));
   }
 
   readonly resume = (field: () => void): void => {
-    if (this.fitsTurn(1)) field();
+    if (this.fitsInTurn(1)) field();
     else this.waitForSlice(1, field);
   };
 
@@ -148,7 +150,7 @@ export class ResponseSizeCounter implements EventLoopPacer {
   };
 
   /** Counts values. Returns whether they can be completed in this turn of the event loop. */
-  private fitsTurn(valueCount: number): boolean {
+  private fitsInTurn(valueCount: number): boolean {
     this.valueCount += valueCount;
     return (
       this.valueCount <= this.valuesPerTurn || pendingObjectQueue.addToCurrentSlice(valueCount, this.valuesPerTurn / LATER_SLICE_DIVISOR)

@@ -1,10 +1,11 @@
 /** The root fields of an operation, and its name. */
 import { Kind, type DocumentNode, type FieldNode, type OperationDefinitionNode } from 'graphql';
 import { selectedFields } from '../read/queryplan';
+import { responseKeyOf } from './cost';
 
 const MAX_NAME_CHARACTERS = 200;
 
-/** Returns the field nodes at the root, those of fragments included. */
+/** Returns the root field nodes of an operation, including those of fragments. */
 export function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   const fragmentsByName = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
@@ -13,8 +14,7 @@ export function rootFields(document: DocumentNode, operation: OperationDefinitio
 
 /** Returns the response key of the first root field, at which errors of a whole operation are reported. */
 export function firstResponseKey(document: DocumentNode, operation: OperationDefinitionNode): string {
-  const [field] = rootFields(document, operation);
-  return (field!.alias ?? field!.name).value;
+  return responseKeyOf(rootFields(document, operation)[0]!);
 }
 
 /** Returns the name of an operation for traces; of an anonymous operation, the name of its first field. */

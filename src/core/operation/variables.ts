@@ -68,9 +68,9 @@ export function coerceVariables(
   return { errors: errors.length ? errors : coercion.errors };
 }
 
-/** Collects messages by path, up to a maximum number. */
+/** Collects validation messages by path, up to a maximum number. */
 class ErrorCollector {
-  /** Messages by path. The object has no prototype, because clients choose the keys, which may be `constructor`. */
+  /** Messages by path. The object has no prototype, because clients choose the keys and may send `constructor`. */
   readonly messagesByPath: FieldErrors = Object.create(null) as FieldErrors;
   private count = 0;
 
@@ -138,19 +138,19 @@ function variableErrors(
   variables: Variables,
   hideSuggestions: boolean,
 ): GraphQLError[] {
-  let remaining = MAX_ERRORS_PER_RESPONSE;
+  let remainingErrors = MAX_ERRORS_PER_RESPONSE;
   return definitions.flatMap((definition) => {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     const isOptional = definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
-    if (remaining === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
-    const errors = new ErrorCollector(remaining, hideSuggestions);
+    if (remainingErrors === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
+    const errors = new ErrorCollector(remainingErrors, hideSuggestions);
     checkValue(type, value, name, errors);
     const { messagesByPath } = errors;
     const messages = Object.entries(messagesByPath).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
     if (!messages.length) return [];
-    remaining -= messages.length;
+    remainingErrors -= messages.length;
     const extensions = { code: 'BAD_USER_INPUT', fields: messagesByPath };
     return [new GraphQLError(`Variable "$${name}" got an invalid value. ${messages.join('; ')}`, { nodes: [definition], extensions })];
   });

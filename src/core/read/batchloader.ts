@@ -11,10 +11,10 @@ export interface EventLoopPacer {
   /** Returns a promise that resolves when no object of the response is pending; undefined if none is. */
   waitForPendingObjects(this: void): Promise<void> | undefined;
   /** Calls the given function, which resumes one field of the response, in this turn of the event loop or in a later one. */
-  resume(this: void, field: () => void): void;
+  resume(this: void, resumeField: () => void): void;
 }
 
-/** The functions that settle the promise of one call of `load`. */
+/** A field that waits for the value of a key: the functions that settle the promise of its call of `load`. */
 interface WaitingField<T> {
   resolve(value: T): void;
   reject(error: unknown): void;

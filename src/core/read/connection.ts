@@ -26,7 +26,7 @@ import { fromClause, joinClauses, referencesIdSql } from '../sql/expressions';
 import { selectStatement, type SelectedExpression } from '../sql/select';
 import { compileWhere } from '../sql/where';
 
-/** A list to read: its rows, their order and the page. */
+/** A request for one page of a list: conditions, order and page arguments. */
 export interface ListRequest {
   entity: Entity;
   conditions: readonly SqlCondition[];
@@ -95,7 +95,7 @@ function pageWindow({ entity, order, joinTerms, orderContext, page }: ListReques
   };
 }
 
-/** Whether to read one more row than the page holds, to find out whether another page follows in reading direction. */
+/** Whether to read one row more than the page contains, which shows whether another page follows in reading direction. */
 const readsExtraRow = (plan: ConnectionPlan, { isBackward }: PageWindow) =>
   isBackward ? plan.needsHasPreviousPage : plan.needsHasNextPage;
 
@@ -128,7 +128,7 @@ function rowsOutsidePageExpressions(request: ListRequest, plan: ConnectionPlan, 
     ...(before ? existsBeyondCursorSql(terms(), before) : []),
     ...(offset && isBackward ? [existsSkippedRowSql()] : []),
   ];
-  const namedExpression = (alternatives: string[], name: keyof ListInfoColumns) =>
+  const namedExpression = (alternatives: string[], name: keyof ListSummaryColumns) =>
     alternatives.length ? [`(${alternatives.join(' OR ')}) AS "${name}"`] : [];
   return [
     ...(plan.needsHasPreviousPage ? namedExpression(earlierRowsExistSql(), '_existBefore') : []),
@@ -136,8 +136,8 @@ function rowsOutsidePageExpressions(request: ListRequest, plan: ConnectionPlan, 
   ];
 }
 
-/** Columns with information about the whole list, selected in addition to the rows of the page. */
-interface ListInfoColumns {
+/** Columns about the whole list: its number of rows, and whether rows exist before and after the page. */
+interface ListSummaryColumns {
   _count?: number;
   _existBefore?: boolean;
   _existAfter?: boolean;
@@ -178,18 +178,18 @@ function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageW
   return `SELECT * FROM (${branches}) AS f ORDER BY ${orderByClause(orderByAlias)} LIMIT ${limit}${offsetParameter ? ` OFFSET ${offsetParameter}` : ''}`;
 }
 
-function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], info: ListInfoColumns = {}): Connection {
+function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], summary: ListSummaryColumns = {}): Connection {
   const hasExtraRow = rows.length > window.limit;
   const nodes = hasExtraRow ? rows.slice(0, window.limit) : rows;
   if (window.isBackward) nodes.reverse();
   const cursor = (row: Row | undefined) => (plan.needsCursors && row ? rowCursor(window.terms, row) : null);
   return {
-    totalCount: info._count ?? 0,
+    totalCount: summary._count ?? 0,
     nodes,
     edges: plan.needsEdges ? nodes.map((node) => ({ cursor: cursor(node) ?? '', node })) : [],
     pageInfo: {
-      hasNextPage: (!window.isBackward && hasExtraRow) || (info._existAfter ?? false),
-      hasPreviousPage: (window.isBackward && hasExtraRow) || (info._existBefore ?? false),
+      hasNextPage: (!window.isBackward && hasExtraRow) || (summary._existAfter ?? false),
+      hasPreviousPage: (window.isBackward && hasExtraRow) || (summary._existBefore ?? false),
       startCursor: cursor(nodes[0]),
       endCursor: cursor(nodes.at(-1)),
     },
@@ -197,24 +197,24 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
 }
 
 /** Returns the expressions for the total count and for the existence of rows outside of the page. */
-function listInfoExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
+function listSummaryExpressions(request: ListRequest, plan: ConnectionPlan, window: PageWindow, bind: ParameterBinder): string[] {
   const { entity, joins, conditions } = request;
   const countExpression = () => `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause(conditions, 't', bind)}) AS "_count"`;
   return [...(plan.needsTotalCount ? [countExpression()] : []), ...rowsOutsidePageExpressions(request, plan, window, bind)];
 }
 
-/** Reads one page and the requested information about its list in one statement. */
+/** Reads one page, with the requested total count and page information, in one statement. */
 export async function readPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
   const window = pageWindow(request);
   const { bind, values } = createParameterBinder();
-  const infoExpressions = listInfoExpressions(request, plan, window, bind);
+  const summaryExpressions = listSummaryExpressions(request, plan, window, bind);
   const pageSql = () => pageStatement(request, plan, window, bind);
-  if (!infoExpressions.length)
+  if (!summaryExpressions.length)
     return assembleConnection(plan, window, plan.needsRows ? await session.queryMaybeStale(pageSql(), values) : []);
-  const infoSql = `SELECT ${infoExpressions.join(', ')}`;
-  if (!plan.needsRows) return assembleConnection(plan, window, [], (await session.queryMaybeStale(infoSql, values))[0]);
-  // Because of LEFT JOIN, the information about the list is returned even if the page is empty.
-  const rows = await session.queryMaybeStale(`SELECT c.*, p.* FROM (${infoSql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
+  const summarySql = `SELECT ${summaryExpressions.join(', ')}`;
+  if (!plan.needsRows) return assembleConnection(plan, window, [], (await session.queryMaybeStale(summarySql, values))[0]);
+  // LEFT JOIN returns the columns about the whole list even if the page is empty.
+  const rows = await session.queryMaybeStale(`SELECT c.*, p.* FROM (${summarySql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
   return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
 
@@ -239,16 +239,19 @@ export async function readPagePerParent(
       values,
     );
   };
-  const readInfo = async () => {
+  const readSummaries = async () => {
     const { bind, values } = createParameterBinder();
     const ids = bind(parentIds);
-    const infoExpressions = listInfoExpressions(request, plan, window, bind);
-    if (!infoExpressions.length) return [];
-    return session.queryMaybeStale(`SELECT p.id AS "_parent", ${infoExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
+    const summaryExpressions = listSummaryExpressions(request, plan, window, bind);
+    if (!summaryExpressions.length) return [];
+    return session.queryMaybeStale(
+      `SELECT p.id AS "_parent", ${summaryExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`,
+      values,
+    );
   };
-  const [pageRows, infoRows] = await Promise.all([plan.needsRows ? readPages() : [], readInfo()]);
+  const [pageRows, summaryRows] = await Promise.all([plan.needsRows ? readPages() : [], readSummaries()]);
   const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
   for (const row of pageRows) rowsByParent.get(row._parent)!.push(row);
-  const infoByParent = new Map(infoRows.map((row) => [row._parent as number, row as ListInfoColumns]));
-  return parentIds.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, infoByParent.get(id)));
+  const summaryByParent = new Map(summaryRows.map((row) => [row._parent as number, row as ListSummaryColumns]));
+  return parentIds.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, summaryByParent.get(id)));
 }

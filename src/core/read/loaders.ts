@@ -14,12 +14,12 @@ import { resourceOf } from '../model/registry';
 
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** Loaders of one request. The key of a loader identifies what its batches select. */
+/** DataLoaders of one request. The key of a loader identifies the rows and columns that its batches select. */
 export class Loaders {
   private loaders = new Map<unknown, BatchLoader<unknown>>();
-  /** Derived values that this request computes, by name. */
+  /** Derived values that the request has computed, by name. */
   derivedValues = new Map<string, Promise<unknown>>();
-  /** Spreads the fields that wait for a batch over several turns of the event loop. The executor sets it for operations of clients. */
+  /** Spreads the fields that wait for a batch over several turns of the event loop. Set for operations of clients only. */
   eventLoopPacer?: EventLoopPacer;
 
   getOrCreate<T>(key: unknown, readBatch: (keys: readonly LoaderKey[]) => Promise<T[]>): BatchLoader<T> {
@@ -46,7 +46,7 @@ async function readRowsByIds(
   return ids.map((id) => rowsById.get(id) ?? null);
 }
 
-/** Reads the child rows of several parent rows. Those of each parent row are in the given order. */
+/** Reads the child rows of several parent rows, in the given order for each parent row. */
 async function readRowsByParents(
   entity: Entity,
   referenceField: string,
@@ -101,13 +101,13 @@ export function loadReferencedRow(
   info: ResolveInfo,
 ): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
-  if (resourceOf(entity)!.inMemory) return context.services.catalogue.get(entity, id);
+  if (resourceOf(entity)!.isInMemory) return context.services.catalogue.get(entity, id);
   return rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id);
 }
 
-/** Loads the rows of an id list in its order, without rows that are not visible. */
+/** Loads rows by id, in the order of the ids. Rows that are not visible to the viewer are omitted. */
 export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: ResolveInfo): Row[] | Promise<Row[]> {
-  if (resourceOf(entity)!.inMemory)
+  if (resourceOf(entity)!.isInMemory)
     return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
   return Promise.all(ids.map((id) => rowLoader(entity, batchColumnsOfSelection(entity, info, context), context).load(id))).then((rows) =>
     rows.filter((row): row is Row => row !== null),

@@ -15,7 +15,7 @@ type ApiContext = Pick<Context, 'api' | 'policies'>;
 type ResolveInfo = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 interface FieldRequirement {
-  /** Returns the entity. It is a function, because the class may not be loaded yet. */
+  /** Returns the entity. A function, because the class may not be loaded when the requirement is declared. */
   entity: Thunk;
   field: string;
   requiredFieldNames: readonly string[];
@@ -50,17 +50,17 @@ export const RequiresFields =
  */
 const requiredFieldsByName = memoizePerEntity((entity) => {
   const fieldDependencies = new Map<string, readonly string[]>();
-  for (const { relation, object, name } of fieldsOf(entity)) if (relation) fieldDependencies.set(object!, [name]);
+  for (const { relation, objectField, name } of fieldsOf(entity)) if (relation) fieldDependencies.set(objectField!, [name]);
   for (const child of childrenOf(entity))
-    for (const name of [child.name, groupedFieldName(child)]) fieldDependencies.set(name, [child.key]);
+    for (const name of [child.name, groupedFieldName(child)]) fieldDependencies.set(name, [child.keyField]);
   for (const { field, requiredFieldNames } of fieldRequirements.filter((need) => need.entity() === entity))
     fieldDependencies.set(field, requiredFieldNames.length ? requiredFieldNames : fieldsOf(entity).map(({ name }) => name));
   return fieldDependencies;
 });
 
 /**
- * Returns the object under which results for a selection set are cached: the node of its field. If a document selects the field more than once, it is the
- * array of the nodes, which is new in each execution, so that nothing is reused.
+ * Returns the object by which results for a selection set are cached: its field node. If a document selects the field more than once, this is the
+ * array of field nodes, which is new in each execution, so that nothing is reused.
  */
 export const selectionKey = (nodes: FieldNodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
@@ -128,7 +128,7 @@ export const requiredRowColumns = cacheBySelection((entity, info, { policies }) 
 export const hasRequiredFields = (entity: Entity, row: Row, info: ResolveInfo, context: ApiContext): boolean =>
   requiredRowColumns(entity, info, context).names.every((name) => name in row);
 
-/** What must be read for the selection set of a connection. */
+/** Query plan of a connection: the columns and results that its selection set needs. */
 export interface ConnectionPlan {
   columns: SelectedColumns;
   needsRows: boolean;

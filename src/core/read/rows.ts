@@ -1,4 +1,4 @@
-/** Reads rows by id, and lists without pagination, with the columns that the selection set needs. */
+/** Reads rows by id and lists without pagination, with the columns that the selection set needs. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';

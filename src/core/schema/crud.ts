@@ -7,7 +7,7 @@ import type { Connection, PageArgs } from '../read/connectiontypes';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, type Entity } from '../model/fields';
 import { addGroupedQuery } from '../grouping/resolver';
-import { registerHooks, type WriteHooks } from '../model/hooks';
+import { registerHooks, type FieldValues, type WriteHooks } from '../model/hooks';
 import { addResolverMethod } from '../model/resolvermethods';
 import { addMutations } from './mutations';
 import { listSizeExtensions } from '../model/listsize';
@@ -18,13 +18,12 @@ import { connectionPlan } from '../read/queryplan';
 import { addChildField, listTypesOf, listParameterDecorators, addRelationField } from './relations';
 import { resourceOf } from '../model/registry';
 import { readAllRows, readRowById } from '../read/rows';
-import type { FieldValues } from '../model/hooks';
 
 type ResolveInfo = GraphQLResolveInfo;
 
 /** A resolver class whose methods are added once all resources are loaded, because they refer to types of other resources. */
 export interface DeferredResolver {
-  /** Adds the methods to the class. Repeated calls do nothing. */
+  /** Adds the resolver methods to the class. Repeated calls do nothing. */
   addMethods(): void;
 }
 
@@ -40,7 +39,7 @@ export function createCrudResolver(entity: Entity, hooks: WriteHooks = {}): (new
     static addMethods(): void {
       if (CrudResolver.hasMethods) return;
       CrudResolver.hasMethods = true;
-      if (resourceOf(entity)!.rootQueries ?? true) addQueries(CrudResolver, entity);
+      if (resourceOf(entity)!.hasRootQueries ?? true) addQueries(CrudResolver, entity);
       addMutations(CrudResolver, entity);
       addNodeIdAndRelationFields(CrudResolver, entity);
     }
@@ -49,8 +48,8 @@ export function createCrudResolver(entity: Entity, hooks: WriteHooks = {}): (new
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { singularName, pluralName, owned, description, lookupTableSize, rootQueries, only: exposure = rootQueries } = resourceOf(entity)!;
-  const exposureExtensions = exposure === 'rest' ? { only: exposure } : undefined;
+  const { singularName, pluralName, owned, description, lookupTableSize, hasRootQueries, only = hasRootQueries } = resourceOf(entity)!;
+  const exposureExtensions = only === 'rest' ? { only } : undefined;
   addResolverMethod(
     target,
     'one',

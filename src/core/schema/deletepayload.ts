@@ -53,9 +53,9 @@ export class DeletePayload {
 }
 
 /** Runs a deletion and returns its payload; validation issues become its errors. */
-export async function runDeletion(entity: Entity, remove: () => Promise<number[]>): Promise<DeletePayload> {
+export async function runDeletion(entity: Entity, deleteRows: () => Promise<number[]>): Promise<DeletePayload> {
   try {
-    return new DeletePayload(entity, await remove());
+    return new DeletePayload(entity, await deleteRows());
   } catch (error) {
     if (error instanceof InvalidInput) return new DeletePayload(entity, [], error);
     throw error;

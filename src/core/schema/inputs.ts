@@ -15,7 +15,7 @@ interface InputFieldOptions {
   description: string;
 }
 
-/** Returns the options of a field in a creation input: whether it is required, and its default. */
+/** Returns the options of a field of a creation input: nullability, default and description. */
 function creationOptions(field: EntityField): InputFieldOptions {
   const { graphqlDescription: description, relation, blank } = field;
   if (field.default === defaultValues.byTrigger) return { nullable: true, description };
@@ -41,7 +41,7 @@ function createInputType(
 ): ClassType {
   const Input = { [name]: class {} }[name]!;
   for (const field of fields) {
-    const type = field.input ?? field.type;
+    const type = field.inputType ?? field.type;
     Field(() => (field.relation?.many ? [type()] : type()), optionsOf(field))(Input.prototype, field.name);
     Extensions({ field })(Input.prototype, field.name);
   }
@@ -57,12 +57,12 @@ const isPart = (entity: Entity, referenceField: string) =>
 const creationInputs = new Map<string, ClassType>();
 
 /**
- * Returns the input type of a new row with its child rows. `referenceField` references a parent row that the same mutation creates; the input omits
- * it.
+ * Returns the input type of a new row with its child rows. The input omits `referenceField`, the reference to a parent row that the same mutation
+ * creates.
  */
 export function creationInput(entity: Entity, referenceField?: string): ClassType {
   const noun = nounOfTypeName(entity.name);
-  const parent = referenceField && fieldOf(entity, referenceField).object!;
+  const parent = referenceField && fieldOf(entity, referenceField).objectField!;
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
   const existingInput = creationInputs.get(name);
   if (existingInput) return existingInput;

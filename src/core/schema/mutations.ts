@@ -29,7 +29,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
   if (metadata.create || metadata.update || viewerMutation) {
     const Payload = createPayloadType<StoredRow>({
       entity,
-      many: false,
+      isBulk: false,
       name: `${entity.name}Payload`,
       description: `The written ${nounOfTypeName(entity.name)}, or the errors in the input.`,
       field: singularName,
@@ -127,11 +127,11 @@ const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 const versionArgument = (entity: Entity): ResolverParameterDecorator[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
-/** `basePath` is the path of the row in the arguments; empty for the single row of a mutation. */
+/** Creates a row reference. `basePath` is the path of the row in the arguments; empty for the single row of a mutation. */
 const rowReference = ({ id, ifVersion }: RowVersion, ...basePath: InputPath): RowReference => ({
   id,
   idPath: [...basePath, 'id'],
-  ...(ifVersion != null && { version: { expected: ifVersion, path: [...basePath, 'ifVersion'] } }),
+  ...(ifVersion != null && { expectedVersion: { value: ifVersion, path: [...basePath, 'ifVersion'] } }),
 });
 
 const rowChange = ({ input, ...row }: RowVersion & { input: FieldValues }, ...basePath: InputPath): RowChange => ({
@@ -145,7 +145,7 @@ function addBulkMutations(target: ClassType, entity: Entity): void {
   const pluralNoun = nounOfTypeName(pluralName);
   const Payload = createPayloadType<number[]>({
     entity,
-    many: true,
+    isBulk: true,
     name: `${upperFirst(pluralName)}Payload`,
     description: `The written ${pluralNoun}, in the order of the input, or the errors in the input.`,
     field: pluralName,

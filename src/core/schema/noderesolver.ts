@@ -1,6 +1,6 @@
 /**
- * Queries for rows of any type: `node` and `nodes` (https://relay.dev/graphql/objectidentification.htm) and, for REST, `referenceableIds`, which returns those
- * of the given ids that the viewer may refer to.
+ * Queries for rows of any type: `node` and `nodes` (https://relay.dev/graphql/objectidentification.htm) and, for REST, `referenceableIds`, which
+ * selects the ids that the viewer may refer to.
  */
 import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
 import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';

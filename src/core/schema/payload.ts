@@ -36,19 +36,19 @@ const TYPICAL_BULK_ROW_COUNT = 10;
  * Adds the field `conflict` (one row) or `conflicts` (many), with the stored rows that prevented the write, to payloads of owned rows. Public rows
  * have no versions.
  */
-function addConflictField(Payload: ClassType, entity: Entity, many: boolean): void {
+function addConflictField(Payload: ClassType, entity: Entity, isBulk: boolean): void {
   if (!resourceOf(entity)!.owned) return;
-  const [name, rows, type] = many ? ['conflicts', 'rows', () => [entity]] : ['conflict', 'row', () => entity];
+  const [name, rows, type] = isBulk ? ['conflicts', 'rows', () => [entity]] : ['conflict', 'row', () => entity];
   addResolverMethod(
     Payload,
     name,
     async function (this: { conflictingIds: readonly number[] }, context: Context, info: GraphQLResolveInfo) {
       const conflicts = await loadRowsById(entity, this.conflictingIds, context, info);
-      return many ? conflicts : (conflicts[0] ?? null);
+      return isBulk ? conflicts : (conflicts[0] ?? null);
     },
     [Ctx(), Info()],
-    Field(type, { nullable: !many, description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.` }),
-    many ? listSizeExtensions(TYPICAL_ISSUE_COUNT) : undefined,
+    Field(type, { nullable: !isBulk, description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.` }),
+    isBulk ? listSizeExtensions(TYPICAL_ISSUE_COUNT) : undefined,
   );
 }
 
@@ -58,17 +58,18 @@ export type PayloadConstructor<T> = ClassType &
 
 interface PayloadOptions<T> {
   entity: Entity;
-  many: boolean;
+  isBulk: boolean;
   name: string;
   description: string;
-  /** Name of the payload's field for the written rows. */
+  /** Name of the payload field that returns the written rows. */
   field: string;
   type: () => object;
   readRows(writtenValue: T, context: Context, info: GraphQLResolveInfo): Promise<Row | Row[]> | Row | Row[];
 }
 
 /** Creates a payload type. Its resolver reads the written rows with the selected columns. */
-export function createPayloadType<T>({ entity, many, name, description, field, type, readRows }: PayloadOptions<T>): PayloadConstructor<T> {
+export function createPayloadType<T>(options: PayloadOptions<T>): PayloadConstructor<T> {
+  const { entity, isBulk, name, description, field, type, readRows } = options;
   const Payload = {
     [name]: class {
       constructor(
@@ -86,14 +87,14 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
     },
     [Ctx(), Info()],
     Field(type, { nullable: true, description: 'The stored values; null if there are errors.' }),
-    many ? listSizeExtensions(TYPICAL_BULK_ROW_COUNT) : undefined,
+    isBulk ? listSizeExtensions(TYPICAL_BULK_ROW_COUNT) : undefined,
   );
   Field(() => [InputError], { description: 'All errors in the input. If there are any, nothing was written.' })(
     Payload.prototype,
     'errors',
   );
   ListSize(TYPICAL_ISSUE_COUNT)(Payload.prototype, 'errors');
-  addConflictField(Payload, entity, many);
+  addConflictField(Payload, entity, isBulk);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
   return Payload as PayloadConstructor<T>;
 }

@@ -49,7 +49,7 @@ export const listParameterDecorators = ({ where, order }: ListFieldTypes): Resol
 export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
 
 export function addRelationField(target: ClassType, field: EntityField): void {
-  const name = field.object!;
+  const name = field.objectField!;
   const hidesTarget = !field.relation!.many && mayHaveHiddenRows(field.target!());
   const load = field.relation!.many
     ? (row: Row, context: Context, info: ResolveInfo) => loadRowsById(field.target!(), row[field.name] ?? [], context, info)
@@ -65,15 +65,18 @@ export function addRelationField(target: ClassType, field: EntityField): void {
     }),
     {
       only: field.only,
-      ...(field.relation!.many && listSizeExtensions(field.size!)),
+      ...(field.relation!.many && listSizeExtensions(field.assumedSize!)),
       ...(hidesTarget && !field.null && { neverNullInRest: true }),
     },
   );
 }
 
-/** Adds a field for child rows: a list or, if their number is unbounded, a connection. Some resources also get a field that groups the child rows. */
+/**
+ * Adds a field for child rows: a list, or a connection if their number is unbounded. Resources with `groupPaths` also get a field that groups the
+ * rows of the connection.
+ */
 export function addChildField(target: ClassType, child: ChildRowsField): void {
-  if (!child.connection) return addChildList(target, child);
+  if (!child.isConnection) return addChildList(target, child);
   addChildConnection(target, child);
   if (resourceOf(child.target())!.groupPaths) addGroupedChildField(target, child);
 }
@@ -81,7 +84,7 @@ export function addChildField(target: ClassType, child: ChildRowsField): void {
 function addChildList(target: ClassType, child: ChildRowsField): void {
   const load = (row: Row, context: Context, info: ResolveInfo) => {
     const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
-    return loadChildren(child.target(), child.referenceField, order, row[child.key], context, info);
+    return loadChildren(child.target(), child.referenceField, order, row[child.keyField], context, info);
   };
   addResolverMethod(
     target,
@@ -89,7 +92,7 @@ function addChildList(target: ClassType, child: ChildRowsField): void {
     load,
     [Root(), Ctx(), Info()],
     FieldResolver(() => [child.target()], { description: child.description }),
-    listSizeExtensions(child.size!),
+    listSizeExtensions(child.assumedSize!),
   );
 }
 
@@ -109,7 +112,7 @@ function addChildConnection(target: ClassType, child: ChildRowsField): void {
         const request = createListRequest(entity, page, where, orderBy, context);
         return readPagePerParent(request, child.referenceField, ids as number[], connectionPlan(entity, info, context), context);
       })
-      .load(row[child.key]);
+      .load(row[child.keyField]);
   addResolverMethod(
     target,
     child.name,

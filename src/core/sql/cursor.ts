@@ -16,18 +16,19 @@ type CursorTerm = Omit<OrderTerm, 'sql'>;
 const orderSignature = (terms: readonly CursorTerm[]) =>
   terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
-/** Returns the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
+/** Returns the cursor of a row. The row must include the values of the sort terms as `_0`, `_1` and so on. */
 export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
   return encodeCursor([orderSignature(terms), ...terms.map((_, index) => row[`_${index}`])]);
 }
 
-/** Decodes a cursor and validates it, because a client may have forged it. Returns the values of the terms. */
+/** Decodes a cursor and validates it, because a client may have forged it. Returns one value per sort term. */
 export function parseCursor(argument: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
   const invalidCursor = () => invalidArgumentError(argument, 'This is not a valid cursor for this list.');
-  const [ownSignature, ...values] = decodeCursor(cursor) ?? [];
-  if (typeof ownSignature !== 'string') throw invalidCursor();
-  if (ownSignature !== orderSignature(terms)) throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
-  const isValid = ({ kind, null: nullable }: CursorTerm, index: number) =>
+  const [cursorSignature, ...values] = decodeCursor(cursor) ?? [];
+  if (typeof cursorSignature !== 'string') throw invalidCursor();
+  if (cursorSignature !== orderSignature(terms))
+    throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
+  const isValid = ({ kind, isNullable: nullable }: CursorTerm, index: number) =>
     values[index] === null ? nullable : isValidForKind(kind, values[index]);
   if (values.length !== terms.length || !terms.every(isValid)) throw invalidCursor();
   return values;
@@ -56,7 +57,7 @@ function isValidForKind(kind: FieldKind, value: unknown): boolean {
 
 type CursorValues = readonly unknown[];
 
-const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundOrderTerm) => nullable && !nullsFirst;
+const sortsNullsLast = ({ isNullable: nullable, nullsFirst }: BoundOrderTerm) => nullable && !nullsFirst;
 
 /** Returns SQL conditions, to be combined with OR, for the values that follow the given value in the order of a sort term; none if no value can follow it. */
 function rowsAfterConditions(term: BoundOrderTerm, value: unknown, placeholder: string): string[] {
@@ -77,21 +78,21 @@ export function rowAtCursorSql(terms: readonly BoundOrderTerm[], values: CursorV
 }
 
 /**
- * Maximum number of sort terms for which the rows after a cursor are described by alternatives, more than any index has. The length of the alternatives
- * grows with the square of the number of terms (a statement with 47 terms took seconds to plan), and each repeats the other conditions of the list.
+ * Maximum number of sort terms for which `afterCursorAlternatives` returns several conditions; no index has more terms. The length of the conditions
+ * grows with the square of the number of terms: a statement with 47 terms took seconds to plan.
  */
 const MAX_TERMS_WITH_ALTERNATIVES = 4;
 
 /**
- * Returns alternative conditions for the rows after the cursor: equal values in the first terms and a later value in the next term. No row meets two
- * of them, and each matches one range of an index on the sort order. Orders by more terms get one condition.
+ * Returns alternative conditions for the rows after a cursor: equal values in the first sort terms and a later value in the next term. No row meets
+ * two of them, and each matches one range of an index. Orders with more than MAX_TERMS_WITH_ALTERNATIVES terms get a single condition.
  */
 export function afterCursorAlternatives(terms: readonly BoundOrderTerm[], values: CursorValues, bind: ParameterBinder): string[] {
   const placeholders = bindValues(terms, values, bind);
   const laterConditions = (term: BoundOrderTerm, index: number) => rowsAfterConditions(term, values[index], placeholders[index]!);
   const isEqual = (term: BoundOrderTerm, index: number) => equalCondition(term, values[index], placeholders[index]!);
   if (terms.length > MAX_TERMS_WITH_ALTERNATIVES) {
-    // The last term is the id. Its value is never null, so there are always conditions for later values of it.
+    // The last sort term is the id, which is never null, so there is always a condition for later ids.
     const nestedCondition = terms.reduceRight((laterInOtherTerms, term, index) => {
       const equalSoFar = laterInOtherTerms ? [`${isEqual(term, index)} AND ${laterInOtherTerms}`] : [];
       return `(${[...laterConditions(term, index), ...equalSoFar].join(' OR ')})`;

@@ -6,12 +6,12 @@ import { resourceOf } from '../model/registry';
 import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
 
-/** Returns the SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of their resource. */
+/** Returns the SQL expression of a field's value. For a link table, this is an array of ids in the default order of their resource. */
 export function fieldSqlExpression(field: EntityField, alias: string, textOrder: TextOrder = 'bytes'): string {
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
-  if (field.through) {
-    const { table, referenceColumn, column } = field.through;
+  if (field.relatedColumn) {
+    const { table, referenceColumn, column } = field.relatedColumn;
     return `(SELECT x."${column}" FROM "${table}" x WHERE x."id" = ${alias}."${referenceColumn}")`;
   }
   const { table, ownColumn, otherColumn, keyColumn = 'id' } = field.link!;
@@ -26,11 +26,11 @@ export function fieldSqlExpression(field: EntityField, alias: string, textOrder:
 }
 
 /**
- * Returns the table of pairs by which a field relates rows: its link table or, if the referenced id is a column of another row (`through`), the table of
+ * Returns the table of pairs by which a field relates rows: its link table or, if the referenced id is a column of another row (`relatedColumn`), the table of
  * that row. Undefined for other fields.
  */
-export const linkTableOf = ({ link, through }: EntityField): LinkTable | undefined =>
-  link ?? (through && { table: through.table, ownColumn: 'id', otherColumn: through.column, keyColumn: through.referenceColumn });
+export const linkTableOf = ({ link, relatedColumn: related }: EntityField): LinkTable | undefined =>
+  link ?? (related && { table: related.table, ownColumn: 'id', otherColumn: related.column, keyColumn: related.referenceColumn });
 
 /**
  * Returns the condition that a reference equals the given id or, for a many-to-many field, that a linked row has this id. It is written so that an

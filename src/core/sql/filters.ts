@@ -60,7 +60,7 @@ const createComparisonFilter = (kind: string, type: TypeThunk, noun: string) =>
 
 const stringType: TypeThunk = () => String;
 
-/** Requires exactly one operator (`@oneOf`). An omitted variable for the id is therefore an error; otherwise the condition would be ignored. */
+/** Filter on ids with exactly one operator (`@oneOf`), so that an omitted variable for the id is an error instead of an ignored condition. */
 const IdFilter = createInputType('IdFilter', 'A condition on an id, given as `id` or `nodeId`.', {
   eq: [() => ID, 'Equal to this id.'],
   ne: [() => ID, 'Not equal to this id; also matches rows without one.'],
@@ -156,9 +156,9 @@ export const whereInput: (entity: Entity) => ClassType = memoizePerEntity((entit
 }, addRelationConditions);
 
 function addRelationConditions(Where: ClassType, entity: Entity): void {
-  for (const { name, target, many, only } of relationsOf(entity)) {
-    const type = many ? relatedRowsFilter(target()) : whereInput(target());
-    const description = many ? `Condition on rows of \`${name}\`.` : `Condition on \`${name}\`. Rows without one do not match.`;
+  for (const { name, target, isToMany, only } of relationsOf(entity)) {
+    const type = isToMany ? relatedRowsFilter(target()) : whereInput(target());
+    const description = isToMany ? `Condition on rows of \`${name}\`.` : `Condition on \`${name}\`. Rows without one do not match.`;
     addCondition(Where, name, () => type, description);
     Extensions({ only })(Where.prototype, name);
   }

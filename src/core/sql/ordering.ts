@@ -14,7 +14,7 @@ import { collateClause } from './collation';
 import type { FieldKind } from '../../contract/metadata';
 import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
-import { searchRelevance, type Search } from './textsearch';
+import { searchRelevance, type TextSearch } from './textsearch';
 
 export const OrderDirection = createEnum('OrderDirection', 'Sort direction.', {
   ASC: 'Smallest first, nulls last.',
@@ -24,7 +24,7 @@ export const OrderDirection = createEnum('OrderDirection', 'Sort direction.', {
 });
 export type OrderDirection = keyof typeof OrderDirection;
 
-/** One element of `orderBy`. The path is one field (`date`), or it follows references to a field of another row (`exercise.category.name`). */
+/** One element of `orderBy`. The path is a field (`date`), or references followed by a field of another row (`exercise.category.name`). */
 export interface OrderField {
   path: readonly string[];
   descending: boolean;
@@ -32,12 +32,12 @@ export interface OrderField {
 }
 
 export interface OrderTerm extends Omit<OrderField, 'path'> {
-  /** Identifies the sort term in cursors. */
+  /** Key that identifies the sort term in cursors. */
   key: string;
   /** Returns the SQL expression of the term; the table alias is `t`. */
   sql: (bind: ParameterBinder) => string;
   kind: FieldKind;
-  null: boolean;
+  isNullable: boolean;
 }
 
 /** A sort term whose SQL is final, because its values are bound as parameters of a statement. */
@@ -54,7 +54,7 @@ const RELEVANCE_FIELD = 'relevance';
 const READER_COLLATION_SUFFIX = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
-const isReference = (field: EntityField) => field.object !== undefined && !field.relation!.many;
+const isReference = (field: EntityField) => field.objectField !== undefined && !field.relation!.many;
 const isComputedDecimal = ({ kind, sql }: EntityField) => sql !== undefined && kind === 'decimal';
 const isOrderable = (field: EntityField) => field.stored || isReference(field) || isComputedDecimal(field);
 
@@ -78,13 +78,13 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
     Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     addElement(field.name, () => OrderDirection, describeAscending(field));
-    // Sorting by the id of a reference is for REST only. In GraphQL, references are sorted by fields of the referenced row.
-    Extensions({ field, only: field.object ? 'rest' : field.only })(Order.prototype, field.name);
-    if (!field.object) continue;
+    // Only REST sorts by the id of a reference. GraphQL sorts by fields of the referenced row.
+    Extensions({ field, only: field.objectField ? 'rest' : field.only })(Order.prototype, field.name);
+    if (!field.objectField) continue;
     const { lookupTableSize, ordering } = resourceOf(field.target!())!;
-    if (lookupTableSize) addElement(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
-    else addElement(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
-    Extensions({ only: field.only })(Order.prototype, field.object);
+    if (lookupTableSize) addElement(field.objectField, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.objectField}\`.`);
+    else addElement(field.objectField, () => orderInput(field.target!()), `By a field of \`${field.objectField}\`.`);
+    Extensions({ only: field.only })(Order.prototype, field.objectField);
   }
   if (fieldsOf(entity).some(isSearchableField))
     addElement(RELEVANCE_FIELD, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
@@ -98,7 +98,7 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
  * schema.
  */
 function createReferencedOrderInputs(_Order: ClassType, entity: Entity): void {
-  for (const { object, target } of fieldsOf(entity).filter(isOrderable)) if (object) orderInput(target!());
+  for (const { objectField, target } of fieldsOf(entity).filter(isOrderable)) if (objectField) orderInput(target!());
 }
 
 export type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
@@ -113,7 +113,7 @@ function parseOrderElement(element: OrderElement, argumentPath: string): OrderFi
   const path: string[] = [];
   let value: OrderDirection | OrderElement = element;
   while (typeof value === 'object') {
-    // The `@oneOf` input type guarantees exactly one entry.
+    // An `@oneOf` input object has exactly one entry.
     const [[name, inner]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
     path.push(name);
     value = inner;
@@ -128,7 +128,7 @@ function parseOrderElement(element: OrderElement, argumentPath: string): OrderFi
 export function resolveOrder(
   entity: Entity,
   orderBy: readonly OrderElement[] | null | undefined,
-  searches: readonly Search[],
+  searches: readonly TextSearch[],
 ): OrderField[] {
   const defaultOrder = resourceOf(entity)!.ordering.map(parseOrderField);
   if (!orderBy) return searches.length ? [parseOrderField(`-${RELEVANCE_FIELD}`), ...defaultOrder] : defaultOrder;
@@ -137,39 +137,38 @@ export function resolveOrder(
 }
 
 /** Returns the term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
-function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'null'> {
+function relevanceTerm(searches: readonly TextSearch[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'isNullable'> {
   if (!searches.length) throw invalidArgumentError('orderBy', '`relevance` requires a `search` in `where`.');
   const searchKey = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
   const hash = createHash('sha256').update(searchKey).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
   const sql = (bind: ParameterBinder) => `(${searches.map((one) => searchRelevance(one)('t', bind)).join(' + ')})`;
-  return { key: `${RELEVANCE_FIELD}(${hash})`, sql, kind: 'integer', null: false };
+  return { key: `${RELEVANCE_FIELD}(${hash})`, sql, kind: 'integer', isNullable: false };
 }
 
-/** `collate` is the COLLATE clause; empty for values that are not sorted by a collation. */
-type OrderExpression = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { collate: string };
+/** An ORDER BY expression and its COLLATE clause, which is empty for values that are sorted by their bytes. */
+type OrderExpression = Pick<OrderTerm, 'sql' | 'kind' | 'isNullable'> & { collationSql: string };
 
 export interface OrderContext {
   textOrder: TextOrder;
-  searches?: readonly Search[];
+  searches?: readonly TextSearch[];
   referencedRowConditions?: ReferencedRowConditions;
 }
 
 /**
- * Returns the conditions that referenced rows must meet. When a list is sorted by values of referenced rows, values of rows that do not meet them
- * are treated as null.
+ * Returns the conditions for referenced rows of a list that is sorted by their values. Values of rows that do not meet the conditions count as null.
  */
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
 function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {
-  const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name);
+  const reference = fieldsOf(entity).find((field) => isReference(field) && field.objectField === name);
   if (!reference) {
     const field = fieldOf(entity, name!);
-    const collate = collateClause(entity, field, orderContext.textOrder);
+    const collationSql = collateClause(entity, field, orderContext.textOrder);
     const column = fieldSqlExpression(field, alias);
     // REST stores an omitted choice as an empty string, which GraphQL shows and sorts as null.
     const isNullIfBlank = field.enum && field.null && field.blank && orderContext.textOrder === 'unicode';
     const value = isNullIfBlank ? `NULLIF(${column}, '')` : column;
-    return { sql: () => `${value}${collate}`, kind: field.kind, null: field.null, collate };
+    return { sql: () => `${value}${collationSql}`, kind: field.kind, isNullable: field.null, collationSql };
   }
   const target = reference.target!();
   const targetPath = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
@@ -183,21 +182,21 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
     ...value,
     sql: (bind) =>
       `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${targetAlias}${whereClause(conditions, targetAlias, bind)})`,
-    null: reference.null || value.null || mayHaveHiddenRows(target),
+    isNullable: reference.null || value.isNullable || mayHaveHiddenRows(target),
   };
 }
 
 function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderField, orderContext: OrderContext): OrderTerm {
   const direction = { descending, nullsFirst };
   if (path[0] === RELEVANCE_FIELD) return { ...relevanceTerm(orderContext.searches ?? []), ...direction };
-  const { collate, ...value } = orderExpression(entity, path, 't', orderContext);
-  return { key: `${path.join('.')}${collate && READER_COLLATION_SUFFIX}`, ...value, ...direction };
+  const { collationSql, ...value } = orderExpression(entity, path, 't', orderContext);
+  return { key: `${path.join('.')}${collationSql && READER_COLLATION_SUFFIX}`, ...value, ...direction };
 }
 
 /** Compiles a sort order to ORDER BY terms. Unless the order contains the id, it is appended in ascending order, so that the order is total. */
-export function orderTerms(entity: Entity, keys: readonly OrderField[], orderContext: OrderContext): OrderTerm[] {
+export function orderTerms(entity: Entity, order: readonly OrderField[], orderContext: OrderContext): OrderTerm[] {
   const terms: OrderTerm[] = [];
-  for (const key of keys) {
+  for (const key of order) {
     const term = orderTerm(entity, key, orderContext);
     if (!terms.some((other) => other.key === term.key)) terms.push(term);
   }
@@ -211,14 +210,15 @@ export const bindOrderTerms = (terms: readonly OrderTerm[], bind: ParameterBinde
 export const reverseOrderTerms = (terms: readonly BoundOrderTerm[]): BoundOrderTerm[] =>
   terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 
-export type OrderByTerm = Pick<BoundOrderTerm, 'sql' | 'descending' | 'nullsFirst' | 'null'>;
+export type OrderByTerm = Pick<BoundOrderTerm, 'sql' | 'descending' | 'nullsFirst' | 'isNullable'>;
 
-export const ORDER_BY_ID: OrderByTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
+export const ORDER_BY_ID: OrderByTerm = { sql: 't."id"', descending: false, nullsFirst: false, isNullable: false };
 
 /**
- * Returns the direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order.
+ * Returns the direction of a sort term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the
+ * order.
  */
-function sortDirection({ descending, nullsFirst, null: nullable }: OrderByTerm): string {
+function sortDirection({ descending, nullsFirst, isNullable: nullable }: OrderByTerm): string {
   const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
   return `${descending ? 'DESC' : 'ASC'}${nulls}`;
 }

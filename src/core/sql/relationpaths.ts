@@ -9,17 +9,17 @@ import { memoizePerEntity } from '../model/memoize';
 import { fieldSqlExpression, linkTableOf } from './expressions';
 import { resourceOf } from '../model/registry';
 
-/** SQL of a relation as a semi-join, `outerKeySql IN (innerKeysSql)`. PostgreSQL reads the inner rows once, and not once for every outer row. */
+/** SQL of a relation as a semi-join, `outerKeySql IN (innerKeysSql)`. PostgreSQL reads the related rows once instead of once per row. */
 interface SemiJoin {
-  outerKeySql(outer: string): string;
-  /** Returns a `SELECT … FROM …` of the keys of the related rows, which have the alias `inner`. */
-  innerKeysSql(inner: string): string;
+  outerKeySql(outerAlias: string): string;
+  /** Returns a `SELECT … FROM …` of the keys of the related rows, whose table has the alias `innerAlias`. */
+  innerKeysSql(innerAlias: string): string;
 }
 
 export interface Relation extends SemiJoin {
   name: string;
   target: Thunk;
-  many: boolean;
+  isToMany: boolean;
   /** The API (GraphQL or REST) that has the relation; absent if both have it. */
   only?: InterfaceName;
   visibleConditions(context: Context): SqlCondition[];
@@ -33,7 +33,10 @@ const quotedTable = (target: Thunk) => `"${resourceOf(target())!.table}"`;
 /** Returns the semi-join of a computed reference between rows with equal values in several columns, such as those of the same day. */
 const sharedColumnsSemiJoin = (columns: readonly string[], table: string): SemiJoin => {
   const values = (alias: string) => columns.map((column) => `${alias}."${column}"`).join(', ');
-  return { outerKeySql: (outer) => `(${values(outer)})`, innerKeysSql: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
+  return {
+    outerKeySql: (outerAlias) => `(${values(outerAlias)})`,
+    innerKeysSql: (innerAlias) => `SELECT ${values(innerAlias)} FROM ${table} ${innerAlias}`,
+  };
 };
 
 function referenceSemiJoin(entity: Entity, field: EntityField): SemiJoin {
@@ -41,48 +44,52 @@ function referenceSemiJoin(entity: Entity, field: EntityField): SemiJoin {
   const table = quotedTable(target!);
   if (matchingColumns) return sharedColumnsSemiJoin(matchingColumns, table);
   if (column)
-    return { outerKeySql: (outer) => `${outer}."${column}"`, innerKeysSql: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
+    return {
+      outerKeySql: (outerAlias) => `${outerAlias}."${column}"`,
+      innerKeysSql: (innerAlias) => `SELECT ${innerAlias}."id" FROM ${table} ${innerAlias}`,
+    };
   const link = linkTableOf(field);
   if (link) {
     const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
     return {
-      outerKeySql: (outer) => `${outer}."${keyColumn}"`,
-      innerKeysSql: (inner) =>
-        `SELECT l."${ownColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${otherColumn}"${linkDiscriminatorCondition(link, 'l')}`,
+      outerKeySql: (outerAlias) => `${outerAlias}."${keyColumn}"`,
+      innerKeysSql: (innerAlias) =>
+        `SELECT l."${ownColumn}" FROM "${links}" l JOIN ${table} ${innerAlias} ON ${innerAlias}."id" = l."${otherColumn}"${linkDiscriminatorCondition(link, 'l')}`,
     };
   }
   // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
   const pairsSql = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
   return {
-    outerKeySql: (outer) => `${outer}."id"`,
-    innerKeysSql: (inner) => `WITH v AS MATERIALIZED (${pairsSql}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
+    outerKeySql: (outerAlias) => `${outerAlias}."id"`,
+    innerKeysSql: (innerAlias) =>
+      `WITH v AS MATERIALIZED (${pairsSql}) SELECT v."of" FROM v JOIN ${table} ${innerAlias} ON ${innerAlias}."id" = v."id"`,
   };
 }
 
-function childSemiJoin(target: Thunk, field: EntityField, key: (outer: string) => string): SemiJoin {
+function childSemiJoin(target: Thunk, field: EntityField, keySql: (outerAlias: string) => string): SemiJoin {
   const { column, matchingColumns, name } = field;
   const table = quotedTable(target);
   if (matchingColumns) return sharedColumnsSemiJoin(matchingColumns, table);
-  if (column) return { outerKeySql: key, innerKeysSql: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
+  if (column) return { outerKeySql: keySql, innerKeysSql: (innerAlias) => `SELECT ${innerAlias}."${column}" FROM ${table} ${innerAlias}` };
   const link = linkTableOf(field);
   if (!link) throw new Error(`rows cannot be filtered by ${name}`);
   const { table: links, ownColumn, otherColumn, keyColumn = 'id' } = link;
   return {
-    outerKeySql: key,
-    innerKeysSql: (inner) =>
-      `SELECT l."${otherColumn}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${keyColumn}" = l."${ownColumn}"${linkDiscriminatorCondition(link, 'l')}`,
+    outerKeySql: keySql,
+    innerKeysSql: (innerAlias) =>
+      `SELECT l."${otherColumn}" FROM "${links}" l JOIN ${table} ${innerAlias} ON ${innerAlias}."${keyColumn}" = l."${ownColumn}"${linkDiscriminatorCondition(link, 'l')}`,
   };
 }
 
 const referenceRelations = (entity: Entity): Relation[] =>
   fieldsOf(entity).flatMap((field): Relation[] => {
     if (!field.relation) return [];
-    const { target, object } = field as Required<typeof field>;
+    const { target, objectField } = field as Required<typeof field>;
     return [
       {
-        name: object,
+        name: objectField,
         target,
-        many: field.relation.many,
+        isToMany: field.relation.many,
         only: resourceOf(target())!.only ?? field.only,
         ...referenceSemiJoin(entity, field),
         visibleConditions: (context) => referenceableRowConditions(target(), context),
@@ -91,10 +98,10 @@ const referenceRelations = (entity: Entity): Relation[] =>
   });
 
 const childRelations = (entity: Entity): Relation[] =>
-  childrenOf(entity).map(({ name, target, referenceField, key }) => ({
+  childrenOf(entity).map(({ name, target, referenceField, keyField }) => ({
     name,
     target,
-    many: true,
-    ...childSemiJoin(target, fieldOf(target(), referenceField), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
+    isToMany: true,
+    ...childSemiJoin(target, fieldOf(target(), referenceField), (outerAlias) => fieldSqlExpression(fieldOf(entity, keyField), outerAlias)),
     visibleConditions: (context) => visibleRowConditions(target(), context),
   }));

@@ -16,17 +16,17 @@ export type SelectedExpression = readonly [expression: string, name: string];
 
 export interface SelectedColumns {
   readonly entity: Entity;
-  /** Identifies the column set in cache keys. */
+  /** Number that identifies the column set in cache keys. */
   readonly cacheKey: number;
   readonly names: readonly string[];
-  /** The select list. */
+  /** SQL of the select list. */
   readonly sql: string;
 }
 
-/** Describes a SELECT statement, except for its bind parameters. */
+/** Clauses of a SELECT statement, without its bind parameters. */
 export interface SelectClauses {
   columns: SelectedColumns;
-  /** Additional expressions to select. */
+  /** Expressions that are selected in addition to the columns. */
   extraExpressions?: readonly SelectedExpression[];
   joins?: string;
   /** Conditions on the table alias `t`. */
@@ -43,7 +43,7 @@ const MAX_CACHED_COLUMN_SETS = 5_000;
 const columnSetCache = new LRUCache<string, SelectedColumns>({ max: MAX_CACHED_COLUMN_SETS });
 
 let lastCacheKey = 0;
-/** Returns a number that identifies an entity in cache keys. Names would not, because two entities may have the same name. */
+/** Returns a number that identifies an entity in cache keys. The name does not identify it, because two entities may have the same name. */
 const entityCacheKey = memoizePerEntity(() => (lastCacheKey += 1));
 
 const selectList = (expressions: readonly SelectedExpression[]): string =>

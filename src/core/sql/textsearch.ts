@@ -12,7 +12,7 @@ const LIKE_PATTERN_BUILDERS: Record<MatchPosition, (text: string) => string> = {
 };
 
 /** Returns a LIKE pattern. `%` and `_` in the string are escaped. */
-const likePattern = (part: MatchPosition, text: string) => LIKE_PATTERN_BUILDERS[part](text.replace(/[\\%_]/g, '\\$&'));
+const likePattern = (position: MatchPosition, text: string) => LIKE_PATTERN_BUILDERS[position](text.replace(/[\\%_]/g, '\\$&'));
 
 /** Whether the string has three letters or digits in a row. Shorter strings have no trigram, so the trigram index cannot find them. */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
@@ -21,18 +21,19 @@ const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 export const foldedExpression = (field: EntityField, alias: string): string =>
   field.indexedForSearch ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
 
-function foldedLikeCondition(field: EntityField, part: MatchPosition, text: string): SqlCondition {
-  const like: SqlCondition = (alias, bind) => `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
-  if (part !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return like;
+function foldedLikeCondition(field: EntityField, position: MatchPosition, text: string): SqlCondition {
+  const like: SqlCondition = (alias, bind) =>
+    `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(position, text), true)})`;
+  if (position !== 'contains' || !field.indexedForSearch || hasTrigram(text)) return like;
   // A string too short to contain a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
   // whole index. It also makes the planner expect many rows, because short strings match often.
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
-export function textMatchCondition(field: EntityField, part: MatchPosition, text: string, isCaseInsensitive: boolean): SqlCondition {
-  const insensitiveMatch = foldedLikeCondition(field, part, text);
+export function textMatchCondition(field: EntityField, position: MatchPosition, text: string, isCaseInsensitive: boolean): SqlCondition {
+  const insensitiveMatch = foldedLikeCondition(field, position, text);
   if (isCaseInsensitive) return insensitiveMatch;
-  const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
+  const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(position, text))}`;
   // Every exact match is also a match in the case-folded copy, whose trigram index makes the search fast.
   return field.indexedForSearch && hasTrigram(text)
     ? (alias, bind) => `(${insensitiveMatch(alias, bind)} AND ${exactMatch(alias, bind)})`
@@ -44,14 +45,14 @@ export const equalsAnyFoldedCondition =
   (alias, bind) =>
     `${foldedExpression(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
 
-export interface Search {
+export interface TextSearch {
   field: EntityField;
   text: string;
 }
 
 /** Maximum number of words of a search term that are compared by similarity. */
 const MAX_SEARCH_WORDS = 10;
-/** Fields with longer strings are searched by trigram similarity, because comparing each of their words by edit distance is too slow. */
+/** Maximum length of fields whose words are compared by edit distance. Longer fields are searched by trigram similarity, which is faster. */
 const MAX_EDIT_DISTANCE_TEXT_CHARACTERS = 200;
 
 /** Removes whitespace around a search term. A term that consists of whitespace is not changed. */
@@ -60,8 +61,8 @@ const trimTerm = (text: string): string => text.trim() || text;
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
 /**
- * Returns the condition that the field contains a word similar to the given one. It calls SQL functions that migration 0055 creates. Long strings are compared
- * by trigram similarity, if PostgreSQL has the extension pg_trgm.
+ * Returns the condition that a field contains a word similar to the given one, by SQL functions of migration 0055. Long strings are compared by
+ * trigram similarity, if PostgreSQL has the extension pg_trgm.
  */
 function similarWordCondition(field: EntityField, word: string): SqlCondition {
   if (field.indexedForSearch)
@@ -71,7 +72,7 @@ function similarWordCondition(field: EntityField, word: string): SqlCondition {
 }
 
 /** Returns the condition of a fuzzy search: the field contains the whole term, or each word of the term or a word similar to it. */
-export function searchMatchCondition({ field, text: term }: Search): SqlCondition {
+export function searchMatchCondition({ field, text: term }: TextSearch): SqlCondition {
   const text = trimTerm(term);
   const contains = foldedLikeCondition(field, 'contains', text);
   if (!hasTrigram(text)) return contains;
@@ -85,6 +86,6 @@ export function searchMatchCondition({ field, text: term }: Search): SqlConditio
 
 /** Returns SQL for the relevance of a row that matches the search, as an integer. */
 export const searchRelevance =
-  ({ field, text }: Search): SqlCondition =>
+  ({ field, text }: TextSearch): SqlCondition =>
   (alias, bind) =>
     `search_rank(${foldedExpression(field, alias)}, search_fold(${bind(trimTerm(text))}))`;

@@ -10,24 +10,26 @@ import { parseRowId } from '../model/ids';
 import { parseNodeId, rejectOtherNodeType, resolveRowId } from '../model/node';
 import { fieldSqlExpression } from './expressions';
 import { relationsOf, type Relation } from './relationpaths';
-import { searchMatchCondition, textMatchCondition, equalsAnyFoldedCondition, type MatchPosition, type Search } from './textsearch';
+import { searchMatchCondition, textMatchCondition, equalsAnyFoldedCondition, type MatchPosition, type TextSearch } from './textsearch';
 
-/** Maximum number of conditions in one `where` argument. Like the limits below, it bounds the planning and execution time of the statement. */
-export const MAX_CONDITIONS = 200;
-export const MAX_CONDITION_DEPTH = 10;
-/** Maximum nesting depth of `some` and `none`. */
-export const MAX_QUANTIFIER_DEPTH = 4;
-/** Maximum length of a search term: similarity is computed for each row and becomes too slow for longer terms. */
-export const MAX_SEARCH_CHARACTERS = 200;
+/** Maximum number of conditions in one `where` argument, which bounds the planning and execution time of the statement. */
+const MAX_CONDITIONS = 200;
+const MAX_CONDITION_DEPTH = 10;
+/** Maximum nestingDepth depth of `some` and `none`. */
+const MAX_QUANTIFIER_DEPTH = 4;
+/** Maximum length of a search term. The similarity to longer terms would take too long, because it is computed for each row. */
+const MAX_SEARCH_CHARACTERS = 200;
 
 export interface CompiledWhere {
   conditions: SqlCondition[];
-  /** JOIN clauses of `each` filters on many-to-many relations, which return a row once for each of the given ids that it is linked to. */
+  /**
+   * JOIN clauses of `each` filters on many-to-many relations. Such a filter returns a row once for each of its linked rows with one of the given ids.
+   */
   joins: SqlCondition[];
-  /** Sort terms for the ids of these joins, which distinguish the duplicates of a row. */
+  /** Sort terms for the linked ids of `each` filters, which distinguish the duplicates of a row. */
   joinTerms: OrderTerm[];
   /** Text searches in the filter, from which the relevance of a row is computed. */
-  searches: Search[];
+  searches: TextSearch[];
 }
 
 /** A value validated by a GraphQL input type. These types are created at startup, so TypeScript has no type for the value. */
@@ -56,8 +58,8 @@ const toValidParameters = (field: EntityField, values: readonly unknown[]) =>
 function fieldCondition(field: EntityField, comparison: (column: string, bind: (value: unknown) => string) => string): SqlCondition {
   // REST stores an omitted choice as an empty string, which filters treat like null.
   if (field.enum && field.null && field.blank) return (alias, bind) => comparison(`NULLIF(${fieldSqlExpression(field, alias)}, '')`, bind);
-  if (!field.through) return (alias, bind) => comparison(fieldSqlExpression(field, alias), bind);
-  const { table, referenceColumn, column } = field.through;
+  if (!field.relatedColumn) return (alias, bind) => comparison(fieldSqlExpression(field, alias), bind);
+  const { table, referenceColumn, column } = field.relatedColumn;
   return (alias, bind) => `${alias}."${referenceColumn}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparison(`x."${column}"`, bind)})`;
 }
 
@@ -140,13 +142,14 @@ class WhereCompiler {
 
   constructor(private readonly context: Context) {}
 
-  compile(entity: Entity, where: Where, path: string, nesting: number): SqlCondition[] {
-    if (nesting > MAX_CONDITION_DEPTH) throw invalidArgumentError(path, `Conditions are nested deeper than ${MAX_CONDITION_DEPTH} levels.`);
+  compile(entity: Entity, where: Where, path: string, nestingDepth: number): SqlCondition[] {
+    if (nestingDepth > MAX_CONDITION_DEPTH)
+      throw invalidArgumentError(path, `Conditions are nested deeper than ${MAX_CONDITION_DEPTH} levels.`);
     return Object.entries(where).flatMap(([name, value]) => {
       if (value == null) return [];
       const conditionPath = `${path}.${name}`;
-      const compileNested = (one: Where, nestedPath: string) =>
-        this.countCondition(conjunction(this.compile(entity, one, nestedPath, nesting + 1)));
+      const compileNested = (nestedWhere: Where, nestedPath: string) =>
+        this.countCondition(conjunction(this.compile(entity, nestedWhere, nestedPath, nestingDepth + 1)));
       const compileNestedList = (list: Where[]) => list.map((one, index) => compileNested(one, `${conditionPath}[${index}]`));
       if (name === 'and') return compileNestedList(value);
       if (name === 'or') return [disjunction(compileNestedList(value))];
@@ -155,13 +158,13 @@ class WhereCompiler {
       if (field) {
         const filter = this.resolveIds(entity, field, value, conditionPath);
         return field.relation?.many
-          ? this.idSetConditions(field, filter, conditionPath, nesting)
+          ? this.idSetConditions(field, filter, conditionPath, nestingDepth)
           : this.fieldConditions(field, filter, conditionPath);
       }
       const relation = relationsOf(entity).find((candidate) => candidate.name === name)!;
-      return relation.many
-        ? this.quantifierConditions(relation, value, conditionPath, nesting)
-        : [this.relatedRowsCondition(relation, value, conditionPath, nesting)];
+      return relation.isToMany
+        ? this.quantifierConditions(relation, value, conditionPath, nestingDepth)
+        : [this.relatedRowsCondition(relation, value, conditionPath, nestingDepth)];
     });
   }
 
@@ -179,36 +182,36 @@ class WhereCompiler {
     return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, resolveId(value, `${path}.${operator}`)]));
   }
 
-  private toStored(field: EntityField, operator: string, isCaseInsensitive: boolean, value: FilterValue): FilterValue {
-    if (Array.isArray(value)) return value.map((one) => this.toStored(field, operator, isCaseInsensitive, one));
-    if (!field.toStored || typeof value !== 'string') return value;
-    return field.toStored(value, operator, isCaseInsensitive, this.context.request.baseUrl);
+  private toStoredValue(field: EntityField, operator: string, isCaseInsensitive: boolean, value: FilterValue): FilterValue {
+    if (Array.isArray(value)) return value.map((one) => this.toStoredValue(field, operator, isCaseInsensitive, one));
+    if (!field.toStoredText || typeof value !== 'string') return value;
+    return field.toStoredText(value, operator, isCaseInsensitive, this.context.request.baseUrl);
   }
 
   private fieldConditions(field: EntityField, filter: Where, path: string): SqlCondition[] {
     const isCaseInsensitive = filter.mode === TextMode.INSENSITIVE;
     return Object.entries(filter).flatMap(([operator, input]) => {
-      const value = this.toStored(field, operator, isCaseInsensitive, input);
+      const value = this.toStoredValue(field, operator, isCaseInsensitive, input);
       if (operator === 'mode' || value === undefined) return [];
       const condition = operatorCondition(field, operator, value, isCaseInsensitive, `${path}.${operator}`);
       return condition ? [this.countCondition(condition)] : [];
     });
   }
 
-  private idSetConditions(field: EntityField, filter: Where, path: string, nesting: number): SqlCondition[] {
+  private idSetConditions(field: EntityField, filter: Where, path: string, nestingDepth: number): SqlCondition[] {
     const conditions: SqlCondition[] = [];
     if (filter.in != null) conditions.push(this.countCondition(linkedToAnyCondition(field, toValidParameters(field, filter.in))));
     if (filter.notIn != null)
       conditions.push(this.countCondition(negation(linkedToAnyCondition(field, toValidParameters(field, filter.notIn)))));
     if (filter.each != null) {
-      if (nesting > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
+      if (nestingDepth > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
       const alias = `j${this.joins.length}`;
       this.joins.push(this.countCondition(eachFilterJoin(field, toValidParameters(field, filter.each), alias)));
       this.joinTerms.push({
         key: `each(${field.name})`,
         sql: () => `${alias}."${field.link!.otherColumn}"`,
         kind: 'integer',
-        null: false,
+        isNullable: false,
         descending: false,
         nullsFirst: false,
       });
@@ -216,14 +219,14 @@ class WhereCompiler {
     return conditions;
   }
 
-  private quantifierConditions(relation: Relation, filter: Where, path: string, nesting: number): SqlCondition[] {
+  private quantifierConditions(relation: Relation, filter: Where, path: string, nestingDepth: number): SqlCondition[] {
     const conditionsOf = (quantifier: string) => {
       if (filter[quantifier] == null) return [];
       const quantifierPath = `${path}.${quantifier}`;
       if (this.quantifierDepth >= MAX_QUANTIFIER_DEPTH)
         throw invalidArgumentError(quantifierPath, `\`some\` and \`none\` are nested deeper than ${MAX_QUANTIFIER_DEPTH} levels.`);
       this.quantifierDepth += 1;
-      const condition = this.relatedRowsCondition(relation, filter[quantifier], quantifierPath, nesting);
+      const condition = this.relatedRowsCondition(relation, filter[quantifier], quantifierPath, nestingDepth);
       this.quantifierDepth -= 1;
       return [condition];
     };
@@ -231,8 +234,8 @@ class WhereCompiler {
   }
 
   /** Returns the condition that a related row visible to the viewer matches `where`. */
-  private relatedRowsCondition(relation: Relation, where: Where, path: string, nesting: number): SqlCondition {
-    const nestedCondition = conjunction(this.compile(relation.target(), where, path, nesting + 1));
+  private relatedRowsCondition(relation: Relation, where: Where, path: string, nestingDepth: number): SqlCondition {
+    const nestedCondition = conjunction(this.compile(relation.target(), where, path, nestingDepth + 1));
     const conditions = [...relation.visibleConditions(this.context), nestedCondition];
     return this.countCondition((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
@@ -249,7 +252,7 @@ class WhereCompiler {
 }
 
 /** Returns the text searches at the top level of `where`. Those in nested conditions do not affect the relevance of a row. */
-function topLevelSearchesOf(entity: Entity, where: Where): Search[] {
+function topLevelSearchesOf(entity: Entity, where: Where): TextSearch[] {
   return fieldsOf(entity).flatMap((field) => {
     const text = isSearchableField(field) ? where[field.name]?.search : undefined;
     return typeof text === 'string' && !text.includes('\0') ? [{ field, text }] : [];

@@ -1,17 +1,14 @@
-/** Reports invalid values together with missing rows, so that clients receive all errors in the input at once. */
+/** Reports invalid values together with invalid ids and missing rows, so that clients receive all errors in the input at once. */
 import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import { IssueCode, type InputIssue } from '../model/validationissues';
 import type { RowDraft } from './drafts';
 import { validateDrafts } from './validation';
 
-/** Placeholder id of a row to be updated whose given id is missing or invalid. No stored row has it. */
+/** Placeholder id of a row to be updated whose given id is missing or invalid. No stored row has this id. */
 const PLACEHOLDER_ROW_ID = 0;
 
-/**
- * Returns the error to throw instead of `error`. If all issues of `error` concern ids, the result also contains the issues of missing rows and
- * invalid values. Any other error is returned unchanged.
- */
+/** Adds the issues of missing rows and invalid values to an `InvalidInput` error whose issues all concern ids. Returns any other error unchanged. */
 export async function errorWithAllInputIssues(
   error: unknown,
   drafts: readonly RowDraft[],

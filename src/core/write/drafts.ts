@@ -23,15 +23,15 @@ export interface RowDraft {
   readonly parent?: { readonly draft: RowDraft; readonly referenceField: string };
   /** Number of ancestors of the row in the input. */
   readonly depth: number;
-  /** Current values of an existing row in the fields that the write compares. */
+  /** Stored values of an existing row in the fields that the write compares. */
   currentValues?: Row;
 }
 
 /** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference the parent row by its id. */
 export const creatableChildren = (entity: Entity): readonly ChildRowsField[] =>
-  childrenOf(entity).filter(({ target, referenceField, key, readOnly }) => {
+  childrenOf(entity).filter(({ target, referenceField, keyField, readOnly }) => {
     const { owned, metadata } = resourceOf(target())!;
-    return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), referenceField).readOnly;
+    return owned && !readOnly && metadata.create !== undefined && keyField === 'id' && !fieldOf(target(), referenceField).readOnly;
   });
 
 /** Replaces global ids (`nodeId`) in a reference by numeric ids. Invalid ids remain unchanged, so that validation reports them. */

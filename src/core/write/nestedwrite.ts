@@ -108,7 +108,7 @@ async function lockPartsBelow(
   return parts;
 }
 
-/** Finds the stored rows to which drafts refer by id. Throws if an id belongs to a row outside of the tree that is being saved. */
+/** Matches drafts with the stored rows to which they refer by id. Throws if an id belongs to a row outside of the tree that is being saved. */
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [rowKeyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {
@@ -146,7 +146,7 @@ function omitUnchangedLinks(entity: Entity, input: FieldValues, currentValues: R
   return Object.fromEntries(Object.entries(input).filter(([name]) => !unchangedLinks.includes(name)));
 }
 
-/** Writes the rows of one level. Existing rows may have moved to another parent row within the tree. */
+/** Writes the rows of one level of a tree. Existing rows may have moved to another parent row within the tree. */
 async function writeLevel(
   level: readonly RowDraft[],
   storedByDraft: Map<RowDraft, StoredRow>,

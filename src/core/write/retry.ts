@@ -13,15 +13,15 @@ const CONSTRAINT_VIOLATION_SQLSTATES = ['23503', '23505', '23P01'];
 const CONCURRENCY_FAILURE_SQLSTATES = ['40P01', '40001'];
 
 /**
- * Runs `work` with retries. The first attempt may leave checks to the constraints of the database; retries must make these checks themselves, to find
- * the invalid values. Writes of an atomic operation are not retried after a deadlock or serialization failure, because the transaction still holds
- * the locks of its earlier writes.
+ * Runs `write` with retries. The first attempt may leave checks to the constraints of the database; retries must make these checks themselves, to
+ * find the invalid values. Writes of an atomic operation are not retried after a deadlock or serialization failure, because the transaction still
+ * holds the locks of its earlier writes.
  */
-export async function withRetries<T>({ atomicState }: Context, work: (isFirstAttempt: boolean) => Promise<T>): Promise<T> {
+export async function withRetries<T>({ atomicState }: Context, write: (isFirstAttempt: boolean) => Promise<T>): Promise<T> {
   const maxConcurrencyAttempts = atomicState ? 1 : MAX_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1)
     try {
-      return await work(attempt === 1);
+      return await write(attempt === 1);
     } catch (error) {
       const code = (error as { original?: { code?: string } }).original?.code;
       if (!code || ![...CONSTRAINT_VIOLATION_SQLSTATES, ...CONCURRENCY_FAILURE_SQLSTATES].includes(code)) throw error;

@@ -16,7 +16,7 @@ export interface RowReference {
   /** Path of the id in the input. */
   idPath: InputPath;
   /** Expected version and its path in the input. If absent, any version is accepted. */
-  version?: { expected: string; path: InputPath };
+  expectedVersion?: { value: string; path: InputPath };
 }
 
 export const notFoundIssue = (entity: Entity, { id, idPath }: RowReference): InputIssue => ({
@@ -24,7 +24,7 @@ export const notFoundIssue = (entity: Entity, { id, idPath }: RowReference): Inp
   ...rowNotFoundIssue(entity.name, id),
 });
 
-/** Returns the numeric ids. Throws for invalid ids and for rows that occur twice. */
+/** Returns the numeric ids of row references. Throws for invalid ids and for rows that occur twice. */
 export function parseRowIds(entity: Entity, references: readonly RowReference[]): number[] {
   const seenIds = new Set<number | undefined>();
   const issues: InputIssue[] = [];
@@ -78,9 +78,9 @@ const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has ano
 /** Throws for rows that do not have the expected version. The rows are locked, so the result is valid until the transaction ends. */
 function requireExpectedVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
   const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
-  const staleRows = references.flatMap(({ version }, index) => {
+  const staleRows = references.flatMap(({ expectedVersion }, index) => {
     const id = ids[index]!;
-    return version && version.expected !== versions.get(id) ? [{ id, path: version.path }] : [];
+    return expectedVersion && expectedVersion.value !== versions.get(id) ? [{ id, path: expectedVersion.path }] : [];
   });
   if (staleRows.length)
     throw new InvalidInput(
@@ -89,7 +89,8 @@ function requireExpectedVersions(references: readonly RowReference[], ids: reado
     );
 }
 
-export const specifiesExpectedVersion = (references: readonly RowReference[]): boolean => references.some(({ version }) => version);
+export const specifiesExpectedVersion = (references: readonly RowReference[]): boolean =>
+  references.some(({ expectedVersion }) => expectedVersion);
 
 /** Locks the rows and returns them with the given fields. Throws if any is missing or has an unexpected version. */
 export async function lockAndCheckRows(

@@ -16,7 +16,7 @@ export interface RuleViolation {
 export const rulesOf = (entity: Entity, { policies }: Pick<Context, 'policies'>): readonly CrossFieldRule[] =>
   policies.enforcesRules ? (resourceOf(entity)!.rules ?? []) : [];
 
-/** Returns the fields of all rules that a write of these rows, all of one entity, could break. */
+/** Returns the fields of the cross-field rules that a write of the given drafts (all of one entity) could violate. */
 export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[], context: Context): string[] => [
   ...new Set(
     rulesOf(entity, context)
@@ -25,7 +25,7 @@ export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[
   ),
 ];
 
-/** Checks the rules of the rows to be written and returns the violations. Does not check the rules that `isSkipped` excludes. */
+/** Checks the cross-field rules of the rows to be written, except those that `isSkipped` excludes, and returns the violations. */
 export async function findRuleViolations(
   drafts: readonly RowDraft[],
   context: Context,

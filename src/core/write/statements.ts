@@ -25,7 +25,7 @@ export interface WriteContext {
 
 export interface StoredRow {
   id: number;
-  /** The complete row, if the statement returned it. */
+  /** The complete row, if the statement that wrote it returned it. */
   row?: Row;
 }
 
@@ -44,8 +44,8 @@ async function runStatement({ context, transaction }: WriteContext, text: string
 const returnsWholeRow = (entity: Entity, rows: readonly FieldValues[]): boolean =>
   rows.length === 1 && resourceOf(entity)!.owned && !hooksOf(entity).afterRowsWritten && !changesLinks(entity, [{ input: rows[0]! }]);
 
-/** Runs an INSERT or UPDATE of the table alias `t`, with a RETURNING clause. `rows` are the values to write. */
-async function runWrite(
+/** Runs an INSERT or UPDATE of the table alias `t` with a RETURNING clause. `rows` are the values that the statement writes. */
+async function runWriteStatement(
   entity: Entity,
   rows: readonly FieldValues[],
   writeContext: WriteContext,
@@ -73,13 +73,15 @@ export async function insertRows(entity: Entity, inputRows: readonly FieldValues
   const { bind, values } = createParameterBinder();
   const arrayParameters = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
   const columns = quoteIdentifiers(fields.map(({ column }) => column));
-  const { table, unique } = resourceOf(entity)!;
+  const { table, uniqueFields } = resourceOf(entity)!;
   const viewerId = writeContext.context.viewer!.id;
   // Serializes bulk inserts of a user into a table with a unique key. PostgreSQL checks these deferrable keys at the end of the statement, so two
   // concurrent writes of the same keys would wait for each other (a deadlock).
   const insertionLock =
-    unique && rows.length > 1 ? `, (SELECT pg_advisory_xact_lock(${insertionLockClassSql(table)}, ${bind(viewerId)})) AS "alone"` : '';
-  const insertedRows = await runWrite(
+    uniqueFields && rows.length > 1
+      ? `, (SELECT pg_advisory_xact_lock(${insertionLockClassSql(table)}, ${bind(viewerId)})) AS "alone"`
+      : '';
+  const insertedRows = await runWriteStatement(
     entity,
     rows,
     writeContext,
@@ -99,14 +101,14 @@ export async function insertRows(entity: Entity, inputRows: readonly FieldValues
 }
 
 /**
- * Updates each row with its values, which may be null, and returns the rows that exist. With `onlyChanged`, rows that already have all values are
- * neither written, so that they keep their version, nor returned.
+ * Updates each row with its values, which may be null, and returns the rows that exist. With `skipsUnchangedRows`, rows that already have all values
+ * are neither written, so that they keep their version, nor returned.
  */
 export async function updateRows(
   entity: Entity,
   rows: readonly RowWithValues[],
   writeContext: WriteContext,
-  onlyChanged = false,
+  skipsUnchangedRows = false,
 ): Promise<StoredRow[]> {
   const valuesByRow = rows.map(({ values }) => values);
   const fields = fieldsSetBy(entity, valuesByRow);
@@ -130,12 +132,12 @@ export async function updateRows(
   const isChanged = () => `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
   const conditions = [
     (alias: string) => `${alias}."id" = x."id"`,
-    ...(onlyChanged ? [isChanged] : []),
+    ...(skipsUnchangedRows ? [isChanged] : []),
     ...writableRowConditions(entity, writeContext.context),
   ];
   const where = whereClause(conditions, 't', bind);
   const set = changes.map(({ column, value }) => `"${column}" = ${value}`).join(', ');
-  return runWrite(
+  return runWriteStatement(
     entity,
     valuesByRow,
     writeContext,
@@ -144,7 +146,7 @@ export async function updateRows(
   );
 }
 
-/** Deletes rows and returns how many of them existed. */
+/** Deletes rows by id and returns the number of deleted rows. */
 export async function deleteRows(entity: Entity, ids: readonly number[], writeContext: WriteContext): Promise<number> {
   const { bind, values } = createParameterBinder();
   const where = whereClause([columnIsOneOf('id', ids), ...writableRowConditions(entity, writeContext.context)], 't', bind);
@@ -180,13 +182,13 @@ export const changesLinks = (entity: Entity, rows: readonly { input: FieldValues
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
 /**
- * Writes the links of rows to the link tables, for each many-to-many field for which the rows have values. With `replace`, existing links of these
- * rows are deleted first.
+ * Writes the links of rows to the link tables, for each many-to-many field for which the rows have values. With `replacesExisting`, existing links of
+ * the rows are deleted first.
  */
 export async function writeLinks(
   entity: Entity,
   rows: readonly RowWithValues[],
-  replace: boolean,
+  replacesExisting: boolean,
   writeContext: WriteContext,
 ): Promise<void> {
   const owner = ownerFieldValues(entity, writeContext.context)[OWNER_FIELD.field];
@@ -195,7 +197,7 @@ export async function writeLinks(
     const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);
     if (rowsWithLinks.length === 0) continue;
     const { table, ownColumn, otherColumn } = link;
-    if (replace)
+    if (replacesExisting)
       await runStatement(writeContext, `DELETE FROM "${table}" WHERE "${ownColumn}" = ANY($1::int[])`, [rowsWithLinks.map(({ id }) => id)]);
     const pairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
     const { bind, values } = createParameterBinder();

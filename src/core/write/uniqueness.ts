@@ -1,24 +1,23 @@
 /** Uniqueness check: finds rows of a write that would violate a unique constraint, such as two body weights on one day. */
 import { ownerConditions } from '../access/access';
-import { OWNER_FIELD } from '../model/registry';
 import { createParameterBinder, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { withDefaults, type RowDraft } from './drafts';
 import { fieldOf, sqlType, type Entity, type EntityField } from '../model/fields';
 import { fromClause } from '../sql/expressions';
-import { resourceOf } from '../model/registry';
+import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 /** Returns the fields that must be unique together among the rows of one owner. */
 export const uniqueFields = (entity: Entity): EntityField[] =>
-  (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER_FIELD.field).map((name) => fieldOf(entity, name));
+  (resourceOf(entity)!.uniqueFields ?? []).filter((name) => name !== OWNER_FIELD.field).map((name) => fieldOf(entity, name));
 
 /**
  * Returns Django REST framework's message for duplicates. It contains only fields that the API of the request exposes, by their names in that API.
  */
 export function duplicateMessage(entity: Entity, api: Context['api']): string {
   const isExposed = ({ hidden, only = api }: EntityField) => only === api && !(api === 'rest' && hidden);
-  const nameInApi = ({ rest, object, name }: EntityField) => (api === 'rest' ? rest : (object ?? name));
-  const fields = (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name)).filter(isExposed);
+  const nameInApi = ({ rest, objectField, name }: EntityField) => (api === 'rest' ? rest : (objectField ?? name));
+  const fields = (resourceOf(entity)!.uniqueFields ?? []).map((name) => fieldOf(entity, name)).filter(isExposed);
   const names = fields.map(nameInApi).sort();
   return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;
 }

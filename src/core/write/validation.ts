@@ -11,19 +11,18 @@ import { parseRowId } from '../model/ids';
 import { nodeTypeMismatchMessage } from '../model/node';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
 import { columnSet, selectRowsStatement } from '../sql/select';
-import { resourceOf } from '../model/registry';
+import { resourceOf, type CrossFieldRule } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
-import type { CrossFieldRule } from '../model/registry';
 import { findDuplicates, uniqueFields, duplicateMessage } from './uniqueness';
 
-/** Returns which of the ids the viewer may reference: the ids of own rows of an owned resource, or of visible rows of a public resource. */
+/** Returns the ids that the viewer may reference: those of own rows of an owned resource, or of visible rows of a public resource. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
   const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
   // Without ids, no rows are read, so the access token needs no read scope. Anonymous clients are rejected by `referenceableRowConditions`.
   if (rowIds.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
   if (rowIds.length === 0) return [];
-  if (resourceOf(entity)!.inMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
+  if (resourceOf(entity)!.isInMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
   const columns = columnSet(entity, [], context.policies.textOrder);
   const rows = await context.session.query(...selectRowsStatement(columns, [columnIsOneOf('id', rowIds), ...conditions]));
   return rows.map((row) => row.id as number);
@@ -31,7 +30,7 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
 
 type IssuesByField = Record<string, ValidationIssue[]>;
 
-/** Key of issues that concern the whole row instead of a field. */
+/** Key of validation issues that concern the whole row instead of a field. */
 const ROW_ISSUES_KEY = '';
 
 interface Reference {
@@ -46,7 +45,7 @@ interface Reference {
  */
 const isEnforcedByForeignKey = ({ referringDraft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.stored &&
-  !resourceOf(field.target!())!.inMemory &&
+  !resourceOf(field.target!())!.isInMemory &&
   ids.every((id) => parseRowId(id) !== undefined) &&
   !rulesOf(entity, context).some(({ fields }) => fields.includes(field.name)) &&
   foreignKeysEnforceAccess(field.target!(), context);
@@ -101,8 +100,8 @@ class Validation {
     this.issues.set(draft, { ...issuesByField, [name]: [...(issuesByField[name] ?? []), ...newIssues] });
   }
 
-  private scheduleLookup(deferred: boolean, lookup: () => Promise<void>): void {
-    if (deferred) this.deferredLookups.push(lookup);
+  private scheduleLookup(isDeferrable: boolean, lookup: () => Promise<void>): void {
+    if (isDeferrable) this.deferredLookups.push(lookup);
     else this.runningLookups.push(lookup());
   }
 
@@ -164,7 +163,7 @@ class Validation {
   }
 }
 
-/** Checks the rules again for rows that a concurrent write has changed in the meantime. */
+/** Checks the cross-field rules again for rows that a concurrent write has changed in the meantime. */
 export async function revalidateRules(drafts: readonly RowDraft[], context: Context): Promise<void> {
   const issues = new Map<RowDraft, IssuesByField>();
   for (const { draft, field, message } of await findRuleViolations(drafts, context))

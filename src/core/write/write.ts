@@ -10,7 +10,7 @@ import { withRetries } from './retry';
 import { createUpdateDraft, createDrafts, groupDraftsByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
 import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { hooksOf, type RowWithValues } from '../model/hooks';
+import { hooksOf, type FieldValues, type RowWithValues } from '../model/hooks';
 import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
 import { columnSet, selectRowsStatement } from '../sql/select';
@@ -40,7 +40,6 @@ import {
 import { uniqueFields } from './uniqueness';
 import { errorWithAllInputIssues } from './allinputissues';
 import { validateDrafts, revalidateRules } from './validation';
-import type { FieldValues } from '../model/hooks';
 
 export interface InputRow {
   input: FieldValues;
@@ -76,20 +75,20 @@ export interface PreparedRow {
 }
 
 /**
- * Runs `work` in a transaction. If it is rolled back, side effects of hooks outside of the database are undone. If its outcome is unknown, they are kept,
- * because the rows may have been committed: an unused file is harmless, a row without its file is not.
+ * Runs `write` in a transaction. If it is rolled back, side effects of hooks outside of the database are undone. If its outcome is unknown, they are
+ * kept, because the rows may have been committed: an unused file is harmless, a row without its file is not.
  */
 export async function runInTransaction<T>(
   entity: Entity,
   preparedRows: readonly PreparedRow[],
   context: Context,
-  work: (writeContext: WriteContext) => Promise<T>,
+  write: (writeContext: WriteContext) => Promise<T>,
 ): Promise<T> {
   const undo = async () => {
     for (const { entity, values } of preparedRows) await hooksOf(entity).undoSideEffects?.(values, context);
   };
   try {
-    const result = await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
+    const result = await context.session.transaction((transaction) => write({ context, transaction }), resourceOf(entity)!.table);
     context.session.onRollback(undo);
     return result;
   } catch (error) {
@@ -135,13 +134,13 @@ export async function insertRowsOfEntity(
   await hooks.afterRowsWritten?.(writtenRows, context, transaction);
 }
 
-/** Updates existing rows of one entity and returns the rows that were written; see `updateRows` for `onlyChanged`. */
+/** Updates existing rows of one entity, with hooks and links, and returns the rows that were written; see `updateRows` for `skipsUnchangedRows`. */
 export async function updateRowsOfEntity(
   entity: Entity,
   rows: readonly RowWithValues[],
   preparedRows: PreparedRow[],
   writeContext: WriteContext,
-  onlyChanged = false,
+  skipsUnchangedRows = false,
 ): Promise<StoredRow[]> {
   const { context, transaction } = writeContext;
   const hooks = hooksOf(entity);
@@ -150,7 +149,7 @@ export async function updateRowsOfEntity(
     preparedRows.push({ entity, values });
     await hooks.beforeRowWrite?.(values, context, transaction, id);
   }
-  const updatedRows = await updateRows(entity, rows, writeContext, onlyChanged);
+  const updatedRows = await updateRows(entity, rows, writeContext, skipsUnchangedRows);
   await writeLinks(entity, rows, true, writeContext);
   await hooks.afterRowsWritten?.(rows, context, transaction);
   return updatedRows;
@@ -246,7 +245,7 @@ async function missingRowIssues(entity: Entity, changes: readonly RowChange[], c
   );
 }
 
-/** Reads the given fields of those rows that the viewer may write. Returns the rows by id. */
+/** Reads the given fields of the rows that the viewer may write. Returns the rows by id. */
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const columns = columnSet(entity, fields, context.policies.textOrder);
   const rows = await context.session.query(

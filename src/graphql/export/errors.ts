@@ -1,4 +1,4 @@
-/** Errors that occur before the first byte of an export is sent. The response has an HTTP status and GraphQL errors in a JSON body. */
+/** Errors that occur before the first byte of an export is sent. The response has a matching HTTP status and GraphQL errors in a JSON body. */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE, type ErrorCode } from '../../contract/errorcodes';
@@ -18,7 +18,7 @@ export class ExportError extends Error {
   }
 }
 
-/** Creates an error. `field` is the name of the field or parameter that caused it. */
+/** Creates an export error. `field` is the name of the field or parameter that caused the error. */
 export const exportError = (message: string, field?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
   new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
 

@@ -19,7 +19,7 @@ export interface SelectedField {
   key: string;
   name: string;
   nodes: readonly FieldNode[];
-  /** Types on which the field is selected: that of the parent field, and those of fragments in its selection set. */
+  /** Types on which the field is selected: the type of the parent field, and the type conditions of fragments in its selection set. */
   parentTypes: ReadonlySet<GraphQLCompositeType>;
   field: GraphQLField<unknown, unknown>;
 }

@@ -6,7 +6,7 @@ import type { FieldCollector } from './fieldcollection';
 import { isPagedList, type ExportedList } from './list';
 
 const VALUE_SEPARATOR = '; ';
-/** Maximum number of fields per exported row. Without it, nested fragments could expand a short document to millions of fields. */
+/** Maximum number of fields per exported row. Otherwise, nested fragments could expand a short document to millions of fields. */
 const MAX_FIELDS_PER_ROW = 1_000;
 
 interface CsvColumn {
@@ -18,11 +18,11 @@ interface CsvColumn {
  * Returns the CSV columns of an export: the leaf fields of a row in selection order, named by path (`exercise.name`). Throws `ExportError` for too
  * many fields, and for a paged list inside a row, because a cell would contain only its first page.
  */
-function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, selections: FieldCollector): CsvColumn[] {
+function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, fieldCollector: FieldCollector): CsvColumn[] {
   const columns: CsvColumn[] = [];
   let fieldCount = 0;
   const walk = (nodes: readonly FieldNode[], parent: GraphQLCompositeType, path: readonly string[]): void => {
-    for (const selectedField of selections.collectFields(nodes, parent)) {
+    for (const selectedField of fieldCollector.collectFields(nodes, parent)) {
       fieldCount += 1;
       if (fieldCount > MAX_FIELDS_PER_ROW)
         throw exportError(`A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`);
@@ -33,7 +33,7 @@ function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, se
           `\`${name}\` is a paginated list, which does not fit in a cell. Export that list separately, or export as .jsonl.`,
           name,
         );
-      const childType = selections.compositeTypeOf(selectedField);
+      const childType = fieldCollector.compositeTypeOf(selectedField);
       if (childType) walk(selectedField.nodes, childType, columnPath);
       else columns.push({ name, path: columnPath });
     }
@@ -42,7 +42,7 @@ function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, se
   return columns;
 }
 
-/** Returns the value at `path` in a row: null if it is absent; the elements of a list are joined into a string. */
+/** Returns the value at `path` in a row; null if there is none. The elements of a list are joined into a string. */
 function cellOf(row: unknown, path: readonly string[], startIndex = 0): unknown {
   let value = row;
   for (let index = startIndex; index < path.length; index += 1) {
@@ -64,27 +64,27 @@ function csvLines(rows: readonly unknown[], columns: readonly CsvColumn[]): stri
   return text;
 }
 
-export interface Format {
+export interface ExportFormat {
   mediaType: string;
-  /** Creates a function that converts rows of the list to lines of the file. Throws `ExportError` if the format cannot represent the selection. */
-  createWriter(list: ExportedList, withBom: boolean): { header: string; linesOf(rows: readonly unknown[]): string };
+  /** Creates a writer, which converts rows of the list to lines of the file. Throws `ExportError` if the format cannot represent the selection. */
+  createWriter(list: ExportedList, needsBom: boolean): { header: string; formatRows(rows: readonly unknown[]): string };
 }
 
-const CSV_FORMAT: Format = {
+const CSV_FORMAT: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8; header=present',
-  createWriter({ rowNodes, rowType, fieldCollector }, withBom) {
+  createWriter({ rowNodes, rowType, fieldCollector }, needsBom) {
     const columns = csvColumnsOf(rowNodes, rowType, fieldCollector);
-    return { header: (withBom ? BOM : '') + csvHeader(columns), linesOf: (pageRows) => csvLines(pageRows, columns) };
+    return { header: (needsBom ? BOM : '') + csvHeader(columns), formatRows: (pageRows) => csvLines(pageRows, columns) };
   },
 };
 
-/** One line per row, as in the GraphQL response. (https://jsonlines.org) */
-const JSONL_FORMAT: Format = {
+/** JSON Lines (https://jsonlines.org): one line per row, as in the GraphQL response. */
+const JSONL_FORMAT: ExportFormat = {
   mediaType: 'application/jsonl; charset=utf-8',
-  createWriter: () => ({ header: '', linesOf: (pageRows) => pageRows.map((row) => `${JSON.stringify(row)}\n`).join('') }),
+  createWriter: () => ({ header: '', formatRows: (pageRows) => pageRows.map((row) => `${JSON.stringify(row)}\n`).join('') }),
 };
 
-export const FORMATS: ReadonlyMap<string, Format> = new Map([
+export const EXPORT_FORMATS: ReadonlyMap<string, ExportFormat> = new Map([
   ['csv', CSV_FORMAT],
   ['jsonl', JSONL_FORMAT],
 ]);

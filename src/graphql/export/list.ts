@@ -44,20 +44,20 @@ export interface ExportedList {
   rowType: GraphQLCompositeType;
   fieldCollector: FieldCollector;
   document: DocumentNode;
-  /** How to read the list in pages; absent if it has no pagination arguments. */
-  pages?: {
+  /** Pagination of the list; absent if the list has no pagination arguments. */
+  pagination?: {
     /** Path of `pageInfo`. If absent, a page with fewer rows than requested is the last one. */
     pageInfoPath?: readonly string[];
     /** Whether the list is a time series. Time series have no offset argument, so the number of rows already read is passed in the context. */
     isTimeSeries: boolean;
-    /** Whether every page computes the whole list again, as for groups and time series. Pages are then as large as possible. */
+    /** Whether every page computes the whole list again, as for groups and time series. Such pages are as large as possible. */
     isComputed: boolean;
     requestedWindow: RequestedWindow;
     windowVariables(window: PageArguments): Variables;
   };
 }
 
-/** Response key of the added field `pageInfo`. Differs from that of the rows. */
+/** Returns a response key for the added field `pageInfo` that differs from the response key of the rows. */
 const pageInfoAlias = (rows: SelectedField): string => (rows.key === 'exportedPage' ? 'pageOfExport' : 'exportedPage');
 const WINDOW_ARGUMENT_TYPES = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
 type WindowArgument = keyof typeof WINDOW_ARGUMENT_TYPES;
@@ -78,7 +78,7 @@ const inlineFragment = (typeName: string, selections: readonly SelectionNode[]):
 const childSelections = ({ nodes }: SelectedField): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
-/** Finds the list that an operation selects. Throws `ExportError`, with the path of the field, if it does not select exactly one. */
+/** Finds the list that an operation selects. Throws `ExportError`, with the path of the field, unless the operation selects exactly one list. */
 export function findExportedList(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -87,12 +87,12 @@ export function findExportedList(
 ): ExportedList {
   if (operation.operation !== OperationTypeNode.QUERY) throw exportError('Only queries can be exported.');
   const fragments = document.definitions.filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION);
-  const selections = new FieldCollector(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
+  const fieldCollector = new FieldCollector(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
   const fieldPath: SelectedField[] = [];
   let parent: GraphQLCompositeType = schema.getQueryType()!;
   let parents: readonly { selectionSet?: FieldNode['selectionSet'] }[] = [operation];
   for (;;) {
-    const [selectedField, secondField] = selections.collectFields(parents, parent);
+    const [selectedField, secondField] = fieldCollector.collectFields(parents, parent);
     const path = fieldPath.map(({ key }) => key);
     if (!selectedField) throw exportError('A file contains one list, but this operation selects no field.');
     if (secondField) {
@@ -104,19 +104,19 @@ export function findExportedList(
       throw exportError(`A file contains one list. Select ${quotePath([...path, selectedField.key])} on one type, not on ${types}.`);
     }
     fieldPath.push(selectedField);
-    const type = selections.compositeTypeOf(selectedField);
+    const type = fieldCollector.compositeTypeOf(selectedField);
     if (!type)
       throw exportError(`${quotePath([...path, selectedField.key])} is not a list of objects.`, [...path, selectedField.key].join('.'));
     const operationWithoutDirectives = { ...operation, directives: [] };
     if (isPagedList(selectedField) || (isTimeSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null))
-      return buildPagedList(operationWithoutDirectives, fragments, fieldPath, type, selections, variables);
+      return buildPagedList(operationWithoutDirectives, fragments, fieldPath, type, fieldCollector, variables);
     if (isListField(selectedField))
       return {
         name: selectedField.name,
         path: fieldPath.map(({ key }) => key),
         rowNodes: selectedField.nodes,
         rowType: type,
-        fieldCollector: selections,
+        fieldCollector,
         document: { kind: Kind.DOCUMENT, definitions: [operationWithoutDirectives, ...fragments] },
       };
     [parent, parents] = [type, selectedField.nodes];
@@ -138,12 +138,12 @@ function buildPagedList(
   fragments: readonly FragmentDefinitionNode[],
   fieldPath: readonly SelectedField[],
   type: GraphQLCompositeType,
-  selections: FieldCollector,
+  fieldCollector: FieldCollector,
   variables: Variables,
 ): ExportedList {
   const list = fieldPath.at(-1)!;
   const listPath = fieldPath.map(({ key }) => key);
-  const rows = isListField(list) ? list : rowsFieldOf(list, listPath, type, selections);
+  const rows = isListField(list) ? list : rowsFieldOf(list, listPath, type, fieldCollector);
   const argumentValue = (name: WindowArgument) => argumentValueOf(list, name, variables);
   if (argumentValue('last') !== null)
     throw exportError('An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.', 'last');
@@ -152,10 +152,10 @@ function buildPagedList(
     name: list.name,
     path: rows === list ? listPath : [...listPath, rows.key],
     rowNodes: rows.nodes,
-    rowType: selections.compositeTypeOf(rows)!,
-    fieldCollector: selections,
+    rowType: fieldCollector.compositeTypeOf(rows)!,
+    fieldCollector,
     document: { kind: Kind.DOCUMENT, definitions: [pageOperation(operation, fieldPath, rows, variableNames), ...fragments] },
-    pages: {
+    pagination: {
       ...(rows !== list && { pageInfoPath: [...listPath, pageInfoAlias(rows)] }),
       isComputed: rows === list || !variableNames.some(([argument]) => argument === 'offset'),
       isTimeSeries: isTimeSeries(list),
@@ -172,14 +172,14 @@ function argumentValueOf(list: SelectedField, name: WindowArgument, variables: V
   return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
 }
 
-/** Returns `nodes` or `edges` of a connection, of which exactly one must be selected. */
+/** Returns the field `nodes` or `edges` of a connection, of which exactly one must be selected. */
 function rowsFieldOf(
   list: SelectedField,
   listPath: readonly string[],
   type: GraphQLCompositeType,
-  selections: FieldCollector,
+  fieldCollector: FieldCollector,
 ): SelectedField {
-  const [rows, secondField] = selections.collectFields(list.nodes, type).filter(isListField);
+  const [rows, secondField] = fieldCollector.collectFields(list.nodes, type).filter(isListField);
   if (!rows) throw exportError(`Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`, listPath.join('.'));
   if (secondField)
     throw exportError(
@@ -201,7 +201,7 @@ function windowVariableNames(list: SelectedField, { variableDefinitions = [] }: 
   });
 }
 
-/** Rewrites the operation: pagination arguments become variables, and `pageInfo` is selected. */
+/** Rewrites an operation so that it fetches one page: pagination arguments become variables, and `pageInfo` is selected. */
 function pageOperation(
   operation: OperationDefinitionNode,
   fieldPath: readonly SelectedField[],
@@ -228,7 +228,7 @@ function pageOperation(
   // Wraps the field node of the list in those of its ancestors, up to the root field.
   const field = fieldPath.reduceRight<FieldNode | undefined>((childField, { key, name, nodes, field: { type } }, index) => {
     const child = fieldPath[index + 1];
-    // Below an interface such as `Node`, the field keeps its type condition. Without it, its cost could not be estimated.
+    // Below an interface such as `Node`, the field keeps its type condition, which the cost estimate needs.
     const selectChild = (node: FieldNode): SelectionNode =>
       isAbstractType(getNamedType(type)) ? inlineFragment([...child!.parentTypes][0]!.name, [node]) : node;
     const selections = childField ? [selectChild(childField)] : listSelections;

@@ -1,4 +1,4 @@
-/** Reads the rows of an exported list page by page. Each page is one operation, with the same rows and cost as if a client had requested it. */
+/** Reads the rows of an exported list page by page. Each page is one operation, with the same rows and cost as if a client requested the page. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
 import type { Context } from '../../core/context';
@@ -32,28 +32,28 @@ export class PageReader {
     private readonly executor: Executor,
     private readonly context: Context,
     private readonly variables: Variables,
-    private readonly clientGone: AbortSignal,
+    private readonly disconnectSignal: AbortSignal,
   ) {
-    this.pageSize = list.pages?.isComputed ? MAX_PAGE_SIZE : PAGE_SIZE;
+    this.pageSize = list.pagination?.isComputed ? MAX_PAGE_SIZE : PAGE_SIZE;
   }
 
   /** Yields one page of rows at a time. Throws `ExportError` if a page fails. */
   async *readPages(): AsyncGenerator<readonly unknown[], void, void> {
-    const { pages } = this.list;
-    if (!pages) {
+    const { pagination } = this.list;
+    if (!pagination) {
       yield this.rowsIn(await this.fetchPage(() => this.variables));
       return;
     }
-    let { after, offset } = pages.requestedWindow;
-    let remainingRows = pages.requestedWindow.first ?? Infinity;
+    let { after, offset } = pagination.requestedWindow;
+    let remainingRows = pagination.requestedWindow.first ?? Infinity;
     for (;;) {
       const first = () => Math.min(remainingRows, this.pageSize);
       const window = (): PageArguments => ({ first: first(), last: first(), after, offset });
-      if (pages.isTimeSeries) this.context.exportedRowCount = offset ?? 0;
-      const data = await this.fetchPage(() => ({ ...this.variables, ...pages.windowVariables(window()) }));
+      if (pagination.isTimeSeries) this.context.exportedRowCount = offset ?? 0;
+      const data = await this.fetchPage(() => ({ ...this.variables, ...pagination.windowVariables(window()) }));
       const pageRows = this.rowsIn(data);
       yield pageRows;
-      const pageInfo = pages.pageInfoPath && (valueAt(data, pages.pageInfoPath) as PageInfo);
+      const pageInfo = pagination.pageInfoPath && (valueAt(data, pagination.pageInfoPath) as PageInfo);
       const isLast = pageInfo ? !pageInfo.hasNextPage : pageRows.length < first();
       remainingRows -= pageRows.length;
       if (isLast || pageRows.length === 0 || remainingRows <= 0) return;
@@ -74,7 +74,7 @@ export class PageReader {
       const { data, errors } = await this.executePage(variables());
       if (!errors?.length) return data;
       const { code, retryAfter } = errors[0]!.extensions;
-      if (code === 'COST_LIMIT' && this.list.pages && this.pageSize > MIN_PAGE_SIZE)
+      if (code === 'COST_LIMIT' && this.list.pagination && this.pageSize > MIN_PAGE_SIZE)
         this.pageSize = Math.max(MIN_PAGE_SIZE, Math.floor(this.pageSize / PAGE_SIZE_REDUCTION_FACTOR));
       else if (code === 'RATE_LIMITED' && this.hasFirstPage) await this.waitForBudget(Number(retryAfter));
       else throw new ExportError(errors);
@@ -93,7 +93,7 @@ export class PageReader {
   }
 
   private async waitForBudget(seconds: number): Promise<void> {
-    await sleep(seconds * MS_PER_SECOND, undefined, { signal: this.clientGone }).catch(() => {
+    await sleep(seconds * MS_PER_SECOND, undefined, { signal: this.disconnectSignal }).catch(() => {
       throw exportError('The client has disconnected.', undefined, 'CLIENT_GONE');
     });
   }

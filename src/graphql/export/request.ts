@@ -13,9 +13,9 @@ import { ExportError, exportError } from './errors';
 
 export interface ExportRequest {
   list: ExportedList;
-  /** Variables as sent, not coerced. */
+  /** Variables as sent by the client, not coerced. */
   variables: Variables;
-  /** Filename without extension. */
+  /** Name of the exported file without extension. */
   fileName: string;
   needsBom: boolean;
 }
@@ -38,16 +38,16 @@ function parseObject(name: string, value: unknown): ExportParameters {
   return parsedValue as ExportParameters;
 }
 
-function readParameters(request: Request, search: URLSearchParams): ExportParameters {
-  if (request.method !== 'POST') return Object.fromEntries(search);
+function readParameters(request: Request, queryParameters: URLSearchParams): ExportParameters {
+  if (request.method !== 'POST') return Object.fromEntries(queryParameters);
   const body = request.body as unknown;
   if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body))
     throw exportError('The body must be a JSON object with the Content-Type application/json.', undefined, 'BAD_REQUEST');
   return body as ExportParameters;
 }
 
-function parseFlag(search: URLSearchParams, name: string): boolean {
-  const value = search.get(name) ?? '0';
+function parseFlag(queryParameters: URLSearchParams, name: string): boolean {
+  const value = queryParameters.get(name) ?? '0';
   if (!['0', '1'].includes(value)) throw exportError(`\`${name}\` must be 0 or 1.`, name);
   return value === '1';
 }
@@ -59,9 +59,9 @@ export function parseExportRequest(
   trustedDocuments: TrustedDocuments,
 ): ExportRequest {
   const context: Context = requestContext.resolverContext;
-  const search = new URL(request.url, 'http://localhost').searchParams;
-  const withBom = parseFlag(search, 'bom');
-  const parameters = readParameters(request, search);
+  const queryParameters = new URL(request.url, 'http://localhost').searchParams;
+  const needsBom = parseFlag(queryParameters, 'bom');
+  const parameters = readParameters(request, queryParameters);
   const extensions = parseObject('extensions', parameters.extensions);
   const { query, operationName, ...otherParameters } = trustedDocuments.resolveParameters({ ...parameters, extensions });
   if (isDryRun(otherParameters.extensions, request.get(DRY_RUN_HEADER)))
@@ -77,7 +77,7 @@ export function parseExportRequest(
   const coercedVariables = coerceVariables(schema, operation, variables, !context.viewer);
   if (coercedVariables.errors) throw new ExportError(coercedVariables.errors);
   const list = findExportedList(schema, document, operation, coercedVariables.values);
-  return { list, variables, needsBom: withBom, fileName: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
+  return { list, variables, needsBom, fileName: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
 }
 
 const withErrorCode = (error: GraphQLError): GraphQLError =>

@@ -19,7 +19,7 @@ import type { Config } from '../../platform/config';
 import { ConcurrencyLimiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
 import type { TrustedDocuments } from '../trusteddocuments';
-import { FORMATS, type Format } from './formats';
+import { EXPORT_FORMATS, type ExportFormat } from './formats';
 import { PageReader } from './pages';
 import { parseExportRequest } from './request';
 import { sendExportError, ExportError, exportError } from './errors';
@@ -33,8 +33,8 @@ interface ExportDependencies {
 }
 
 const ALLOWED_METHODS = ['GET', 'HEAD', 'POST'];
-const RETRY_SECONDS = 10;
-/** Divisor for the number of exports that one client may run at the same time: the total number of export slots is divided by it and rounded up. */
+const EXPORT_RETRY_AFTER_SECONDS = 10;
+/** Divisor of the total number of export slots that yields the maximum number of concurrent exports per client, rounded up. */
 const CALLER_SLOTS_DIVISOR = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
@@ -43,13 +43,13 @@ function acquireSlot(limiter: ConcurrencyLimiter<LimiterCaller>, caller: Limiter
   const runningExports = limiter.slotsOf(caller);
   if (runningExports < limiter.limits.slotsPerClient) throw overloadedError();
   const message = `You already have ${runningExports} running exports. Try again when one of them has finished.`;
-  throw new ClientError('TOO_MANY_REQUESTS', message, { retryAfter: RETRY_SECONDS });
+  throw new ClientError('TOO_MANY_REQUESTS', message, { retryAfter: EXPORT_RETRY_AFTER_SECONDS });
 }
 
 /** Writes text, and waits until there is room for more or the client has disconnected. */
-async function writeText(response: Response, text: string, clientGone: AbortSignal): Promise<void> {
+async function writeText(response: Response, text: string, disconnectSignal: AbortSignal): Promise<void> {
   if (text === '' || response.write(text) || response.destroyed) return;
-  await once(response, 'drain', { signal: clientGone }).catch(() => undefined);
+  await once(response, 'drain', { signal: disconnectSignal }).catch(() => undefined);
 }
 
 async function authenticateClient(requestContext: RequestContext): Promise<void> {
@@ -71,7 +71,7 @@ class ExportResponse {
     private readonly requestContext: RequestContext,
   ) {}
 
-  async run(limiter: ConcurrencyLimiter<LimiterCaller>, fileExtension: string, format: Format): Promise<void> {
+  async run(limiter: ConcurrencyLimiter<LimiterCaller>, fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
     let caller: LimiterCaller | undefined;
     const timeout = this.startExportTimer();
@@ -102,14 +102,14 @@ class ExportResponse {
     return setTimeout(abort, config.exportTimeout || 2 ** 31 - 1).unref();
   }
 
-  private async send(fileExtension: string, format: Format): Promise<void> {
+  private async send(fileExtension: string, format: ExportFormat): Promise<void> {
     const { request, response, requestContext } = this;
     const { executor, trustedDocuments } = this.dependencies;
     const { list, variables, needsBom, fileName } = parseExportRequest(request, requestContext, executor.schema, trustedDocuments);
     const writer = format.createWriter(list, needsBom);
-    const clientGone = new AbortController();
-    response.once('close', () => clientGone.abort());
-    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).readPages();
+    const disconnection = new AbortController();
+    response.once('close', () => disconnection.abort());
+    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, disconnection.signal).readPages();
     const firstPage = await rows.next();
     releaseLargeBodySlot(request);
     response.status(200).set({
@@ -118,13 +118,13 @@ class ExportResponse {
       'Content-Disposition': `attachment; filename="${fileName}.${fileExtension}"`,
     });
     if (request.method === 'HEAD') return void response.end();
-    await writeText(response, writer.header, clientGone.signal);
+    await writeText(response, writer.header, disconnection.signal);
     for (let page = firstPage; !page.done && !response.destroyed; page = await rows.next())
-      await writeText(response, writer.linesOf(page.value), clientGone.signal);
+      await writeText(response, writer.formatRows(page.value), disconnection.signal);
     response.end();
   }
 
-  /** Sends an error response, or aborts the connection if the file has been started. */
+  /** Sends an error response, or closes the connection if a part of the file has already been sent. */
   private handleError(error: unknown): void {
     const { response, requestContext } = this;
     if (!response.headersSent) {
@@ -147,7 +147,7 @@ export function exportRoutes(dependencies: ExportDependencies): RequestHandler {
   });
   return async (request, response, next) => {
     const fileExtension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
-    const format = FORMATS.get(fileExtension);
+    const format = EXPORT_FORMATS.get(fileExtension);
     if (!format) return next();
     await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(limiter, fileExtension, format);
   };

@@ -1,4 +1,4 @@
-/** Subscriptions over server-sent events (graphql-sse). */
+/** Subscriptions over server-sent events (graphql-sse, https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md). */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GraphQLError, type ExecutionResult } from 'graphql';
@@ -13,9 +13,9 @@ import type { SubscriptionArgs, Subscriptions } from './subscriptions';
 
 const STREAM_PATH = '/stream';
 const EVENT_STREAM_MEDIA_TYPE = 'text/event-stream';
-/** Tells browsers to reconnect after 1,000 ms. */
+/** Server-sent event after which browsers reconnect 1,000 ms after the end of the stream. */
 const RECONNECT_EVENT = 'retry: 1000\n\n';
-/** Start of an event with a result; other messages are pings and the end of the subscription. */
+/** First characters of an event with a result. Other messages are pings and the end of the subscription. */
 const NEXT_EVENT_PREFIX = 'event: next';
 const JSON_REQUIRED_MESSAGE = 'The body must be JSON with the Content-Type application/json.';
 
@@ -24,7 +24,7 @@ async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionR
   yield result;
 }
 
-/** Whether a request asks for an event stream. Some clients use one URL for all operations, so that only the Accept header differs. */
+/** Whether a request is for an event stream. Some clients use one URL for all operations, so that only the Accept header differs. */
 const requestsEventStream = (path: string, acceptHeader: string): boolean =>
   path === STREAM_PATH || (path === '/' && acceptHeader.includes(EVENT_STREAM_MEDIA_TYPE) && !acceptHeader.includes('json'));
 
@@ -32,8 +32,8 @@ const hasQuery = ({ method, url, body }: Request): boolean =>
   method === 'GET' ? Boolean(new URLSearchParams(url.split('?')[1]).get('query')) : Boolean((body as { query?: unknown } | null)?.query);
 
 /**
- * Backpressure of one stream: the next event is produced when the previous one has been written. graphql-sse itself queues any number of events, however
- * slowly the client reads.
+ * Backpressure of an event stream: the next event is produced when the previous one has been written. graphql-sse itself queues an unlimited number
+ * of events for a slow client.
  */
 class Backpressure {
   private isEventUnwritten = false;
@@ -46,7 +46,7 @@ class Backpressure {
     this.isEventUnwritten = true;
   }
 
-  eventWritten(): void {
+  markEventWritten(): void {
     this.isEventUnwritten = false;
     this.resume?.();
   }
@@ -63,7 +63,7 @@ export class EventStreamTransport {
   private readonly backpressureByRequest = new WeakMap<IncomingMessage, Backpressure>();
   private isShuttingDown = false;
 
-  /** Resolves the ids of trusted documents, because graphql-sse passes on only the query. */
+  /** Middleware that resolves the ids of trusted documents, because graphql-sse passes on only the query. */
   private readonly resolveTrustedDocument: RequestHandler;
 
   /** `contextOf` returns the request context of a request in progress. */
@@ -92,7 +92,7 @@ export class EventStreamTransport {
       response.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
       return sendGraphQLError(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is shutting down. Try again in a moment.');
     }
-    // graphql-sse would read a body that our parser skipped for its media type, without a size limit.
+    // Without this check, graphql-sse would read a body of another media type than JSON, without a size limit.
     if (request.method === 'POST' && request.body === undefined)
       return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_REQUIRED_MESSAGE);
     this.openResponses.add(response);
@@ -149,7 +149,7 @@ async function sendEvents(
   for await (const event of events) {
     if (!response.writable) return;
     await new Promise<void>((resolve, reject) => response.write(event, (error) => (error ? reject(error) : resolve())));
-    if (event.startsWith(NEXT_EVENT_PREFIX)) backpressure.eventWritten();
+    if (event.startsWith(NEXT_EVENT_PREFIX)) backpressure.markEventWritten();
   }
   response.end();
 }

@@ -1,13 +1,13 @@
 /**
- * Messages to one WebSocket client, sent one after the other: the promise of each resolves when it has been passed to the network. A client that reads slowly
- * thus receives everything, and a subscription produces its next event only when the previous one has been sent.
+ * Send queue of one WebSocket client. The promise of a message resolves when the message has been passed to the network, so that a subscription
+ * produces its next event only when the previous one has been sent.
  */
 import type { WebSocket } from 'ws';
 
 const MAX_UNSENT_CHARACTERS = 1024 * 1024;
 
 export class Outbox {
-  private lastSent: Promise<void> = Promise.resolve();
+  private lastSendPromise: Promise<void> = Promise.resolve();
   private unsentCharacters = 0;
 
   /** `onSent` is called when a message has been sent. */
@@ -16,10 +16,10 @@ export class Outbox {
     private readonly onSent: () => void,
   ) {}
 
-  /** Resolves even if the client has disconnected, because the `close` event reports that. */
+  /** Queues a message. Resolves when it has been sent or the client has disconnected, which only the `close` event reports. */
   send(message: string): Promise<void> {
     this.unsentCharacters += message.length;
-    return (this.lastSent = this.lastSent.then(() => this.sendNow(message)));
+    return (this.lastSendPromise = this.lastSendPromise.then(() => this.sendNow(message)));
   }
 
   private async sendNow(message: string): Promise<void> {
@@ -31,18 +31,18 @@ export class Outbox {
     this.unsentCharacters -= message.length;
   }
 
-  /** Closes the connection after sending the messages that were passed to `send`. */
+  /** Closes the connection after sending all queued messages. */
   close(code?: number, reason?: string): void {
-    void this.lastSent.then(() => this.socket.close(code, reason));
+    void this.lastSendPromise.then(() => this.socket.close(code, reason));
   }
 
-  /** Whether so much is unsent that no further message from the client should be handled. */
+  /** Whether the queue exceeds its limit, so that no further message from the client should be handled. */
   get isFull(): boolean {
     return this.unsentCharacters > MAX_UNSENT_CHARACTERS;
   }
 
-  /** Resolves when the outbox is no longer full, or the client has disconnected. */
+  /** Waits until the queue is below its limit or the client has disconnected. */
   async drain(): Promise<void> {
-    while (this.isFull) await this.lastSent;
+    while (this.isFull) await this.lastSendPromise;
   }
 }

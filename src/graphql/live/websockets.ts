@@ -1,4 +1,4 @@
-/** Subscriptions over WebSocket (graphql-ws, the protocol graphql-transport-ws). */
+/** Subscriptions over WebSocket: the protocol graphql-transport-ws, by the library graphql-ws. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { GraphQLError } from 'graphql';
@@ -20,7 +20,7 @@ const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
 const SERVICE_RESTART_CLOSE_CODE = 1012;
 const TRY_AGAIN_LATER_CLOSE_CODE = 1013;
 const INTERNAL_ERROR_CLOSE_CODE = 1011;
-/** A client that has neither answered a ping nor received a message when the next ping is due is disconnected. */
+/** Interval of WebSocket pings. A client is disconnected if it has neither answered a ping nor received a message since the previous one. */
 const PING_INTERVAL_MS = 12_000;
 /**
  * Maximum number of messages from a client between two pings, far more than any client needs. Each message is handled as soon as it arrives, and up to
@@ -34,15 +34,15 @@ export interface SocketOptions {
   maxMessageBytes: number;
   createContext(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
-  /** Whether new subscriptions from anonymous or from signed-in clients are rejected to shed load. */
+  /** Whether new subscriptions of anonymous or signed-in clients are rejected because of overload. */
   rejectsSubscriptions(isAnonymous: boolean): boolean;
   log: Logger;
 }
 
-interface Connection {
+interface ClientConnection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  /** Ids of the subscriptions that have begun to be set up and have not ended completely. */
+  /** Ids of the subscriptions from the start of their setup until they have ended completely. */
   readonly subscriptionIds: Set<string>;
   createContext?: () => RequestContext;
   /** Network of an anonymous client that holds a slot; undefined for a signed-in user. */
@@ -60,7 +60,7 @@ export class WebSocketTransport {
   /** Limits the anonymous connections, in total and per client network. The number of subscriptions is limited in `src/core/changes`. */
   private readonly anonymousConnections = new ConcurrencyLimiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
-  private readonly protocolServer: Server<Connection>;
+  private readonly protocolServer: Server<ClientConnection>;
   private lastLogTime = -Infinity;
 
   constructor(
@@ -74,13 +74,13 @@ export class WebSocketTransport {
     });
     this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));
     this.server.on('connection', (socket, request) => this.serve(socket, request));
-    this.protocolServer = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connection>({
+    this.protocolServer = makeServer<NonNullable<ConnectionInitMessage['payload']>, ClientConnection>({
       onConnect: ({ extra: connection, connectionParams }) => this.onConnect(connection, connectionParams),
       onClose: ({ extra: { anonymousNetwork } }) => {
         if (anonymousNetwork !== undefined) this.anonymousConnections.release(anonymousNetwork);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
-      // Deferred, because graphql-ws forgets the id only after this hook has returned.
+      // The deletion is deferred, because graphql-ws releases the id only after this hook has returned.
       onComplete: ({ extra: connection }, id) => void setImmediate(() => connection.subscriptionIds.delete(id)),
       subscribe: subscriptions.subscribe,
     });
@@ -117,7 +117,7 @@ export class WebSocketTransport {
       if (socket.readyState === socket.OPEN) socket.ping();
     }, PING_INTERVAL_MS);
     socket.on('pong', () => (isAlive = true));
-    // Only logs the error: `ws` has already closed the connection with the close code for it.
+    // Only logs the error, because `ws` has already closed the connection with a matching close code.
     socket.on('error', (error) => this.logWarning(request, error));
     const outbox = new Outbox(socket, () => (isAlive = true));
     let precedingMessage = Promise.resolve();
@@ -158,7 +158,7 @@ export class WebSocketTransport {
     this.options.log.warn({ id: request.headers[REQUEST_ID_HEADER], code, reason: message }, 'WebSocket error');
   }
 
-  private async onConnect(connection: Connection, parameters: SubscriptionParams | undefined): Promise<void> {
+  private async onConnect(connection: ClientConnection, parameters: SubscriptionParams | undefined): Promise<void> {
     const { createContext, networkOf } = this.options;
     const request = asPostRequest(connection.request, parameters);
     connection.createContext = () => createContext(request);
@@ -177,7 +177,7 @@ export class WebSocketTransport {
     connection.anonymousNetwork = network;
   }
 
-  private async startSubscription(connection: Connection, id: string, params: SubscriptionParams) {
+  private async startSubscription(connection: ClientConnection, id: string, params: SubscriptionParams) {
     // graphql-ws loses a subscription if its id is that of a completed one that is still being set up or ended.
     if (connection.subscriptionIds.has(id)) {
       connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
@@ -190,7 +190,7 @@ export class WebSocketTransport {
     return args;
   }
 
-  private async parseSubscription(connection: Connection, params: SubscriptionParams) {
+  private async parseSubscription(connection: ClientConnection, params: SubscriptionParams) {
     const requestContext = connection.createContext!();
     try {
       // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.

@@ -47,11 +47,11 @@ export class Workout extends Model<Workout> {
   })
   declare name: string;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @Children(() => TrainingDay, 'workoutId', { part: true, size: 4, help: 'The days of the plan.' }) declare days: TrainingDay[];
-  @Children(() => WorkoutSession, 'workoutId', { connection: true, help: 'The sessions in which the workout was trained.' })
+  @Children(() => TrainingDay, 'workoutId', { isPart: true, assumedSize: 4, help: 'The days of the plan.' }) declare days: TrainingDay[];
+  @Children(() => WorkoutSession, 'workoutId', { isConnection: true, help: 'The sessions in which the workout was trained.' })
   declare sessions: WorkoutSession[];
-  @Children(() => WorkoutLog, 'workoutId', { connection: true, help: 'Sets performed in its sessions.' }) declare logs: WorkoutLog[];
-  @Children(() => ScheduleStep, 'workoutId', { size: 2, help: 'The schedule steps that use the workout.' })
+  @Children(() => WorkoutLog, 'workoutId', { isConnection: true, help: 'Sets performed in its sessions.' }) declare logs: WorkoutLog[];
+  @Children(() => ScheduleStep, 'workoutId', { assumedSize: 2, help: 'The schedule steps that use the workout.' })
   declare scheduleSteps: ScheduleStep[];
 }
 

@@ -51,7 +51,7 @@ test.each([
 });
 
 test('rejects two indexes of one name on a table and names their declarations', () => {
-  const declared = declare('RestingPulse', { ordering: ['-pulse'], unique: ['date', 'userId'], filters: ['date'] });
+  const declared = declare('RestingPulse', { ordering: ['-pulse'], uniqueFields: ['date', 'userId'], filters: ['date'] });
   expect(() => declareIndexes([declared])).toThrow(
     'Two indexes have the name "resting_pulse_user_id_date": ' +
       "on the table \"resting_pulse\" for `unique: ['date', 'userId']` of RestingPulse, and " +
@@ -71,21 +71,21 @@ test('rejects two indexes of one name that two resources declare', () => {
 
 test('accepts a declaration without contradictions', () => {
   expect(() =>
-    declareIndexes([declare('MeanPulse', { ordering: ['-date'], unique: ['date', 'userId'], filters: ['date', 'pulse'] })]),
+    declareIndexes([declare('MeanPulse', { ordering: ['-date'], uniqueFields: ['date', 'userId'], filters: ['date', 'pulse'] })]),
   ).not.toThrow();
 });
 
 describe('the message about a uniqueness violation', () => {
   test('names the owner over REST but not over GraphQL', () => {
-    const declared = declare('PulseOfDay', { unique: ['userId', 'date'] });
+    const declared = declare('PulseOfDay', { uniqueFields: ['userId', 'date'] });
     expect(duplicateMessage(declared, 'rest')).toBe('The fields date, user must make a unique set.');
     expect(duplicateMessage(declared, 'graphql')).toBe('The field date must be unique.');
   });
 
   test('omits fields that REST hides', () => {
-    const one = declare('HiddenPulse', { unique: ['date', 'userId'] }, true);
+    const one = declare('HiddenPulse', { uniqueFields: ['date', 'userId'] }, true);
     expect(duplicateMessage(one, 'rest')).toBe('The field date must be unique.');
-    const several = declare('HiddenPulses', { unique: ['pulse', 'date', 'userId'] }, true);
+    const several = declare('HiddenPulses', { uniqueFields: ['pulse', 'date', 'userId'] }, true);
     expect(duplicateMessage(several, 'rest')).toBe('The fields date, pulse must make a unique set.');
   });
 });

@@ -38,7 +38,7 @@ test('indexes that Sequelize cannot describe follow from the resources or are li
   );
   const single = allEntities().flatMap((entity) => {
     const resource = resourceOf(entity)!;
-    return resource.singleFlag ? [`${resource.table}_one_${fieldOf(entity, resource.singleFlag.flag).column}`] : [];
+    return resource.uniqueFlag ? [`${resource.table}_one_${fieldOf(entity, resource.uniqueFlag.flagField).column}`] : [];
   });
   expect(searched.length).toBeGreaterThan(0);
   expect(single.length).toBeGreaterThan(0);
@@ -54,7 +54,7 @@ test('unique constraints are deferrable in tables with bulk writes', async () =>
       WHERE contype = 'u' AND conrelid::regclass::text = ANY($1) AND pg_get_constraintdef(oid) NOT LIKE '%(user_id, id)%'`,
     [TABLES],
   );
-  const unique = allEntities().filter((entity) => resourceOf(entity)!.unique?.length);
+  const unique = allEntities().filter((entity) => resourceOf(entity)!.uniqueFields?.length);
   expect(unique.length).toBeGreaterThan(2);
   expect(rows).toHaveLength(unique.length);
   const inBulk = unique.filter((entity) => resourceOf(entity)!.metadata.createMany).map((entity) => resourceOf(entity)!.table);

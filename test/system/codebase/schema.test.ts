@@ -377,7 +377,7 @@ test('every GraphQL document of a REST endpoint is valid and compiles', () => {
   });
   // At least a list, a detail and a lookup per endpoint.
   expect(documents.length).toBeGreaterThanOrEqual(3 * endpoints.resources.size);
-  for (const document of documents) expect(PreparedOperation.getOrCreate(restSchema, document).compiled).toBeInstanceOf(Function);
+  for (const document of documents) expect(PreparedOperation.getOrCreate(restSchema, document).compiledOperation).toBeInstanceOf(Function);
 });
 
 test.each([

@@ -98,7 +98,7 @@ test.each(types)('%s returns the same errors for single and bulk writes', async 
 test('the tested types include unique constraints and references', () => {
   const counts = types.map(([, entity]) => invalidValues(entity).length);
   expect(counts.filter((count) => count > 4).length).toBeGreaterThanOrEqual(3);
-  expect(types.filter(([, entity]) => resourceOf(entity)!.unique).length).toBeGreaterThanOrEqual(2);
+  expect(types.filter(([, entity]) => resourceOf(entity)!.uniqueFields).length).toBeGreaterThanOrEqual(2);
 });
 
 const doubled = types.filter(([, entity]) => keyFieldOf(entity));

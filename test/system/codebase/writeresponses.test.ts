@@ -67,7 +67,7 @@ function writeInput(
   shown: (field: EntityField, value: unknown) => unknown,
 ): WriteInput {
   const drawn = fieldsOf(entity).flatMap((field): [string, unknown][] => {
-    if (!(key(field) in sample) || field.relation || resourceOf(entity)!.unique?.includes(field.name)) return [];
+    if (!(key(field) in sample) || field.relation || resourceOf(entity)!.uniqueFields?.includes(field.name)) return [];
     const value = valueOf(field);
     return value === undefined ? [] : [[key(field), shown(field, value)]];
   });

@@ -39,8 +39,8 @@ const expectSuccess = (answer: GraphQLAnswer): GraphQLAnswer => {
 /** Returns the number of look-ups before a bulk write: referenced types, and duplicates. For a single row, PostgreSQL's constraints check these. */
 function lookUps(entity: Entity): number {
   const named = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
-  const targets = new Set(named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.inMemory));
-  return targets.size + (resourceOf(entity)!.unique ? 1 : 0);
+  const targets = new Set(named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.isInMemory));
+  return targets.size + (resourceOf(entity)!.uniqueFields ? 1 : 0);
 }
 
 /** Checks that statements do not grow with rows. Only writes of several rows need a lock and `more` statements. */
@@ -102,7 +102,7 @@ const childrenIn = (entity: Entity, width: number): Values =>
     creatableChildren(entity).map(({ name, target, referenceField }) => {
       const childInput = (sampleNumber: number) =>
         withTrueFlags(inputBelow(target(), referenceField, sampleNumber, parentsIn(ownedRowIds)));
-      const isUniqueInParent = resourceOf(target())!.unique?.includes(referenceField);
+      const isUniqueInParent = resourceOf(target())!.uniqueFields?.includes(referenceField);
       const count = Math.min(width, distinctSamples(target()));
       return [name, times(count, (index) => ({ ...childInput(isUniqueInParent ? 1 + index : (number += 1)), ...childrenIn(target(), 1) }))];
     }),
@@ -154,7 +154,7 @@ const MORE: Record<string, Partial<Record<string, number>>> = {
  * duplicates.
  */
 function keyStatements(entity: Entity, restName: string): number {
-  const key = (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER_FIELD.field);
+  const key = (resourceOf(entity)!.uniqueFields ?? []).filter((name) => name !== OWNER_FIELD.field);
   const { name, relation } = fieldsOf(entity).find(({ rest }) => rest === restName)!;
   return key.length > 1 && key.includes(name) ? 2 + (relation ? 1 : 0) : 0;
 }
