@@ -45,7 +45,7 @@ export interface Endpoint {
    * single row include its version.
    */
   version?: RestOperation;
-  /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
+  /** Returns the row ids that exist, by the name of the relation; the key `self` is for ids of rows of the endpoint itself. */
   referenceableIds: RestOperation;
   relations: readonly FieldMetadata[];
   actions: ReadonlyMap<string, ComputedEndpoint<ActionMetadata>>;

@@ -7,7 +7,7 @@ import { notFoundError } from './errors';
 import { preconditionFailedError, ifMatchVersions, UNMATCHABLE_VERSION, responseWithETag } from './preconditions';
 import type { RestResponse, RestRequest } from './request';
 
-/** Whether a mutation reports an error for an argument: `id` for a missing row, `ifVersion` for a version mismatch. */
+/** Whether a mutation reports an error for one of its arguments: `id` for a missing row, `ifVersion` for a version mismatch. */
 const hasErrorOfArgument = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
   errors.some(({ path }) => path[0] === argument);
 

@@ -18,7 +18,7 @@ export interface RestContext {
     authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
     /** Id of the signed-in user; set by `authenticate`. */
     readonly senderId?: number;
-    /** Returns what HTML pages need to know about the client: the name of the signed-in user and the CSRF token of the browser session, if any. */
+    /** Returns the name of the signed-in user and the CSRF token of the browser session, if any, for HTML pages. */
     pageVisitor(): { username?: string; csrfToken?: string };
     /** Returns an error if the access token is valid but lacks the scope for this resource group. */
     missingScope(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
@@ -47,7 +47,7 @@ export interface RestRequest {
   query: URLSearchParams;
   /** The route that matches the path; absent if the path is unknown. */
   route?: Route;
-  /** The negotiated representation. Errors before negotiation are sent in the default one, JSON. */
+  /** The negotiated representation. Errors before content negotiation are sent as JSON. */
   representation: Representation;
   context: RestContext;
   signedIn: boolean;

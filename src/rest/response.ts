@@ -7,7 +7,7 @@ const VARY = 'Accept, Accept-Language, Cookie, Origin';
 
 export const PRIVATE_CACHE_CONTROL = 'private, no-store';
 
-/** Returns the caching headers of a public response: caches may store it, but must revalidate it before each use; the answer is usually a 304. */
+/** Returns the caching headers of a public response: caches may store it, but must revalidate it before each use, which usually gives a 304. */
 export const publicCacheHeaders = (text: string): Record<string, string> => ({
   ETag: etagOfText(text),
   'Cache-Control': 'public, no-cache',

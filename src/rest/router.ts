@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toDjangoJson, decodePrefixedFloats } from '../contract/floats';
-import { responseTooLong } from '../contract/messages';
+import { responseTooLongMessage } from '../contract/messages';
 import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
 import { OverloadedError } from '../platform/limiter';
 import { stringifyIncrementally } from '../platform/incrementaljsonwriter';
@@ -156,11 +156,11 @@ class Router {
       const json = isLongList ? await stringifyIncrementally(body, maxResponseBytes) : JSON.stringify(body, null, representation.indent);
       text = json === undefined ? undefined : toDjangoJson(json);
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
-      if (bytes > maxResponseBytes) return this.send(badRequestError(responseTooLong(maxResponseBytes)), request, response);
+      if (bytes > maxResponseBytes) return this.send(badRequestError(responseTooLongMessage(maxResponseBytes)), request, response);
       context.chargeResponse(bytes);
     }
     const headers = responseHeaders(request, answer.headers, context.headers());
-    // The ETag identifies the plain JSON representation; other representations have different bytes.
+    // The ETag identifies the compact JSON representation; indented JSON and HTML have different bytes.
     if (representation.format !== 'json' || representation.indent !== undefined) delete headers.ETag;
     if (isPage) return this.sendPage({ request, answer: { ...answer, body: decodePrefixedFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
@@ -194,7 +194,7 @@ class Router {
   private async renderWithinLimit(rendering: RenderInput): Promise<HtmlPage> {
     const { maxResponseBytes } = this.options;
     const page = await this.htmlRenderer.render(rendering);
-    if (Buffer.byteLength(page.text) > maxResponseBytes) throw badRequestError(responseTooLong(maxResponseBytes));
+    if (Buffer.byteLength(page.text) > maxResponseBytes) throw badRequestError(responseTooLongMessage(maxResponseBytes));
     return page;
   }
 

@@ -1,5 +1,5 @@
 /** Converts a request body to the input of a GraphQL mutation and collects the errors of all fields. */
-import { NOT_NULL, REQUIRED } from '../../contract/messages';
+import { NOT_NULL_MESSAGE, REQUIRED_MESSAGE } from '../../contract/messages';
 import { isRequired, type FieldMetadata } from '../../contract/metadata';
 import type { ParsedBody } from './body';
 import { validationError, type FieldErrors } from '../errors';
@@ -29,7 +29,7 @@ export function throwNotAnObject(body: ParsedBody): never {
   });
 }
 
-/** Returns the value sent for a field, or ABSENT. In forms, a missing boolean is false (an unchecked box) and an empty string may mean null. */
+/** Returns the value of a field in a request body, or ABSENT. In forms, a missing boolean is false (unchecked), and an empty string may mean null. */
 function submittedValue(field: InputField, body: ParsedBody, partial: boolean): unknown {
   if (!body.form) {
     const data = body.data as InputValues;
@@ -51,7 +51,7 @@ const isFalsyInPython = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && !(value instanceof JsonNumber) && Object.keys(value as object).length === 0);
 
-/** Maximum number of ids in a list that are looked up. Further ids count as unknown. */
+/** Maximum number of row ids per field whose existence is checked. Further ids count as unknown. */
 const MAX_REFERENCED_IDS = 1000;
 
 /** Returns the row ids in a body per relation, so that one operation can look them up. */
@@ -91,7 +91,10 @@ export interface InputOptions {
   timeZone: string;
 }
 
-/** Coerces a body; drops unknown and read-only keys. A partial body has no required fields. With `referenceableIds`, referenced rows must be among them. */
+/**
+ * Coerces a request body to mutation input; drops unknown and read-only keys. A partial body has no required fields. If `referenceableIds` is given,
+ * ids of other rows are errors.
+ */
 export function coerceInput(
   fields: readonly InputField[],
   body: ParsedBody,
@@ -105,10 +108,10 @@ export function coerceInput(
     const value = submittedValue(field, body, partial);
     const setFieldErrors = (messages: string[]) => (errors[field.rest] = messages);
     if (value === ABSENT) {
-      if (!partial && isRequired(field)) setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED]);
+      if (!partial && isRequired(field)) setFieldErrors([field.kind === 'image' ? 'No file was submitted.' : REQUIRED_MESSAGE]);
     } else if (value === null || (value === '' && field.relation && !field.relation.many)) {
       if (field.null) input[field.name] = null;
-      else setFieldErrors([NOT_NULL]);
+      else setFieldErrors([NOT_NULL_MESSAGE]);
     } else {
       const coercion = field.relation ? coerceReference(field, value, referenceableIds?.[field.name]) : coerceValue(field, value, timeZone);
       if ('messages' in coercion) setFieldErrors(coercion.messages);

@@ -81,7 +81,7 @@ function parseIndent(indentText: string | undefined): { indent?: number } {
 export function negotiate(accept: string | undefined, query = new URLSearchParams(), formatSuffix?: string): Representation {
   const requestedFormat = formatSuffix ?? (lastValueOf(query, 'format') || undefined);
   if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFoundError();
-  // `?indent=` serves people who follow a link and cannot set a header. It counts only if the URL asks for JSON as well.
+  // `?indent=` is for links, because browsers cannot set a header for a link. It is ignored unless the URL selects JSON as well.
   const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') {
     if (requestedFormat === 'api' && accept === 'application/json') throw notAcceptableError();

@@ -58,7 +58,7 @@ const sessionSchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
   },
 });
 
-/** Rejects the execution of operations: the document is derived from their text, so none of them needs to be executed. */
+/** Prepares operations that cannot be executed: the OpenAPI document is derived from their text only. */
 const rejectExecution: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
 
 export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): Omit<OpenApiDocument, 'servers'> {
@@ -119,7 +119,7 @@ const pageSchema = (row: JsonSchema): JsonSchema => ({
   required: ['count', 'next', 'previous', 'results'],
 });
 
-/** Returns serializers of the document. Only the server URL differs between requests; the rest is serialized once, because that is slow. */
+/** Returns serializers of the OpenAPI document. Only its server URL differs between requests; the rest is serialized once, because that is slow. */
 export function openApiSerializers(schema: GraphQLSchema, session: SessionAuthNames): Record<'json' | 'yaml', (baseUrl: string) => string> {
   const document = memoize(() => buildOpenApi(schema, session));
   const documentHead = (baseUrl: string) => ({
@@ -139,5 +139,5 @@ export function openApiSerializers(schema: GraphQLSchema, session: SessionAuthNa
   };
 }
 
-/** Writes repeated objects in full, because some OpenAPI parsers do not support YAML aliases. */
+/** Serializes a value as YAML without aliases for repeated objects, because some OpenAPI parsers do not support them. */
 const toYaml = (value: unknown) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 140 });

@@ -25,15 +25,12 @@ export const schemaComponentNamesOf = ({ view: { rest } }: Endpoint) => ({
 
 export const GENERAL_TAG = 'general';
 
-/** Security requirements; writes with a session cookie need the CSRF token as well. */
+/** OpenAPI security requirements. Writes with a session cookie need the CSRF token as well. */
 const READ_SECURITY = [{ token: [] }, { session: [] }];
 const WRITE_SECURITY = [{ token: [] }, { session: [], csrf: [] }];
 const PUBLIC_SECURITY = [{}, ...READ_SECURITY];
 
-/**
- * Creates an operation object. Client generators derive function names from the operation id, which is put together from `words` and has word
- * characters only.
- */
+/** Creates an OpenAPI operation. Client generators derive function names from its id, which joins `words` and has word characters only. */
 const createOperation = (tag: string, words: readonly string[], summary: string, security: object[], others: Operation): Operation => ({
   operationId: words.join('_').replace(/\W+/g, '_'),
   tags: [tag],
@@ -77,7 +74,7 @@ export class PathItemsBuilder {
     };
   }
 
-  /** The login body consists of the arguments of the `login` mutation. */
+  /** Describes the login endpoint. Its request body consists of the arguments of the `login` mutation. */
   private loginItem(): PathItem {
     const field = this.schema.getMutationType()!.getFields().login!;
     const { selectionSet } = parse(`{ ${LOGIN_RESPONSE_FIELD} }`).definitions[0] as OperationDefinitionNode;
@@ -239,7 +236,7 @@ export class PathItemsBuilder {
     });
   }
 
-  /** Returns the methods in the Allow header of the route, without those that no client may use. */
+  /** Returns the HTTP methods in the Allow header of a route, except for methods that no client may use. */
   private permittedMethods({ view: { permittedMethods } }: Endpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allowedMethods = route && route !== 'redirect' ? route.allowedMethods : [];

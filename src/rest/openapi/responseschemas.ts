@@ -26,7 +26,7 @@ function wrapInLists(type: GraphQLNullableType, schemaOf: (namedType: GraphQLNam
   return { type: 'array', items: isNonNullType(type.ofType) ? items : nullableSchema(items) };
 }
 
-/** Describes the properties in `maps` as objects: in GraphQL they are lists of `{ key, value }`. */
+/** Describes the properties named in `maps` as JSON objects. GraphQL returns them as lists of `{ key, value }`. */
 function withMapProperties(value: JsonSchema, maps: readonly string[]): JsonSchema {
   const mappedProperties = { ...(value.properties as Record<string, JsonSchema>) };
   for (const name of maps) {

@@ -10,7 +10,7 @@ export const ANY_SCHEMA: JsonSchema = {};
 
 export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** Makes a schema nullable. Enumerations list null explicitly; a schema without a type becomes an alternative (`anyOf`). */
+/** Makes a JSON schema nullable. Enumerations list null explicitly; a schema without a type becomes an alternative (`anyOf`). */
 export function nullableSchema(schema: JsonSchema): JsonSchema {
   if (schema === ANY_SCHEMA) return schema;
   if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
@@ -19,13 +19,13 @@ export function nullableSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [...types, 'null'], ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }) };
 }
 
-/** Adds a description. OpenAPI 3.1 allows one alongside a `$ref`. */
+/** Adds a description to a JSON schema. OpenAPI 3.1 allows one alongside a `$ref`. */
 export const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
 const DATE_SCHEMA: JsonSchema = { type: 'string', format: 'date' };
 const DATE_TIME_SCHEMA: JsonSchema = { type: 'string', format: 'date-time' };
-/** The format is `time-local`, because JSON Schema's format `time` requires a UTC offset. */
+/** JSON schema of a time of day. The format is `time-local`, because the format `time` requires a UTC offset. */
 const TIME_SCHEMA: JsonSchema = {
   type: 'string',
   format: 'time-local',
