@@ -48,7 +48,7 @@ function NextStep({ status, retryAfterSeconds, request: { method = 'GET', url = 
   );
 }
 
-/** Renders the page without a user name, because the request may have failed before it was authenticated. */
+/** Renders the page for a failed request, without a user name: the request may have failed before it was authenticated. */
 export function renderFailurePage(failure: Failure): { text: string; headers: Readonly<Record<string, string>> } {
   const { status, message } = failure;
   const title = TITLE_BY_STATUS[status] ?? 'Request failed';

@@ -79,7 +79,7 @@ function SignInHint({ visitor, hasDemoAccount }: { visitor: Visitor; hasDemoAcco
   );
 }
 
-/** Renders the page. `hasDemoAccount`: whether the first start creates the demo account. */
+/** Renders the landing page. `hasDemoAccount`: whether the first start of the server creates the demo account. */
 export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: RequestExamples, hasDemoAccount: boolean): string {
   return renderPage({
     title: 'Training, nutrition and body weight as data',

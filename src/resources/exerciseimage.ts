@@ -63,7 +63,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   declare licenseAuthor: string | null;
 }
 
-/** Placeholder for the id of a row that is not inserted yet; no stored row has id 0. */
+/** Placeholder for the id of a row that is not inserted yet. No stored row has the id 0. */
 const NEW_ROW_ID = 0;
 
 const loadImage = async (id: number, { session }: Context, transaction: Transaction): Promise<FieldValues> => {
@@ -100,10 +100,7 @@ async function updateMainImage(
 
 const CONTRIBUTOR_TABLE = 'exercise_image_contributor';
 
-/**
- * Sizes in bytes of new files, with the values of the row to be written as key. They are kept here until the row has an id under which to record the
- * size.
- */
+/** Sizes in bytes of uploaded files by the values of their row, until the row is inserted and has an id under which the size is recorded. */
 const newFileBytesByValues = new WeakMap<FieldValues, number>();
 
 const ImageCrud = createCrudResolver(ExerciseImage, {

@@ -2,7 +2,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Arg, Ctx, Extensions, FieldResolver, ID, Info, Query, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
-import { NOT_A_CHOICE } from '../contract/messages';
+import { NOT_A_CHOICE_MESSAGE } from '../contract/messages';
 import { visibleRowConditions } from '../core/access/access';
 import { columnIsOneOf, createParameterBinder, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
@@ -41,7 +41,7 @@ import { ACCEPTED, REVIEW_STATUS_OPTIONS } from './reviewstatus';
 
 export const HOUSEHOLD_MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_CODE_LENGTH = 200;
-/** Placeholder for a missing ingredient id. No row has it, so nothing is found. */
+/** Placeholder for a missing ingredient id. No row has this id. */
 const NO_INGREDIENT_ID = 0;
 
 const GRAMS_PER_100_G_OPTIONS = { digits: 6, places: 3, min: 0, max: 100 } as const;
@@ -187,7 +187,7 @@ function valuesOfAmount(amount: string, measure: HouseholdMeasure | null | undef
   const errors: FieldErrors = {};
   const problem = amountError(amount);
   if (problem) errors.amount = [problem];
-  if (measure === undefined) errors.unit = [NOT_A_CHOICE];
+  if (measure === undefined) errors.unit = [NOT_A_CHOICE_MESSAGE];
   if (problem || measure === undefined) throw invalidFieldsError(errors);
   return formatValues(valuesOfPortion(row, gramsOfAmount(amount, measure)));
 }
@@ -268,7 +268,7 @@ export default class IngredientResolver extends createCrudResolver(Ingredient) {
   ) {
     const formIngredientId = parseFormInteger(ingredient);
     // Like the reference service, validates the ingredient before the other arguments and reports only its error.
-    if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE] });
+    if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE_MESSAGE] });
     const measure = unit ? await loadHouseholdMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
     return valuesOfAmount(amount ?? '', measure, row);
   }

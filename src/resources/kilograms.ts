@@ -1,4 +1,4 @@
-/** Computed fields: the logged weights in kg. SQL computes them, so that weights in different units can be filtered, ordered and charted. */
+/** Computed fields with logged weights in kg. SQL converts the units, so that weights in different units can be filtered, ordered and charted. */
 import { KILOGRAMS_NOTE, KILOGRAMS_PER_POUND } from '../contract/massunits';
 
 /** Ids of the mass units in `weight_unit`. Other units, such as plates, are not masses. */

@@ -27,7 +27,7 @@ export class License extends Model<License> {
   declare url: string | null;
 }
 
-/** Options of the field with the author of a text, whom its license requires to be named. */
+/** Options of the field with the author of a text, whom the licence of the text requires to be credited. */
 export const LICENSE_AUTHOR_OPTIONS = {
   label: 'Author',
   help: 'If you are not the author, enter the name or source here.',

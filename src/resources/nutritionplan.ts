@@ -1,6 +1,6 @@
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
-import { NOT_A_DATE_FILTER } from '../contract/messages';
+import { NOT_A_DATE_FILTER_MESSAGE } from '../contract/messages';
 import { todayIn } from '../core/model/clock';
 import type { Context } from '../core/context';
 import { createCrudResolver } from '../core/schema/crud';
@@ -134,13 +134,13 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
   return days;
 }
 
-/** Returns the condition for the entries of one day in the time zone of the database session, which is that of the server. */
+/** Returns the SQL condition for diary entries of one day in the time zone of the database session, which is that of the server. */
 const eatenOnDayCondition = (date: string): NamedCondition => ({
   name: date,
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
-/** Sums of a day without entries. They are integers, because the reference service starts each sum with the integer 0, to which it adds floats. */
+/** Nutrient sums of a day without diary entries: integers, because the reference service starts each sum with the integer 0 and adds floats. */
 const EMPTY_DAY_VALUES = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
@@ -196,7 +196,7 @@ export default class NutritionPlanResolver extends createCrudResolver(NutritionP
     @Ctx() context: Context,
   ) {
     const date = parseDateParts({ year, month, day }, todayIn(context.services.timeZone));
-    if (date === undefined) throw invalidFieldsError({ date: [NOT_A_DATE_FILTER] });
+    if (date === undefined) throw invalidFieldsError({ date: [NOT_A_DATE_FILTER_MESSAGE] });
     const entries = [...(await valuesByDate(plan, context, eatenOnDayCondition(date))).values()].flat();
     return entries.length > 0 ? toDiaryDay(date, entries) : EMPTY_DAY_VALUES;
   }

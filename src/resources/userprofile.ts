@@ -209,7 +209,7 @@ export class UserProfile extends Model<UserProfile> {
 }
 
 const ProfileCrud = createCrudResolver(UserProfile, {
-  /** Derives the age from the birthdate if no age is written or stored. */
+  /** Derives the age of the user from the birthdate if no age is written or stored. */
   async beforeRowWrite(values, context, transaction, id) {
     if (values.age != null || values.birthdate === null) return;
     const row = await UserProfile.findOne({

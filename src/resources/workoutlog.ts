@@ -14,7 +14,7 @@ import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
 import { WorkoutSession } from './workoutsession';
 
-/** The number of seconds in a day: seconds are the repetition unit with the largest plausible numbers. */
+/** Maximum plausible number of repetitions of a log: the seconds of a day, because seconds are the repetition unit with the largest numbers. */
 const MAX_PLAUSIBLE_REPETITIONS = 86_400;
 
 /** Columns whose equality links a log and its session; a user has at most one session a day. */

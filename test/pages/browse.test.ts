@@ -1,4 +1,4 @@
-import { NOT_A_DATE } from '../../src/contract/messages';
+import { NOT_A_DATE_MESSAGE } from '../../src/contract/messages';
 import { highlightJson } from '../../src/pages/browse/highlightjson';
 import { renderBrowsePage } from '../../src/pages/browse';
 import { parsePostedForm } from '../../src/rest/dialect/methodoverride';
@@ -122,7 +122,7 @@ describe('a page', () => {
     ['decimal', 'A little more than 600', '601', 'Between 30 and 600 kg.'],
     ['decimal', 'Nothing at all', '', 'Enter a weight.'],
     ['relation', 'Nothing at all', '', 'Choose a weight.'],
-    ['date', NOT_A_DATE, '2025-02-30', 'Enter a date, such as 2026-01-31.'],
+    ['date', NOT_A_DATE_MESSAGE, '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['date', 'Enter a valid date.', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['datetime', 'No such hour', '2026-10-25T02:30', 'No such hour'],
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],

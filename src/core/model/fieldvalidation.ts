@@ -1,5 +1,12 @@
 /** Checks a value against the limits of its field. The messages are those of Django REST framework, because clients may compare their text. */
-import { NOT_A_NUMBER, NOT_BLANK, NO_NULL_CHARACTERS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
+import {
+  NOT_A_NUMBER_MESSAGE,
+  NOT_BLANK_MESSAGE,
+  NO_NULL_CHARACTERS_MESSAGE,
+  atLeastMessage,
+  atMostMessage,
+  atMostCharactersMessage,
+} from '../../contract/messages';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldMetadata } from '../../contract/metadata';
 import { toUtcTimestamp } from './clock';
@@ -53,13 +60,13 @@ function definedRange({ min, max }: FieldLimits): { min?: number; max?: number }
 }
 
 function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS, blank, kind }: FieldLimits): ValidationIssue[] {
-  if (value === '') return blank ? [] : [validationIssue(IssueCode.BLANK, NOT_BLANK)];
+  if (value === '') return blank ? [] : [validationIssue(IssueCode.BLANK, NOT_BLANK_MESSAGE)];
   const issues: ValidationIssue[] = [];
   const length = [...value].length;
-  if (length > maxLength) issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharacters(maxLength)));
+  if (length > maxLength) issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharactersMessage(maxLength)));
   if (minLength !== undefined && length < minLength)
     issues.push(validationIssue(IssueCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
-  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS));
+  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULL_CHARACTERS_MESSAGE));
   const surrogate = LONE_SURROGATE_PATTERN.exec(value);
   if (surrogate)
     issues.push(
@@ -73,15 +80,15 @@ function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS,
 }
 
 function rangeIssues(value: number, { min, max }: Pick<FieldLimits, 'min' | 'max'>): ValidationIssue[] {
-  if (max !== undefined && value > max) return [validationIssue(IssueCode.TOO_LARGE, atMost(max))];
-  if (min !== undefined && value < min) return [validationIssue(IssueCode.TOO_SMALL, atLeast(min))];
+  if (max !== undefined && value > max) return [validationIssue(IssueCode.TOO_LARGE, atMostMessage(max))];
+  if (min !== undefined && value < min) return [validationIssue(IssueCode.TOO_SMALL, atLeastMessage(min))];
   return [];
 }
 
 /** Checks the number of digits of a decimal. Trailing zeros after the decimal point count; an exponent counts as the zeros that it stands for. */
 function precisionIssue(value: string, { digits, places }: FieldLimits): ValidationIssue | undefined {
   const match = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
-  if (!match) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
+  if (!match) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER_MESSAGE);
   const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = match;
   const exponent = Number(exponentText) - fractionDigits.length;
   const significantDigits = `${integerDigits}${fractionDigits}`.replace(/^0+(?=\d)/, '').length;

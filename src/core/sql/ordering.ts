@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { Extensions, Field, InputType, type ClassType } from 'type-graphql';
 import { createEnum } from '../model/enums';
-import { atMostElements } from '../../contract/messages';
+import { atMostElementsMessage } from '../../contract/messages';
 import { mayHaveHiddenRows } from '../access/access';
 import { whereClause, type ParameterBinder, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
@@ -132,7 +132,7 @@ export function resolveOrder(
 ): OrderField[] {
   const defaultOrder = resourceOf(entity)!.ordering.map(parseOrderField);
   if (!orderBy) return searches.length ? [parseOrderField(`-${RELEVANCE_FIELD}`), ...defaultOrder] : defaultOrder;
-  if (orderBy.length > MAX_ORDER_ELEMENTS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_ELEMENTS));
+  if (orderBy.length > MAX_ORDER_ELEMENTS) throw invalidArgumentError('orderBy', atMostElementsMessage(MAX_ORDER_ELEMENTS));
   return orderBy.map((element, index) => parseOrderElement(element, `orderBy[${index}]`));
 }
 

@@ -26,14 +26,14 @@ export interface RenderedChart {
 }
 
 const CHART_SIZE = { width: 880, height: 300 };
-/** CSS variables, because only the browser knows the colours of the page. */
+/** Chart colours are CSS variables, because only the browser knows the colours of the page. */
 const TEXT_COLOUR = 'var(--muted)';
 const GRID_COLOUR = 'var(--line)';
 const SERIES_COLOUR_VARIABLES = ['accent', 'link', 'num', 'key', 'bad'];
 const MAX_POINTS_WITH_SYMBOLS = 60;
 /** A chart with more points is not drawn, because they would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
-/** Length of `YYYY-MM-DDThh:mm:ss`. The UTC offset after it is cut off, because charts show the same local times as tables. */
+/** Length of `YYYY-MM-DDThh:mm:ss`. Charts cut off the UTC offset after it, because they show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;
 const DATE_LENGTH = 10;
 const FONT = 'system-ui, sans-serif';

@@ -6,7 +6,7 @@ import { BodyFigure } from './trainingplan';
 
 const MUSCLES_KEY = 'muscles';
 const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
-/** Metadata of a row, such as its license. They are shown last. */
+/** REST keys of the fields that the page shows last: metadata of a row, such as its license. */
 const KEYS_SHOWN_LAST = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
 /** Figure with the muscles that an exercise trains. */

@@ -71,8 +71,8 @@ export function RequestPanel({ view }: { view: HtmlView }) {
         {allowedMethods.length > 0 && (
           <span class="methods">
             <span class="help">Methods</span>{' '}
-            {allowedMethods.map((one) => (
-              <code key={one}>{one}</code>
+            {allowedMethods.map((allowedMethod) => (
+              <code key={allowedMethod}>{allowedMethod}</code>
             ))}
           </span>
         )}

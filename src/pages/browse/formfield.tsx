@@ -49,7 +49,7 @@ const isAnything: ValueCheck = () => true;
 
 export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
 
-/** Input type by kind of field, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
+/** HTML input type by kind of field, with a check of the values that it can show. Other values get a text input, so that they are not lost. */
 const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, ValueCheck]>> = {
   integer: ['number', isNumber],
   decimal: ['number', isNumber],

@@ -23,10 +23,10 @@ const HiddenFields = ({ view, version }: { view: HtmlView; version?: string }) =
 
 const rowVersionForForm = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
 
-/** Attributes of a button that sends the form with this method. */
+/** Returns the attributes of a button that sends a form with an HTTP method. */
 const methodAttributes = (method: string) => method !== 'POST' && { name: '_method', value: method };
 
-/** Buttons of the JSON form, one per method. */
+/** Submit buttons of the JSON form, one per HTTP method. */
 const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
@@ -108,7 +108,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Message if the session ended while the form was being filled in. The form keeps its values and has the CSRF token of the current session. */
+/** Message that the session ended while a form was being filled in. The form keeps its values and has the CSRF token of the current session. */
 function SessionExpired({ view }: { view: HtmlView }) {
   if (view.visitor.username !== undefined) return <> The form has expired. Please submit it again.</>;
   return (

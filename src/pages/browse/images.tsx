@@ -29,7 +29,7 @@ function localImagePath(value: unknown, baseUrl: string): string | undefined {
 /** Returns the path of the thumbnail of an uploaded image; the thumbnail is generated at the first request for it. Returns other paths unchanged. */
 const thumbnailPathOf = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
 
-/** Returns the path of the thumbnail of an image on this server; undefined for other images. */
+/** Returns the path of the thumbnail of an image on this server; undefined for images of other servers. */
 export function localThumbnailPath(image: string, baseUrl: string, alias: string): string | undefined {
   const src = localImagePath(image, baseUrl);
   return src && thumbnailPathOf(src, alias);

@@ -56,7 +56,7 @@ const MAX_JSON_ROWS_CHARACTERS = 1200;
 /** Maximum number of characters of the JSON in the panel. A longer body is omitted, because highlighting makes it five times as long. */
 const MAX_JSON_CHARACTERS = 100_000;
 
-/** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
+/** Returns a list response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
 function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   const envelope = listResponseOf(view);
   if (!envelope) return { body: view.body, omittedCount: 0 };
@@ -67,7 +67,7 @@ function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   return { body: { ...envelope, results: visibleRows }, omittedCount: envelope.results.length - visibleRows.length };
 }
 
-/** The panel with the JSON of the response. It is initially expanded if nothing else on the page shows the data. */
+/** Panel with the response as JSON, initially expanded if nothing else on the page shows the data. */
 function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   if (view.body === undefined) return null;
   const { body, omittedCount } = clipRows(view);

@@ -44,7 +44,7 @@ export function ResourceList({ view: { resources } }: { view: HtmlView }) {
   );
 }
 
-/** Links to the actions of a row, except the one that the page shows. */
+/** Links to the actions of a row, except for the action that the page shows. */
 export function ActionLinks({ view }: { view: HtmlView }) {
   const { kind, endpoint, id, extraAction, status } = view;
   if (!endpoint || status >= 400 || id === undefined || kind === 'list') return null;

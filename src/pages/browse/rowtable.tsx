@@ -77,7 +77,7 @@ export function RowTable({ table, baseUrl, tableClass, view }: { table: TableVie
 
 const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
-/** Returns the CSS that shows column labels next to the values of a card. CSS contains each label once; HTML would repeat it in every row. */
+/** Returns the CSS that shows column labels next to the values of a card. In CSS each label occurs once; HTML would repeat it in every row. */
 export const cardLabelStyle = (tableClass: string, { columns }: TableView): string =>
   columns
     .slice(1)

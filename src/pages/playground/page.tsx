@@ -4,11 +4,11 @@ import { LAYOUT_STYLE } from '../style';
 import { PLAYGROUND_PATH } from './answer/sharelink';
 import { QUESTIONS_BY_GROUP } from './questions/all';
 
-/** File names of the bundle, which contain a hash of the content. Written by `scripts/build.mjs`. */
+/** File names of the playground's bundle, which contain a hash of the content. `scripts/build.mjs` writes the manifest. */
 export interface BundleManifest {
   script: string;
   style: string;
-  /** Modules that the script imports. They are preloaded in parallel with the script. */
+  /** File names of the modules that the script imports, which pages preload in parallel with the script. */
   needed: string[];
 }
 

@@ -24,7 +24,7 @@ export const isApiDocsPath = (url: string): boolean =>
 const FORMATS = ['json', 'yaml'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Accepted media types, each with its format. The first media type of a format is the Content-Type of responses in that format. */
+/** Media types of the OpenAPI document, each with its format. The first one of a format is the Content-Type of responses in that format. */
 const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],

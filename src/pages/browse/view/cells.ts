@@ -23,7 +23,7 @@ const HIDDEN_COLUMNS = new Set([
   'sourceName',
   'sourceUrl',
 ]);
-/** Field that is not shown: the same drawing of a muscle as `imageUrlMain`, in another colour. */
+/** Field that pages omit: the same drawing of a muscle as `imageUrlMain`, in another colour. */
 const DUPLICATE_IMAGE_FIELD = 'imageUrlSecondary';
 const IMAGE_FIELDS = new Set(['image', 'imageUrlMain']);
 /** Maximum length of strings in tables. Fields for longer strings are shown on the detail page only. */
@@ -95,12 +95,12 @@ function textOf({ kind, choices, html }: FieldMetadata, value: unknown): string 
   if (value === null || value === undefined) return '';
   if (kind === 'boolean') return value === true ? 'Yes' : 'No';
   const text = String(value as string | number | boolean);
-  const choice = choices?.find((one) => String(one.value) === text);
+  const choice = choices?.find((candidate) => String(candidate.value) === text);
   if (choice) return String(choice.label);
   return html ? htmlToText(text) : formatDateTime(text, kind);
 }
 
-/** Converts the value of a relation to a list. The value is a single value, a list or absent. */
+/** Converts the value of a relation, which is a single value, a list or absent, to a list. */
 const toList = <T>(value: unknown): readonly T[] => [value ?? []].flat() as T[];
 
 /** Returns a cell with links to at most `maxLinks` of the items, and the number of further items. */
@@ -134,7 +134,7 @@ export function cellFormatterOf(
         .slice(0, maxLinks)
         .map((id) => relatedRowOf(row, id)),
     )
-    .filter((one) => one !== undefined);
+    .filter((relatedRow) => relatedRow !== undefined);
   const distinctName = createDistinctNameLookup(linkedRows, (row) => rowNameOf(target, row), nameRuleOf(target));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRowOf(row, id);

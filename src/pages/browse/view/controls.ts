@@ -28,7 +28,7 @@ function relationProperties({ relation }: FieldMetadata, relationChoicesOf: Find
   return isSingle ? relationChoices : { ...relationChoices, searchType: undefined };
 }
 
-/** Help text of image fields. It replaces that of the REST API, which names only two of the accepted formats. */
+/** Help text of image fields. It replaces the help text of the REST API, which names only two of the accepted formats. */
 const IMAGE_HELP = `Accepted formats: ${Object.keys(IMAGE_FORMATS).join(', ').toUpperCase()}.`;
 
 export function writeControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: FindRelationChoices): FormControl[] {

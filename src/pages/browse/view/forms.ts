@@ -13,7 +13,7 @@ import { detailPath, listPath, type PageRoutes } from './pageroutes';
 import { formatControlValue, hasConflict } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
-/** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
+/** Maximum number of choices of a relation. If there are more rows, the input is a search field. */
 const MAX_CHOICES = 60;
 const NUMERIC_ID_PATTERN = /^\d+$/;
 const LOGIN_CONTROLS: readonly FormControl[] = [
@@ -142,7 +142,7 @@ export class FormBuilder {
     return { forms, canDelete: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
 
-  /** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
+  /** Builds a write form. A rejected form keeps the typed values; other forms show the values of the row. */
   private async buildWriteForm(
     action: string,
     methods: readonly string[],

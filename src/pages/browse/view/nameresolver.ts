@@ -9,7 +9,7 @@ import { createRowNameSearchLookup, type RowNameSearch } from './rownames';
 export const CHOSEN_ID_PREFIX = '_chosen_';
 
 const NUMERIC_ID_PATTERN = /^\d+$/;
-/** Matches the id at the start of the label of a user's own row, such as `12: Push day`. It is there because such rows may have equal names. */
+/** Matches the id at the start of the label of an owned row, such as `12: Push day`. Labels contain the id because owned rows may have equal names. */
 const LABEL_ID_PATTERN = /^(\d+)(?:: |$)/;
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();

@@ -5,7 +5,7 @@ import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
 import { pluralLabelOf, singularLabelOf } from './labels';
 import type { PageResource } from './viewmodel';
 
-/** Whether links to rows lead to this endpoint. If several endpoints return the same rows, links lead to the first of them. */
+/** Whether links to rows lead to this endpoint: the first one of the endpoints that return the same rows. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class PageRoutes {

@@ -35,7 +35,7 @@ export const PERIOD_PARAMETER = 'days';
 
 const MAX_LINES = 5;
 const MAX_ROWS_WITHOUT_PERIOD = 5000;
-/** At most this many rows are read per day of the period, on average. If there are more, the oldest days are not drawn. */
+/** Maximum number of rows that are read per day of the period, on average. If there are more, the oldest days are not drawn. */
 const MAX_ROWS_PER_DAY = 12;
 const DAY_MS = 86_400_000;
 const DATE_LENGTH = 10;
@@ -44,7 +44,7 @@ const UNIT_TYPE_PATTERN = /Unit$/;
 interface ChartFields {
   day: FieldMetadata;
   value: FieldMetadata;
-  /** Field that says what was measured; each of its values becomes a line. */
+  /** Field that identifies what was measured, such as the exercise. Each of its values becomes a line of the chart. */
   lineField?: FieldMetadata;
   unit?: FieldMetadata;
   /** Whether the value of a row without a unit is in the mass unit that the user prefers. */
@@ -106,7 +106,7 @@ function linesOf(type: GraphQLObjectType, { day, value, lineField }: ChartFields
   return namedLines.sort((a, b) => b.points.length - a.points.length);
 }
 
-/** Whether a line has at least two points and a value other than zero. */
+/** Whether a line of a chart has at least two points and a value other than zero. */
 const isWorthDrawing = ({ points }: ChartLine): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
 export function timeSeriesReader(schema: GraphQLSchema, prepareOperation: PrepareOperation) {

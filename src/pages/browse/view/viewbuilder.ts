@@ -39,7 +39,7 @@ export class ViewBuilder {
   private readonly rowReader: RowReader;
   private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
   private readonly toClientOperation: ReturnType<typeof clientOperationTranslator>;
-  /** Deriving the links for each page would take up to a tenth of the processor time of the page. */
+  /** Cache by GraphQL document: deriving the links for each page would take up to a tenth of the CPU time of the page. */
   private readonly idLinksByDocument = new Map<string, IdLinks>();
 
   constructor(private readonly dependencies: ViewDependencies) {
@@ -219,7 +219,7 @@ function buildCommonView({ request, answer, headers }: RenderInput): HtmlView {
   };
 }
 
-/** Returns the messages of a 400 response by field; empty if it has other content. */
+/** Returns the validation messages of a 400 response by field; empty for responses with other content. */
 function errorsOf({ status, body }: RestResponse): FieldErrors {
   if (status !== 400 || body === null || typeof body !== 'object') return {};
   return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};

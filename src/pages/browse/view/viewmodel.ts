@@ -50,7 +50,7 @@ export interface WriteForm {
   values: FormTextValues;
   /** The values of the form as JSON text. */
   jsonText: string;
-  /** Which of its two HTML forms was rejected: the one with the fields or the one with JSON. */
+  /** Which HTML form was rejected: the form with an input for each field, or the form with JSON. */
   rejectedPart?: 'fields' | 'json';
   /** Reason why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
   conflict?: 'changed' | 'deleted';
@@ -97,7 +97,7 @@ export interface TableView {
   rows: readonly TableRow[];
 }
 
-/** Some child rows of a row: the first or the newest ones. */
+/** The first or the newest child rows of a row. */
 export interface ChildRows {
   label: string;
   total: number;
@@ -182,7 +182,7 @@ export interface HtmlView {
   canDelete: boolean;
   /** Version of the row that the forms of the page change. */
   version?: string;
-  /** What the form on the previous page did to the row; shown as a notice. */
+  /** Outcome of the write that the form on the previous page has sent, shown as a notice. */
   notice?: WriteNotice;
   /** HTTP methods that are available only after signing in. */
   lockedMethods: readonly string[];
