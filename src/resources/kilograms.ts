@@ -29,20 +29,20 @@ export const profileUnitFactorSql = (alias: string) =>
   `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
 /** Returns the options of a computed field: the column `weight` times an SQL factor. */
-const kilogramFieldOptions = (note: string, factor: (alias: string) => string) =>
+const kilogramFieldOptions = (description: string, factor: (alias: string) => string) =>
   ({
     label: 'Weight in kg',
-    note: `${note} ${ROUNDING_NOTE}`,
-    only: 'graphql',
-    digits: 8,
-    places: DECIMAL_PLACES,
+    description: `${description} ${ROUNDING_NOTE}`,
+    exclusiveTo: 'graphql',
+    maxDigits: 8,
+    decimalPlaces: DECIMAL_PLACES,
     sql: (alias: string) => `round(${alias}."weight" * ${factor(alias)}, ${DECIMAL_PLACES})`,
   }) as const;
 
 /** Options of the kilogram field of rows that have a `weight_unit_id`. */
 export const TRAINING_WEIGHT_KG_OPTIONS = {
   ...kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, weightUnitFactorSql),
-  null: true,
+  allowNull: true,
 } as const;
 
 export const BODY_WEIGHT_KG_OPTIONS = kilogramFieldOptions(`The weight ${KILOGRAMS_NOTE}.`, bodyWeightFactorSql);

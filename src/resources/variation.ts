@@ -13,7 +13,8 @@ import { ExerciseBase } from './exercisebase';
 })
 export class Variation extends Model<Variation> {
   @Id() declare id: number;
-  @Children(() => ExerciseBase, 'variationId', { size: 4, help: 'The exercises of the group.' }) declare exerciseBases: ExerciseBase[];
+  @Children(() => ExerciseBase, 'variationId', { size: 4, description: 'The exercises of the group.' })
+  declare exerciseBases: ExerciseBase[];
 }
 
 export default createCrudResolver(Variation);

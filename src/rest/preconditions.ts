@@ -17,8 +17,8 @@ export const etagOfText = (text: string): string => toStrongETag(createHash('sha
 export const versionInETag = ({ headers }: RestResponse): string | undefined => headers?.ETag?.slice(1, -1);
 
 /** Builds the response with a row; moves the row's version from the body to the ETag header. */
-export function responseWithETag({ version, resource }: Endpoint, status: number, row: Record<string, unknown>): RestResponse {
-  if (!version) return { status, body: row };
+export function responseWithETag({ versionQuery, resource }: Endpoint, status: number, row: Record<string, unknown>): RestResponse {
+  if (!versionQuery) return { status, body: row };
   const name = resource.versionField!;
   const headers = { ETag: toStrongETag(row[name] as string) };
   delete row[name];

@@ -37,6 +37,7 @@ export interface RestContext {
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
   chargeResponse(bytes: number): void;
+  /** Returns response headers with rate limits and server timing. */
   headers(): Record<string, string>;
 }
 
@@ -50,11 +51,11 @@ export interface RestRequest {
   /** The negotiated representation. Errors before content negotiation are sent as JSON. */
   representation: Representation;
   context: RestContext;
-  signedIn: boolean;
+  isSignedIn: boolean;
   /** Maximum number of rows per page of a list. A larger limit in the query string is reduced to this number. */
   maxLimit?: number;
   /** Reads the body on first use and caches it. The size limits are higher for a signed-in client. */
-  body(isSignedIn?: boolean): Promise<ParsedBody>;
+  readBody(isSignedIn?: boolean): Promise<ParsedBody>;
   form?: PostedForm;
   /** The last operation that ran, shown on HTML pages. */
   lastOperation?: { operation: RestOperation; variables: Record<string, unknown> };

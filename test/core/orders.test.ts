@@ -41,11 +41,11 @@ function paths(type: string, relations: number): string[][] {
 /** Returns the value at the end of a path that starts at the row. */
 function valueAt(type: string, row: Row | undefined, [name, ...further]: string[]): unknown {
   if (!row) return null;
-  const reference = fieldsOf(findEntity(type)!).find(({ object }) => object === name);
+  const reference = fieldsOf(findEntity(type)!).find(({ rowField }) => rowField === name);
   if (!reference) {
     const field = fieldsOf(findEntity(type)!).find((one) => one.name === name);
     // GraphQL shows a choice that REST stored as an empty text as null.
-    return field?.enum && field.null && row[name!] === '' ? null : row[name!];
+    return field?.enum && field.allowNull && row[name!] === '' ? null : row[name!];
   }
   const target = reference.relation!.type;
   const found = rows.get(target)!.get(row[reference.name]);

@@ -68,7 +68,7 @@ class GroupKeyBuilder {
     const isFieldKey = name === 'field';
     const keyName = isFieldKey ? (options as string) : name;
     const linkKey = groupKeysOfLinkedRows(this.entity).find((key) => key.name === keyName);
-    if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.object]: '1' } : options, inputPath);
+    if (linkKey) return this.addLinkKey(linkKey, isFieldKey ? { [linkKey.fields[0]!.relation!.rowField]: '1' } : options, inputPath);
     if (isFieldKey)
       return this.addValueKey(
         groupKeysOfFieldValues(this.entity).find((key) => key.name === keyName)!,
@@ -152,10 +152,10 @@ class GroupKeyBuilder {
     inputPath: string,
   ): void {
     const linkedFields = fields.flatMap((field) => {
-      const rowWeight = rowWeights[field.relation!.object];
+      const rowWeight = rowWeights[field.relation!.rowField];
       if (rowWeight == null) return [];
-      if (parseBoundedDecimal(rowWeight, `${inputPath}.${field.relation!.object}`).isNegative())
-        throw invalidArgumentError(`${inputPath}.${field.relation!.object}`, atLeastMessage(0));
+      if (parseBoundedDecimal(rowWeight, `${inputPath}.${field.relation!.rowField}`).isNegative())
+        throw invalidArgumentError(`${inputPath}.${field.relation!.rowField}`, atLeastMessage(0));
       return [{ ...field.link!, rowWeight }];
     });
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');

@@ -85,11 +85,11 @@ export class NumberGroupBy {
 
 const describeValueKey = ({ path, field }: FieldValueGroupKey): string => {
   const reference = path.at(-1);
-  if (reference) return `The value of \`${reference.object}\`.`;
-  return field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
+  if (reference) return `The value of \`${reference.rowField}\`.`;
+  return field.rowField ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
 };
 const describeLinkKey = ({ path, target }: LinkedRowGroupKey): string =>
-  `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
+  `Each ${nounOfTypeName(target.name)} of ${path.length ? `\`${path.at(-1)!.rowField}\`` : 'the row'}. A row belongs to the group of each.`;
 
 /**
  * Whether clients can set a weight for each field of a key on linked rows, such as 1 for primary and 0.5 for secondary muscles. A key with a single
@@ -110,8 +110,8 @@ const rowWeightsInput = memoizePerEntity((entity): ClassType => {
   const { target, fields } = groupKeysOfLinkedRows(entity).find(hasRowWeights)!;
   const fieldDefinitions: GraphQLFieldDefinitions = {};
   for (const { relation } of fields) {
-    const description = `Weight of the rows in \`${relation!.object}\`, at least 0. If absent, they are not counted.`;
-    fieldDefinitions[relation!.object] = { type: () => DecimalScalar, nullable, description };
+    const description = `Weight of the rows in \`${relation!.rowField}\`, at least 0. If absent, they are not counted.`;
+    fieldDefinitions[relation!.rowField] = { type: () => DecimalScalar, nullable, description };
   }
   return createInputType(
     `${target.name}Weights`,

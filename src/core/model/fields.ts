@@ -34,13 +34,13 @@ export interface RelatedRowColumn {
 
 export interface FieldOptions<N extends boolean = boolean> {
   label?: string;
-  help?: string;
+  helpText?: string;
   /** Description in the API documentation; defaults to the help text. */
-  note?: string;
+  description?: string;
   /** Description in GraphQL; defaults to the description in the API documentation. */
   graphqlDescription?: string;
   /** Whether the field is nullable in the database, and optional and nullable in inputs. */
-  null?: N;
+  allowNull?: N;
   /** Default value on creation, or a function that returns it and receives the server's time zone. */
   default?: unknown | ((timeZone: string) => unknown);
   /** Describes the default value of a reference in GraphQL, where the id alone says little. */
@@ -53,16 +53,16 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** REST key and database column, if they differ from the snake-case name. */
   storedAs?: string;
   /** REST key, if it differs from the name in snake case. Does not affect the database column. */
-  rest?: string;
+  restKey?: string;
   /** Database column, if it differs from the name in snake case. Does not affect the REST key. */
   column?: string;
-  hidden?: boolean;
+  hiddenInRest?: boolean;
   /** Whether REST can sort by the column: `false` if the table of the reference service does not have it. */
   restSortable?: false;
   /** Restricts the field to one interface. */
-  only?: InterfaceName;
+  exclusiveTo?: InterfaceName;
   /** Whether the text is HTML. */
-  html?: boolean;
+  isHtml?: boolean;
   /** Whether the field is read-only; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;
@@ -104,7 +104,7 @@ export interface EntityField extends FieldMetadata, Omit<FieldOptions, keyof Fie
   enum?: EnumDefinition;
   input?: () => GraphQLScalarType;
   target?: Thunk;
-  object?: string;
+  rowField?: string;
   link?: LinkTable;
   sequelizeType?: SqlType;
 }
@@ -165,7 +165,7 @@ export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
   target: T & ([V] extends [T[K]] ? unknown : never),
   property: K,
 ) => void;
-export type NullableIf<V, O> = O extends { null: true } ? V | null : V;
+export type NullableIf<V, O> = O extends { allowNull: true } ? V | null : V;
 
 /** The options of a declaration, and the metadata that its decorator determines. */
 type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptions>>;
@@ -174,10 +174,10 @@ type FieldDefinition = FieldOptions & Partial<Omit<EntityField, keyof FieldOptio
  * Returns the default value of the database column: a constant or the current time. Other defaults are computed by the server for each row, not by
  * the database.
  */
-function columnDefault({ default: defaultValue, setByDatabase, blank, null: nullable, kind }: EntityField): unknown {
+function columnDefault({ default: defaultValue, setByDatabase, allowBlank, allowNull: nullable, kind }: EntityField): unknown {
   if (setByDatabase || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
-  return defaultValue ?? (kind === 'string' && blank && !nullable ? '' : undefined);
+  return defaultValue ?? (kind === 'string' && allowBlank && !nullable ? '' : undefined);
 }
 
 export function defineField(
@@ -191,25 +191,25 @@ export function defineField(
     const entity = prototype.constructor as Entity;
     const isDerived = Boolean(options.sql ?? options.through ?? options.link?.keyColumn);
     const stored = !isDerived && !options.link;
-    const description = options.note ?? options.help ?? `${options.label ?? labelFor(options.object ?? name)}.`;
+    const description = options.description ?? options.helpText ?? `${options.label ?? labelFor(options.rowField ?? name)}.`;
     const meta: EntityField = {
       ...options,
       name,
       kind,
       type,
-      rest: options.rest ?? options.storedAs ?? toSnakeCase(options.object ?? name),
-      label: options.label ?? labelFor(options.object ?? name),
+      restKey: options.restKey ?? options.storedAs ?? toSnakeCase(options.rowField ?? name),
+      label: options.label ?? labelFor(options.rowField ?? name),
       description,
       graphqlDescription: options.graphqlDescription ?? description,
-      null: options.null ?? false,
-      blank: options.blank ?? false,
+      allowNull: options.allowNull ?? false,
+      allowBlank: options.allowBlank ?? false,
       hasDefault: options.default !== undefined,
-      hidden: options.hidden ?? false,
+      hiddenInRest: options.hiddenInRest ?? false,
       readOnly: options.readOnly === true || isDerived,
-      restReadOnly: options.readOnly !== undefined || options.hidden === true || isDerived,
+      restReadOnly: options.readOnly !== undefined || options.hiddenInRest === true || isDerived,
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
-      stored,
-      sortable: stored && options.restSortable !== false,
+      isColumn: stored,
+      isSortable: stored && options.restSortable !== false,
       ...(stored && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
       sequelizeType,
       findIssues: (value, timeZone) => {
@@ -220,26 +220,28 @@ export function defineField(
     };
     fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
     if (stored)
-      Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
-    Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.graphqlDescription })(prototype, name);
+      Column({ type: sequelizeType, allowNull: meta.allowNull, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
+    Field(() => (list ? [type()] : type()), { nullable: meta.allowNull, description: meta.graphqlDescription })(prototype, name);
     Extensions({ field: meta, ...(options.size !== undefined && listSizeExtensions(options.size)) })(prototype, name);
   };
 }
 
 export const Id = (): TypedDecorator<number> => (prototype: object, name: string) => {
-  const options = { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true };
+  const options = { label: 'ID', description: 'Identifies the row among those of its type.', readOnly: true };
   defineField('integer', () => ID, DataType.INTEGER, options)(prototype, name);
   Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true, autoIncrementIdentity: true, field: 'id' })(prototype, name);
 };
 
 /** Declares a text field; `max` is in characters. Surrounding whitespace is trimmed. */
-export const TextField = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
+export const TextField = <const O extends FieldOptions & { min?: number; max?: number; allowBlank?: boolean }>(
   o: O = {} as O,
 ): TypedDecorator<NullableIf<string, O>> => {
   const { min, max, ...options } = o;
   return defineField('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
 };
-export const UrlField = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): TypedDecorator<NullableIf<string, O>> => {
+export const UrlField = <const O extends FieldOptions & { max: number; allowBlank?: boolean }>(
+  o: O,
+): TypedDecorator<NullableIf<string, O>> => {
   const { max, ...options } = o;
   return defineField('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
 };
@@ -250,11 +252,11 @@ export const BooleanField = <const O extends FieldOptions>(o: O = {} as O): Type
 export const IntegerField = <const O extends FieldOptions & { min?: number; max?: number }>(
   o: O = {} as O,
 ): TypedDecorator<NullableIf<number, O>> => defineField('integer', () => Int, DataType.INTEGER, o);
-/** Declares an exact decimal. `digits` counts all digits, of which `places` are after the decimal point. */
-export const DecimalField = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
+/** Declares an exact decimal. `maxDigits` counts all digits, of which `decimalPlaces` are after the decimal point. */
+export const DecimalField = <const O extends FieldOptions & { maxDigits: number; decimalPlaces: number; min?: number; max?: number }>(
   o: O,
-): TypedDecorator<NullableIf<string, O>> => defineField('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
-export const ChoiceField = <const O extends FieldOptions & { choices: ChoiceSet; blank?: boolean; max?: number }>(
+): TypedDecorator<NullableIf<string, O>> => defineField('decimal', () => DecimalScalar, DataType.DECIMAL(o.maxDigits, o.decimalPlaces), o);
+export const ChoiceField = <const O extends FieldOptions & { choices: ChoiceSet; allowBlank?: boolean; max?: number }>(
   o: O,
 ): TypedDecorator<NullableIf<string, O>> => {
   const { max = 10, choices, ...options } = o;
@@ -282,5 +284,5 @@ export const defaultValues = {
   byTrigger: () => undefined,
 };
 
-export const acceptsNull = ({ null: nullable, default: defaultValue }: Pick<EntityField, 'null' | 'default'>): boolean =>
+export const acceptsNull = ({ allowNull: nullable, default: defaultValue }: Pick<EntityField, 'allowNull' | 'default'>): boolean =>
   nullable || defaultValue === defaultValues.byTrigger;

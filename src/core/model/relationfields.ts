@@ -11,13 +11,13 @@ import { resourceOf } from './registry';
 
 function relationMetadata(target: Thunk, object: string, many: boolean): NonNullable<FieldMetadata['relation']> {
   return {
-    many,
-    object,
+    isToMany: many,
+    rowField: object,
     get type() {
       return target().name;
     },
-    get owned() {
-      return resourceOf(target())?.owned ?? false;
+    get isOwned() {
+      return resourceOf(target())?.isOwned ?? false;
     },
   };
 }
@@ -26,11 +26,14 @@ function relationMetadata(target: Thunk, object: string, many: boolean): NonNull
 export const Ref = <const O extends FieldOptions>(target: Thunk, o: O = {} as O): TypedDecorator<NullableIf<number, O>> => {
   return (prototype: object, name: string) => {
     const object = String(name).replace(/Id$/, '');
-    const note = o.note ?? `The \`id\` of the row that \`${object}\` shows.`;
-    defineField('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationMetadata(target, object, false) })(
-      prototype,
-      name,
-    );
+    const note = o.description ?? `The \`id\` of the row that \`${object}\` shows.`;
+    defineField('relation', () => ID, DataType.INTEGER, {
+      ...o,
+      description: note,
+      target,
+      rowField: object,
+      relation: relationMetadata(target, object, false),
+    })(prototype, name);
   };
 };
 
@@ -39,13 +42,13 @@ export const Ref = <const O extends FieldOptions>(target: Thunk, o: O = {} as O)
  * viewer's own rows.
  */
 export const Owner = (target: Thunk, o: FieldOptions = {}): TypedDecorator<number> =>
-  Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...o });
+  Ref(target, { label: 'User', description: 'The `id` of the user whose row it is.', readOnly: true, exclusiveTo: 'rest', ...o });
 
 export interface LinkOptions extends FieldOptions {
   /** Typical number of linked rows, for cost estimates. */
   size: number;
   /** The GraphQL field that returns the linked rows. */
-  object: string;
+  rowField: string;
   link?: LinkTable;
   /** Enum that replaces the linked rows in GraphQL; only REST returns the rows. */
   enum?: EnumDefinition;
@@ -55,13 +58,13 @@ export interface LinkOptions extends FieldOptions {
 export const Links =
   (target: Thunk, o: LinkOptions): TypedDecorator<number[]> =>
   (prototype: object, name: string) => {
-    const note = o.note ?? `Ids of the ${toSnakeCase(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
+    const note = o.description ?? `Ids of the ${toSnakeCase(o.rowField).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => o.enum?.type ?? ID;
     defineField(
       'relation',
       type,
       undefined,
-      { ...o, note, target, relation: relationMetadata(target, o.object, true) },
+      { ...o, description: note, target, relation: relationMetadata(target, o.rowField, true) },
       true,
     )(prototype, name);
   };
@@ -78,7 +81,7 @@ export const Children =
       readOnly?: boolean;
       key?: string;
       order?: string[];
-      help?: string;
+      description?: string;
     },
   ): PropertyDecorator =>
   (prototype, property) => {
@@ -94,7 +97,7 @@ export const Children =
       size: o.size,
       readOnly: o.readOnly ?? false,
       order: o.order ?? [],
-      description: o.help ?? `${labelFor(name)} of this row.`,
+      description: o.description ?? `${labelFor(name)} of this row.`,
     };
     addChild(entity, meta);
   };

@@ -50,7 +50,7 @@ export const RequiresFields =
  */
 const requiredFieldsByName = memoizePerEntity((entity) => {
   const fieldDependencies = new Map<string, readonly string[]>();
-  for (const { relation, object, name } of fieldsOf(entity)) if (relation) fieldDependencies.set(object!, [name]);
+  for (const { relation, rowField, name } of fieldsOf(entity)) if (relation) fieldDependencies.set(rowField!, [name]);
   for (const child of childrenOf(entity))
     for (const name of [child.name, groupedFieldName(child)]) fieldDependencies.set(name, [child.key]);
   for (const { field, requiredFieldNames } of fieldRequirements.filter((need) => need.entity() === entity))

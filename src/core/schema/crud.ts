@@ -49,8 +49,16 @@ export function createCrudResolver(entity: Entity, hooks: WriteHooks = {}): (new
 }
 
 function addQueries(target: ClassType, entity: Entity): void {
-  const { singularName, pluralName, owned, description, lookupTableSize, rootQueries, only: exposure = rootQueries } = resourceOf(entity)!;
-  const exposureExtensions = exposure === 'rest' ? { only: exposure } : undefined;
+  const {
+    singularName,
+    pluralName,
+    isOwned,
+    description,
+    lookupTableSize,
+    rootQueries,
+    exclusiveTo: exposure = rootQueries,
+  } = resourceOf(entity)!;
+  const exposureExtensions = exposure === 'rest' ? { exclusiveTo: exposure } : undefined;
   addResolverMethod(
     target,
     'one',
@@ -72,12 +80,12 @@ function addQueries(target: ClassType, entity: Entity): void {
     listParameterDecorators(types),
     Query(() => types.connection, {
       name: pluralName,
-      description: `The ${nounOfTypeName(pluralName)}${owned ? ' of the viewer' : ''}. ${description}`,
+      description: `The ${nounOfTypeName(pluralName)}${isOwned ? ' of the viewer' : ''}. ${description}`,
     }),
     lookupTableSize === undefined
       ? exposureExtensions
       : {
-          wholeList: (_root: unknown, _args: unknown, context: Context, info: ResolveInfo) => readAllRows(entity, context, info),
+          resolveAllRows: (_root: unknown, _args: unknown, context: Context, info: ResolveInfo) => readAllRows(entity, context, info),
           ...listSizeExtensions(lookupTableSize),
         },
   );

@@ -75,7 +75,7 @@ export class NodeResolver {
     description:
       'Those of the given ids to which the viewer may refer: all rows of a public type, or the viewer’s own rows of an owned type.',
   })
-  @Extensions({ only: 'rest' })
+  @Extensions({ exclusiveTo: 'rest' })
   referenceableIds(
     @Arg('type', () => String, { description: 'Name of a type that implements Node.' }) type: string,
     @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],

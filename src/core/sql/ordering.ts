@@ -54,9 +54,9 @@ const RELEVANCE_FIELD = 'relevance';
 const READER_COLLATION_SUFFIX = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
-const isReference = (field: EntityField) => field.object !== undefined && !field.relation!.many;
+const isReference = (field: EntityField) => field.rowField !== undefined && !field.relation!.isToMany;
 const isComputedDecimal = ({ kind, sql }: EntityField) => sql !== undefined && kind === 'decimal';
-const isOrderable = (field: EntityField) => field.stored || isReference(field) || isComputedDecimal(field);
+const isOrderable = (field: EntityField) => field.isColumn || isReference(field) || isComputedDecimal(field);
 
 function describeAscending({ name, kind }: EntityField): string {
   if (name === 'id') return 'In order of creation with `ASC`.';
@@ -79,12 +79,12 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     addElement(field.name, () => OrderDirection, describeAscending(field));
     // Sorting by the id of a reference is for REST only. In GraphQL, references are sorted by fields of the referenced row.
-    Extensions({ field, only: field.object ? 'rest' : field.only })(Order.prototype, field.name);
-    if (!field.object) continue;
+    Extensions({ field, exclusiveTo: field.rowField ? 'rest' : field.exclusiveTo })(Order.prototype, field.name);
+    if (!field.rowField) continue;
     const { lookupTableSize, ordering } = resourceOf(field.target!())!;
-    if (lookupTableSize) addElement(field.object, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.object}\`.`);
-    else addElement(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
-    Extensions({ only: field.only })(Order.prototype, field.object);
+    if (lookupTableSize) addElement(field.rowField, () => OrderDirection, `By the \`${ordering[0]}\` of \`${field.rowField}\`.`);
+    else addElement(field.rowField, () => orderInput(field.target!()), `By a field of \`${field.rowField}\`.`);
+    Extensions({ exclusiveTo: field.exclusiveTo })(Order.prototype, field.rowField);
   }
   if (fieldsOf(entity).some(isSearchableField))
     addElement(RELEVANCE_FIELD, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
@@ -98,7 +98,7 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
  * schema.
  */
 function createReferencedOrderInputs(_Order: ClassType, entity: Entity): void {
-  for (const { object, target } of fieldsOf(entity).filter(isOrderable)) if (object) orderInput(target!());
+  for (const { rowField, target } of fieldsOf(entity).filter(isOrderable)) if (rowField) orderInput(target!());
 }
 
 export type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
@@ -161,15 +161,15 @@ export interface OrderContext {
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
 function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {
-  const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name);
+  const reference = fieldsOf(entity).find((field) => isReference(field) && field.rowField === name);
   if (!reference) {
     const field = fieldOf(entity, name!);
     const collate = collateClause(entity, field, orderContext.textOrder);
     const column = fieldSqlExpression(field, alias);
     // REST stores an omitted choice as an empty string, which GraphQL shows and sorts as null.
-    const isNullIfBlank = field.enum && field.null && field.blank && orderContext.textOrder === 'unicode';
+    const isNullIfBlank = field.enum && field.allowNull && field.allowBlank && orderContext.textOrder === 'unicode';
     const value = isNullIfBlank ? `NULLIF(${column}, '')` : column;
-    return { sql: () => `${value}${collate}`, kind: field.kind, null: field.null, collate };
+    return { sql: () => `${value}${collate}`, kind: field.kind, null: field.allowNull, collate };
   }
   const target = reference.target!();
   const targetPath = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
@@ -183,7 +183,7 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
     ...value,
     sql: (bind) =>
       `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${targetAlias}${whereClause(conditions, targetAlias, bind)})`,
-    null: reference.null || value.null || mayHaveHiddenRows(target),
+    null: reference.allowNull || value.null || mayHaveHiddenRows(target),
   };
 }
 

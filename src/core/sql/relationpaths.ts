@@ -21,7 +21,7 @@ export interface Relation extends SemiJoin {
   target: Thunk;
   many: boolean;
   /** The API (GraphQL or REST) that has the relation; absent if both have it. */
-  only?: InterfaceName;
+  exclusiveTo?: InterfaceName;
   visibleConditions(context: Context): SqlCondition[];
 }
 
@@ -77,13 +77,13 @@ function childSemiJoin(target: Thunk, field: EntityField, key: (outer: string) =
 const referenceRelations = (entity: Entity): Relation[] =>
   fieldsOf(entity).flatMap((field): Relation[] => {
     if (!field.relation) return [];
-    const { target, object } = field as Required<typeof field>;
+    const { target, rowField } = field as Required<typeof field>;
     return [
       {
-        name: object,
+        name: rowField,
         target,
-        many: field.relation.many,
-        only: resourceOf(target())!.only ?? field.only,
+        many: field.relation.isToMany,
+        exclusiveTo: resourceOf(target())!.exclusiveTo ?? field.exclusiveTo,
         ...referenceSemiJoin(entity, field),
         visibleConditions: (context) => referenceableRowConditions(target(), context),
       },

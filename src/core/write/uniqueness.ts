@@ -16,8 +16,8 @@ export const uniqueFields = (entity: Entity): EntityField[] =>
  * Returns Django REST framework's message for duplicates. It contains only fields that the API of the request exposes, by their names in that API.
  */
 export function duplicateMessage(entity: Entity, api: Context['api']): string {
-  const isExposed = ({ hidden, only = api }: EntityField) => only === api && !(api === 'rest' && hidden);
-  const nameInApi = ({ rest, object, name }: EntityField) => (api === 'rest' ? rest : (object ?? name));
+  const isExposed = ({ hiddenInRest, exclusiveTo = api }: EntityField) => exclusiveTo === api && !(api === 'rest' && hiddenInRest);
+  const nameInApi = ({ restKey, rowField, name }: EntityField) => (api === 'rest' ? restKey : (rowField ?? name));
   const fields = (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name)).filter(isExposed);
   const names = fields.map(nameInApi).sort();
   return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;

@@ -45,7 +45,7 @@ interface Reference {
  * fields of rules, which may read the referenced row.
  */
 const isEnforcedByForeignKey = ({ referringDraft: { entity }, field, ids }: Reference, context: Context): boolean =>
-  field.stored &&
+  field.isColumn &&
   !resourceOf(field.target!())!.inMemory &&
   ids.every((id) => parseRowId(id) !== undefined) &&
   !rulesOf(entity, context).some(({ fields }) => fields.includes(field.name)) &&

@@ -36,13 +36,13 @@ export function localThumbnailPath(image: string, baseUrl: string, alias: string
 }
 
 /** Returns the thumbnails in a response of the form `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
-function sizedThumbnailsOf(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
+function sizedThumbnailsOf(body: unknown, { rowId, baseUrl }: HtmlView): Picture[] {
   if (!isObject(body)) return [];
   return Object.entries(body).flatMap(([name, entry]): Picture[] => {
     if (!isObject(entry) || !isObject(entry.settings)) return [];
     const src = localImagePath(entry.url, baseUrl);
     const [width, height] = Array.isArray(entry.settings.size) ? (entry.settings.size as unknown[]).map(Number) : [];
-    return src && width && height ? [{ src, alt: `Image ${id}, ${name.replaceAll('_', ' ')}`, width, height }] : [];
+    return src && width && height ? [{ src, alt: `Image ${rowId}, ${name.replaceAll('_', ' ')}`, width, height }] : [];
   });
 }
 

@@ -158,7 +158,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   const rows = Array.isArray(body) ? body.filter(isNutrientAmounts) : [];
   const unit = detailRow?.massUnit ?? 'g';
   // Only days and whole nutrition plans are compared with the energy goal.
-  const goal = detailRow?.goal;
+  const goal = detailRow?.energyGoal;
   if (rows.length) {
     const caption = goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
     return (

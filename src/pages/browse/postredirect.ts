@@ -33,19 +33,19 @@ export const noticeDeletionHeader = (path: string, baseUrl: string): Record<stri
 });
 
 /** Returns the headers of the redirect after a write by an HTML form; undefined for other requests, such as those with an access token. */
-export function redirectHeadersAfterWrite({ request, answer }: RenderInput): Record<string, string> | undefined {
+export function redirectHeadersAfterWrite({ request, restResponse }: RenderInput): Record<string, string> | undefined {
   const { form, method, route, context, message } = request;
   const notice = NOTICE_BY_METHOD[method];
   if (
     !form ||
     message.headers.authorization !== undefined ||
     !notice ||
-    answer.status >= 300 ||
+    restResponse.status >= 300 ||
     (route?.kind !== 'list' && route?.kind !== 'detail')
   )
     return undefined;
   const { endpoint } = route;
-  const id = route.kind === 'detail' ? route.id : (answer.body as { id: number }).id;
-  const location = method === 'DELETE' ? listPath(endpoint.view.rest) : detailPath(endpoint.view.rest, id);
+  const id = route.kind === 'detail' ? route.id : (restResponse.body as { id: number }).id;
+  const location = method === 'DELETE' ? listPath(endpoint.view.restName) : detailPath(endpoint.view.restName, id);
   return { Location: location, 'Set-Cookie': noticeCookie(notice, location, context.requestInfo.baseUrl) };
 }

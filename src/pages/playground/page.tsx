@@ -14,7 +14,7 @@ export interface BundleManifest {
 
 export const ASSETS_PATH = `${PLAYGROUND_PATH}/assets`;
 
-const STYLE = `${LAYOUT_STYLE}
+const PLAYGROUND_STYLE = `${LAYOUT_STYLE}
 html,body{height:100%}
 body{display:flex;flex-direction:column}
 header nav{max-width:none;padding:.45rem 1rem}
@@ -32,7 +32,7 @@ noscript p{padding:0 1rem}
 @media (max-width:45rem){html,body{height:auto}.skeleton{flex-direction:column}.skeleton nav{border:0;width:auto}}
 `;
 
-interface Props {
+interface PlaygroundPageProps {
   manifest: BundleManifest;
   visitor: Visitor;
   /** URL of this page, to return to after login. */
@@ -66,12 +66,12 @@ const LoadingPlaceholder = () => (
   </div>
 );
 
-export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly }: Props): string {
+export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly }: PlaygroundPageProps): string {
   return renderPage({
     title: 'Playground',
     visitor,
     returnUrl: address,
-    style: STYLE,
+    style: PLAYGROUND_STYLE,
     head: (
       <>
         {visitor.csrfToken !== undefined && <meta name="csrf-token" content={visitor.csrfToken} />}

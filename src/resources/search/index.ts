@@ -15,8 +15,8 @@ const LanguageArg = (description: string) => Arg('language', () => String, { nul
 const searchEndpoint = (paths: string[], data: string) => ({
   cost: { weight: 50 },
   listSize: { assumedSize: MAX_PAGE_SIZE },
-  only: 'rest',
-  endpoint: { paths, title: 'Search', key: 'suggestions', selection: `value: name data { ${data} }` },
+  exclusiveTo: 'rest',
+  endpoint: { paths, title: 'Search', wrapperKey: 'suggestions', selection: `value: name data { ${data} }` },
 });
 
 function checkTerm(term: string): string {

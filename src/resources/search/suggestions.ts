@@ -12,7 +12,7 @@ import { textMatchCondition } from '../../core/sql/textsearch';
 import { mediaUrl, thumbnailPath } from '../../files/paths';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
-import { ACCEPTED } from '../reviewstatus';
+import { ACCEPTED_STATUS } from '../reviewstatus';
 
 const THUMBNAIL_ALIAS = 'micro_cropped';
 
@@ -36,7 +36,7 @@ export class ExerciseHit {
   }
 
   @Field(() => ExerciseHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
-  @Extensions({ only: 'rest' })
+  @Extensions({ exclusiveTo: 'rest' })
   data(): ExerciseHit {
     return this;
   }
@@ -48,7 +48,7 @@ export class IngredientHit {
   @Field(() => String, { description: 'The name in its own language.' }) declare readonly name: string;
 
   @Field(() => IngredientHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
-  @Extensions({ only: 'rest' })
+  @Extensions({ exclusiveTo: 'rest' })
   data(): IngredientHit {
     return this;
   }
@@ -70,7 +70,7 @@ async function readExercises(
   const { bind, values } = createParameterBinder();
   const where = whereClause([nameCondition, columnIsOneOf('language_id', languages), ...publishedRowConditions(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
-    AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
+    AND i."status" = '${ACCEPTED_STATUS}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
     `SELECT t."id" AS "exerciseId", t."name", c."name" AS "category", ${image} AS "imagePath" FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c ON c."id" = b."category_id"${where}

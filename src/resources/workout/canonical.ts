@@ -160,7 +160,7 @@ export class CanonicalDay extends LazyDerivedValue {
   }
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
-  @Extensions({ only: 'rest' })
+  @Extensions({ exclusiveTo: 'rest' })
   weekdays(@Ctx() { services: { catalogue } }: Context): CanonicalWeekdays {
     const days = this.day.weekdays.map((id) => catalogue.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };

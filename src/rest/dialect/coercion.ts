@@ -182,7 +182,7 @@ export function coerceReference(
       ? validResult(id)
       : invalidResult(noSuchRowMessage(pythonText(item)));
   };
-  if (!field.relation!.many) return coerceId(value);
+  if (!field.relation!.isToMany) return coerceId(value);
   const items = listItemsOf(value);
   if (!items) return invalidResult(`Expected a list of items but got type "${pythonTypeName(value)}".`);
   if (items.length === 0) return invalidResult(NOT_EMPTY_MESSAGE);

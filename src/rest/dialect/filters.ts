@@ -152,7 +152,7 @@ function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, te
 function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string[], languages: readonly string[]): FilterResult {
   const text = texts.at(-1)!;
   if (filter.operator) return comparisonFilter(field, filter.operator, text, languages);
-  switch (filter.parse) {
+  switch (filter.syntax) {
     case 'loose': {
       const id = parseInteger(text);
       return id === undefined ? undefined : { where: { [field.name]: { eq: String(id) } } };
@@ -210,10 +210,10 @@ export function parseFilters(
 
 const MAX_ORDER_TERMS = 50;
 
-type Direction = 'ASC' | 'DESC';
-export type OrderBy = Record<string, Direction | Record<string, Direction>>;
+type SortDirection = 'ASC' | 'DESC';
+export type OrderBy = Record<string, SortDirection | Record<string, SortDirection>>;
 
-const reverseDirection = (direction: Direction): Direction => (direction === 'ASC' ? 'DESC' : 'ASC');
+const reverseDirection = (direction: SortDirection): SortDirection => (direction === 'ASC' ? 'DESC' : 'ASC');
 
 /**
  * Converts `ordering=a,-b` to `orderBy`. Ignores terms that name no column of the resource's own table. Returns undefined, which means the default
@@ -230,17 +230,17 @@ export function parseOrdering(
   const order = terms.flatMap((term): OrderBy[] => {
     const isDescending = term.startsWith('-');
     const key = isDescending ? term.slice(1) : term;
-    const field = fields.find((candidate) => candidate.sortable && candidate.rest === key);
+    const field = fields.find((candidate) => candidate.isSortable && candidate.restKey === key);
     if (!field || orderedFields.has(field)) return [];
     orderedFields.add(field);
-    const direction: Direction = isDescending ? 'DESC' : 'ASC';
+    const direction: SortDirection = isDescending ? 'DESC' : 'ASC';
     const { ordering = [], lookupTableSize } = (field.relation && findResource(field.relation.type)) ?? {};
     const targetOrdering = ordering.filter((name) => !/^-?id$/.test(name));
     if (!targetOrdering.length) return [{ [field.name]: direction }];
-    const { object } = field.relation!;
-    if (lookupTableSize) return [{ [object]: direction }];
+    const { rowField } = field.relation!;
+    if (lookupTableSize) return [{ [rowField]: direction }];
     return targetOrdering.map((name) => ({
-      [object]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
+      [rowField]: name.startsWith('-') ? { [name.slice(1)]: reverseDirection(direction) } : { [name]: direction },
     }));
   });
   return order.length ? order : undefined;

@@ -13,23 +13,23 @@ export const LOGIN_HINT = { message: "You must send a 'username' and 'password' 
 export const LOGIN_RESPONSE_FIELD = 'token';
 export const LOGIN_MUTATION = `mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { ${LOGIN_RESPONSE_FIELD} errors { message } } }`;
 
-const TEXT_FIELD = {
+const CREDENTIAL_FIELD_OPTIONS = {
   kind: 'string',
-  null: false,
-  blank: false,
+  allowNull: false,
+  allowBlank: false,
   hasDefault: false,
   restReadOnly: false,
   restIgnoredOnCreate: false,
 } as const;
 
-/** Returns the variables of the login mutation. Throws a 400 with validation messages per field. `limits` has additional checks by field name. */
-export function parseCredentials(body: ParsedBody, limits: ArgumentValidators = {}): Record<string, unknown> {
+/** Returns the variables of the login mutation. Throws a 400 with validation messages per field. `argumentValidators` has further checks by field name. */
+export function parseCredentials(body: ParsedBody, argumentValidators: ArgumentValidators = {}): Record<string, unknown> {
   if (bodyAsObject(body) === null) throwNotAnObject(body);
   const fields = ['username', 'password'].map((name): InputField => {
-    const check = (text: unknown) => (text === '' ? [NOT_BLANK_MESSAGE] : (limits[name]?.(String(text)) ?? []));
-    return { ...TEXT_FIELD, name, rest: name, check };
+    const check = (text: unknown) => (text === '' ? [NOT_BLANK_MESSAGE] : (argumentValidators[name]?.(String(text)) ?? []));
+    return { ...CREDENTIAL_FIELD_OPTIONS, name, restKey: name, check };
   });
-  const { input, errors } = coerceInput(fields, body, { partial: false, creating: true, timeZone: '' });
+  const { input, errors } = coerceInput(fields, body, { isPartial: false, isCreation: true, timeZone: '' });
   throwIfInvalid(errors);
   return input;
 }

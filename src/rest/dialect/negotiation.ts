@@ -56,14 +56,14 @@ function includesMediaType({ type }: MediaRange, media: string): boolean {
   return (main === '*' || main === mediaParts[0]) && (sub === '*' || sub === mediaParts[1]);
 }
 
-interface Match {
+interface FormatMatch {
   format: Format;
   range: MediaRange;
   breadth: number;
 }
 
 /** Returns the most specific media range that matches a format; undefined if there is none or its quality is 0. */
-function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | undefined {
+function matchFormat(format: Format, ranges: readonly MediaRange[]): FormatMatch | undefined {
   const [range] = ranges
     .filter((candidate) => includesMediaType(candidate, MEDIA_TYPE_BY_FORMAT[format]))
     .sort((a, b) => breadthOf(a) - breadthOf(b));

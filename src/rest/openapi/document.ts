@@ -21,7 +21,7 @@ export interface OpenApiDocument {
   components: { schemas: Record<string, JsonSchema> } & Record<string, object>;
 }
 
-const INFO = {
+const API_INFO = {
   title: 'Fitgraph REST API',
   version: '2.0',
   description: [
@@ -35,7 +35,7 @@ const INFO = {
   ].join('\n'),
 };
 
-const TOKEN_SCHEME = {
+const TOKEN_SECURITY_SCHEME = {
   type: 'apiKey',
   in: 'header',
   name: 'Authorization',
@@ -47,7 +47,7 @@ export interface SessionAuthNames {
   csrfHeader: string;
 }
 
-const sessionSchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
+const sessionSecuritySchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
   session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'Session cookie of a browser that is signed in at `/login`.' },
   csrf: {
     type: 'apiKey',
@@ -68,15 +68,15 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): 
   const paths = new PathItemsBuilder(schema, endpoints, responseSchemas).build();
   return {
     openapi: '3.1.1',
-    info: INFO,
+    info: API_INFO,
     tags: [
       { name: GENERAL_TAG, description: 'Endpoints that belong to no resource.' },
-      ...resourceEndpoints.map(({ view }) => ({ name: view.rest, description: view.description })),
+      ...resourceEndpoints.map(({ view }) => ({ name: view.restName, description: view.description })),
     ],
     security: [{}, { token: [] }, { session: [] }],
     paths,
     components: {
-      securitySchemes: { token: TOKEN_SCHEME, ...sessionSchemes(session) },
+      securitySchemes: { token: TOKEN_SECURITY_SCHEME, ...sessionSecuritySchemes(session) },
       parameters: SHARED_PARAMETERS,
       responses: SHARED_RESPONSES,
       schemas: Object.assign(

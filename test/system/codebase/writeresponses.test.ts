@@ -32,7 +32,7 @@ const TEXTS = ['ab', 'Übung · 試合', 'a  "b" \\ \'c\'', 'line\nline', '{"a":
 /** Returns a random value that is valid for the field; undefined to keep the value of the sample. */
 function valueOf(field: EntityField): unknown {
   const { kind, min = 1, max, maxLength = 40, minLength = 0 } = field;
-  if (field.null && random.below(4) === 0) return null;
+  if (field.allowNull && random.below(4) === 0) return null;
   switch (kind) {
     case 'integer':
       return Math.max(min, random.below(Math.min(max ?? 500, 500)));
@@ -86,7 +86,7 @@ const body = (entity: Entity): WriteInput =>
   writeInput(
     entity,
     bodyOf(entity, (number += 1), parentsIn(annas)),
-    ({ rest }) => rest,
+    ({ restKey }) => restKey,
     (_field, value) => value,
   );
 const input = (entity: Entity): WriteInput =>
@@ -126,14 +126,14 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
     random = randomFor(`rows of ${name} over REST`);
     number = 1_000;
     const { metadata } = resourceOf(entity)!;
-    const { rest, permittedMethods = ['PUT'] } = metadata.views[0]!;
-    const path = `/${rest}/`;
+    const { restName, permittedMethods = ['PUT'] } = metadata.views[0]!;
+    const path = `/${restName}/`;
     const compare = async (answer: Answer) => {
       if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
       expect(bodyAndTag(answer)).toEqual(bodyAndTag(await ann.get(`${path}${answer.body.id}/`)));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const made = metadata.create
+      const made = metadata.createMutation
         ? await writeUntilAccepted(body(entity), whole, (values) => ann.post(path, values), isWritten)
         : undefined;
       if (made) await compare(made);
@@ -155,7 +155,7 @@ function selections(entity: Entity): string[] {
     const target = getNamedType(type);
     return isObjectType(target) && target.getFields().id ? [`${name} { id }`] : [];
   });
-  const own = fieldsOf(entity).filter(({ column, only }) => column && only !== 'rest');
+  const own = fieldsOf(entity).filter(({ column, exclusiveTo }) => column && exclusiveTo !== 'rest');
   return ['id', own.map(({ name }) => name).join(' '), leafNames.join(' '), relatedFields.join(' ') || 'id'];
 }
 
@@ -168,7 +168,7 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
   const { metadata, singularName: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {
     const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
-    const create = `mutation ($input: ${name}Input!) { made: ${metadata.create}(input: $input) ${payload} }`;
+    const create = `mutation ($input: ${name}Input!) { made: ${metadata.createMutation}(input: $input) ${payload} }`;
     const update = updateOf(entity, payload);
     const compare = async (answer: GraphQLAnswer) => {
       if (!hasRow(answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);
@@ -176,9 +176,9 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
       expect(found).toEqual(await readRow(ann, entity, found.id, `id ${selection}`));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      if (metadata.create)
+      if (metadata.createMutation)
         await compare(await writeUntilAccepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
-      if (metadata.update)
+      if (metadata.updateMutation)
         await compare(
           await writeUntilAccepted(input(entity), some, (values) => ann.query(update, { id: annas.get(entity), input: values }), hasRow),
         );

@@ -34,24 +34,25 @@ const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.
 
 /** Returns the type of the rows to which a relation refers. */
 export const relatedTypeOf = (type: GraphQLObjectType, { relation }: FieldMetadata) =>
-  fieldType(type, relation!.object) as GraphQLObjectType;
+  fieldType(type, relation!.rowField) as GraphQLObjectType;
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
-    ({ hidden, name, relation }) => !hidden && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
+    ({ hiddenInRest, name, relation }) =>
+      !hiddenInRest && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
   );
 
 export function hasColumn(field: FieldMetadata, { paths }: RowNameRule): boolean {
-  const isName = paths.some(([head]) => head === field.name || head === field.relation?.object);
+  const isName = paths.some(([head]) => head === field.name || head === field.relation?.rowField);
   const isLong = field.kind === 'string' && (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
   return !isName && !isLong && !HIDDEN_COLUMNS.has(field.name);
 }
 
 /** Returns the GraphQL selection of a field; for a relation, including the fields that make up the names of the related rows. */
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMetadata): string {
-  const target = relation && fieldType(type, relation.object);
+  const target = relation && fieldType(type, relation.rowField);
   if (!isObjectType(target) || !target.extensions.resource) return name;
-  return `${name} ${relation!.object} { id ${nameRuleOf(target).selection} }`;
+  return `${name} ${relation!.rowField} { id ${nameRuleOf(target).selection} }`;
 }
 
 /** Returns the name of a row, or its type and id if it has no name. */
@@ -91,13 +92,13 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
   '&#39;': "'",
 };
 
-function textOf({ kind, choices, html }: FieldMetadata, value: unknown): string {
+function textOf({ kind, choices, isHtml }: FieldMetadata, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (kind === 'boolean') return value === true ? 'Yes' : 'No';
   const text = String(value as string | number | boolean);
   const choice = choices?.find((candidate) => String(candidate.value) === text);
   if (choice) return String(choice.label);
-  return html ? htmlToText(text) : formatDateTime(text, kind);
+  return isHtml ? htmlToText(text) : formatDateTime(text, kind);
 }
 
 /** Converts the value of a relation, which is a single value, a list or absent, to a list. */
@@ -127,7 +128,7 @@ export function cellFormatterOf(
   const endpointName = endpointNameOf(relation.type);
   const idsOf = (row: Row) => toList<string | number>(row[name]);
   const relatedRowOf = (row: Row, id: string | number) =>
-    toList<Row>(row[relation.object]).find((candidate) => String(candidate.id) === String(id));
+    toList<Row>(row[relation.rowField]).find((candidate) => String(candidate.id) === String(id));
   const linkedRows = rows
     .flatMap((row) =>
       idsOf(row)

@@ -44,7 +44,7 @@ function toClientDocument(schema: GraphQLSchema, document: DocumentNode): Client
   const Field = (node: FieldNode) => {
     const field = info.getFieldDef();
     if (!field) return null;
-    return field.extensions.wholeList && node.arguments?.length ? withoutPagination(node) : undefined;
+    return field.extensions.resolveAllRows && node.arguments?.length ? withoutPagination(node) : undefined;
   };
   const clientDocument = removeUnusedDefinitions(visit(document, visitWithTypeInfo(info, { Field })));
   const { variableDefinitions = [], selectionSet } = getOperationAST(clientDocument)!;
