@@ -65,7 +65,7 @@ test('rejects two indexes of one name that two resources declare', () => {
     ReturnType<typeof declare>,
   ];
   expect(() => declareIndexes([one, other])).toThrow(
-    'Two indexes have the name "pulse_user_id_id": on the table "pulse" for `isOwned` of MorningPulse, and on the table "pulse" for `owned` of EveningPulse.',
+    'Two indexes have the name "pulse_user_id_id": on the table "pulse" for `isOwned` of MorningPulse, and on the table "pulse" for `isOwned` of EveningPulse.',
   );
 });
 
