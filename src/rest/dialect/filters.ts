@@ -54,7 +54,7 @@ function parseDate(text: string, [language = '']: readonly string[]): string | u
   const fourDigitYear = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
   const parts = isoYear ? [isoYear, isoMonth, isoDay] : dottedYear ? [dottedYear, dottedMonth, dottedDay] : [fourDigitYear, month, day];
   if (parts.some((part) => part === undefined)) return undefined;
-  const date = `${parts[0]}-${parts[1]!.padStart(2, '0')}-${parts[2]!.padStart(2, '0')}`;
+  const date = `${parts[0]}-${padWithZeros(parts[1]!)}-${padWithZeros(parts[2]!)}`;
   return isValidDate(date) ? date : undefined;
 }
 
